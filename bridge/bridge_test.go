@@ -186,7 +186,7 @@ func TestPRISMPathLength(t *testing.T) {
 		"Error: One or more of the properties being sampled could not be checked on a sample. Consider increasing the maximum path length.\n\n"
 	e := bridge.PRISM(&script{answers: []string{answer, answer}}, bridge.Options{})
 	vs, err := runner.Check(t.Context(), e, runner.Job{
-		File: "ruin.prism", Model: []byte(ruin), Props: []string{property}, Consts: []string{"N=2,p=0.5"}, Method: runner.Sim, Simulation: runner.Simulation{Samples: 10},
+		File: "ruin.prism", Model: []byte(ruin), Props: []string{property}, Consts: []string{"N=2,p=0.5"}, Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Samples: 10}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -203,20 +203,20 @@ func TestPRISMSwitches(t *testing.T) {
 		args []string
 		want string
 	}{
-		{runner.Job{Numeric: runner.Numeric{Accuracy: result.Exact}}, nil, "-exact"},
-		{runner.Job{Numeric: runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}, NoFixDeadlocks: true}, nil, "-nofixdl -explicit -epsilon 1e-09"},
+		{runner.Job{Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}, nil, "-exact"},
+		{runner.Job{Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}, NoFixDeadlocks: true}}, nil, "-nofixdl -explicit -epsilon 1e-09"},
 		{runner.Job{}, []string{"-h"}, "-h"},
 		{
-			runner.Job{Method: runner.CI, Simulation: runner.Simulation{Samples: 500, Confidence: 0.99, MaxPath: 20000}},
+			runner.Job{Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Samples: 500, Confidence: 0.99, MaxPath: 20000}}},
 			nil,
 			"-sim -simmethod ci -simsamples 500 -simconf 0.01 -simpathlen 20000",
 		},
 		{
-			runner.Job{Method: runner.Sim, Simulation: runner.Simulation{Width: 0.05, MaxReward: 10, MinSamples: 9}},
+			runner.Job{Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Width: 0.05, MaxReward: 10, MinSamples: 9}}},
 			nil,
 			"-sim -simwidth 0.05 -simmaxrwd 10 -simmanual -simvar 9",
 		},
-		{runner.Job{Method: runner.APMC, Simulation: runner.Simulation{Approximation: 0.1}}, nil, "-sim -simmethod apmc -simapprox 0.1"},
+		{runner.Job{Settings: runner.Settings{Method: runner.APMC, Simulation: runner.Simulation{Approximation: 0.1}}}, nil, "-sim -simmethod apmc -simapprox 0.1"},
 	} {
 		s := &script{answers: []string{banner("P=? [ F x=N ]") + checking("P=? [ F x=N ]", "N=2,p=0.5", "Result: 0.5 (exact)")}}
 		tt.job.Model, tt.job.Props, tt.job.Consts = []byte(ruin), []string{"P=? [ F x=N ]"}, []string{"N=2", "p=0.5"}

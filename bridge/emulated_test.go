@@ -245,7 +245,7 @@ func assorted(t *testing.T, storm runner.Commander, least int) {
 				name := fmt.Sprintf("%s with %s initial state, %s", kind, count, accuracy)
 				same := differences(t, storm, name, runner.Job{
 					File: "m.prism", Model: []byte(kind + body), PropsFile: "m.props", Consts: []string{"p=1/3"},
-					Properties: fmt.Appendf(nil, assortedProperties, w...), Numeric: runner.Numeric{Accuracy: accuracy},
+					Properties: fmt.Appendf(nil, assortedProperties, w...), Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
 				})
 				if t.Logf("%s: %d agree", name, same); same < least && (kind != "ctmc" || accuracy != result.Exact) {
 					t.Errorf("%s: %d agree, want at least %d", name, same, least)

@@ -60,7 +60,7 @@ rewards x=1 : 3; endrewards
 		}
 		for _, accuracy := range []result.Accuracy{result.Bounded, result.Exact} {
 			job := runner.Job{
-				File: "m.umb", States: given, Consts: []string{"T=3:4"}, Numeric: runner.Numeric{Accuracy: accuracy},
+				File: "m.umb", States: given, Consts: []string{"T=3:4"}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
 				Properties: []byte(common + "true;\nlabel \"good\" = s=4 & s>2;\nlabel \"poor\" = s=0 | s=4;\n"),
 			}
 			if kind != "dtmc" {

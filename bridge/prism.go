@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tilecheck/parse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -37,8 +38,8 @@ func (prism) refuse(job *runner.Job) error {
 		return nil
 	case len(job.States.Files()) == 0:
 		return errors.New("PRISM reads files of states, and there are none")
-	case job.Method != "" && job.Method != runner.Exact:
-		return fmt.Errorf("PRISM does not sample files of states: found method %q, want exact", job.Method)
+	case job.Method != "" && job.Method != runner.States:
+		return fmt.Errorf("PRISM does not sample files of states: found method %q, want states", job.Method)
 	case strings.HasSuffix(job.States.Files()[0].Name, ".drn"):
 		return errors.New("PRISM reads no .drn files: tilecheck export writes what it reads")
 	}
@@ -93,10 +94,7 @@ func (prism) batches(items []*item) [][]*item {
 // isMultiObjective reports whether the property is multi-objective; PRISM's explicit engine does not support these.
 func (it *item) isMultiObjective() bool { return isMulti(it.task.Property.X) }
 
-func isMulti(x syntax.Expr) bool {
-	c, ok := syntax.Unparen(x).(*syntax.Call)
-	return ok && c.Func.Name == "multi"
-}
+func isMulti(x syntax.Expr) bool { return logic.Read(syntax.Unparen(x)).Kind == logic.Objectives }
 
 func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, error) {
 	props, selected, err := propertiesOf(batch)
@@ -235,7 +233,7 @@ func hasDeclarations(s *runner.Source) bool {
 
 // prismMethod returns the switches for the method of checking.
 func prismMethod(j *job, objectives bool) []string {
-	if j.Job.Method != "" && j.Job.Method != runner.Exact {
+	if j.Job.Method != "" && j.Job.Method != runner.States {
 		return prismSampling(j)
 	}
 	var args []string

@@ -231,7 +231,7 @@ func TestStormPoints(t *testing.T) {
 		tool := &played{lines: test.lines, files: test.files}
 		vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), runner.Job{
 			File: "m.prism", Model: []byte(rew2), PropsFile: "m.props", Properties: []byte(test.property), Consts: []string{"q=1/3"},
-			Numeric: runner.Numeric{Accuracy: test.accuracy},
+			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: test.accuracy}},
 		})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -327,7 +327,7 @@ func TestStormModelText(t *testing.T) {
 // TestStormLimit: Storm takes states beyond the limit for absorbing.
 func TestStormLimit(t *testing.T) {
 	tool := &played{lines: map[string]string{"P": "Result (for initial states): 0.25"}, states: "100"}
-	job := runner.Job{Model: []byte(rew2), Props: []string{"Pmax=? [ F s=2 ]"}, Consts: []string{"q=1/3"}, Numeric: runner.Numeric{MaxStates: 100}}
+	job := runner.Job{Model: []byte(rew2), Props: []string{"Pmax=? [ F s=2 ]"}, Consts: []string{"q=1/3"}, Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: 100}}}
 	vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), job)
 	if err != nil || vs[0].Err == nil || vs[0].Err.Class != result.Memory {
 		t.Errorf("%+v, %v", vs, err)

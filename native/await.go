@@ -28,8 +28,8 @@ type incomplete struct {
 func await(ctx context.Context, p *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
 	r := &run{ctx: ctx, plan: p, shared: &shared{}}
 	if tell := p.Job.Progress; tell != nil {
-		r.plan = p.With(func(job *runner.Job) {
-			job.Progress = func(p runner.Progress) {
+		r.plan = p.WithOutputs(func(o *runner.Outputs) {
+			o.Progress = func(p runner.Progress) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				if !r.left {
@@ -73,8 +73,12 @@ func (r *run) leave(why error) []result.Verdict {
 func (r *run) add(t *runner.Task, constants []result.Constant, v result.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.left {
-		r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
+	if r.left {
+		return
+	}
+	r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
+	if report := r.plan.Job.Verdict; report != nil {
+		report(&r.verdicts[len(r.verdicts)-1])
 	}
 }
 

@@ -46,7 +46,7 @@ func afterLimit(t *testing.T, job runner.Job) result.Verdict {
 
 // An answer that is there when the time is over is told, with the paths that were found.
 func TestAnswerBeforeWitness(t *testing.T) {
-	v := afterLimit(t, runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"P<=1/10 [ F s=3 ]"}, Witness: &runner.Witness{Paths: 1}})
+	v := afterLimit(t, runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"P<=1/10 [ F s=3 ]"}, Outputs: runner.Outputs{Witness: &runner.Witness{Paths: 1}}})
 	if v.Value.Bool || v.Accuracy != result.Bounded {
 		t.Errorf("found %v, %s, want false, bounded", v.Value, v.Accuracy)
 	}
@@ -114,7 +114,7 @@ func TestMemoryOfOneProperty(t *testing.T) {
 	for _, props := range [][]string{{heavy, light}, {light, heavy}, {light, heavy, light}} {
 		ctx, end := ending.Divisible(t.Context())
 		left := 2
-		job := runner.Job{File: "m.prism", Model: []byte(needles), Props: props, Witness: &runner.Witness{Paths: 1, Part: true}}
+		job := runner.Job{File: "m.prism", Model: []byte(needles), Props: props, Outputs: runner.Outputs{Witness: &runner.Witness{Paths: 1, Part: true}}}
 		job.Witness.Model = func([]byte) error { // of heavy alone, whose bound is refuted by few commands
 			full := &ending.Memory{Limit: 1 << 20}
 			if left--; left >= 0 {
@@ -131,6 +131,25 @@ func TestMemoryOfOneProperty(t *testing.T) {
 			if got := v.Err != nil && v.Err.Class == result.Memory; got != want {
 				t.Errorf("%q: %s: the error %v, out of memory should be %v", props, props[i], v.Err, want)
 			}
+		}
+	}
+}
+
+// Every verdict is reported as soon as it is there, in the order of the answer.
+func TestVerdictsAsTheyCome(t *testing.T) {
+	var reported []string
+	job := runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"Pmax=? [ F s=3 ]", "Pmin=? [ F s=3 ]", "Pmax=? [ F s=2 ]"}}
+	job.Verdict = func(v *result.Verdict) { reported = append(reported, v.Property) }
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(verdicts) != 3 || len(reported) != 3 {
+		t.Fatalf("found %d verdicts, %d reported, want 3 of each", len(verdicts), len(reported))
+	}
+	for i, v := range verdicts {
+		if v.Property != reported[i] {
+			t.Errorf("verdict %d is of %s, reported %s", i, v.Property, reported[i])
 		}
 	}
 }

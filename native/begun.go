@@ -8,6 +8,7 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -41,32 +42,16 @@ func begin(p *runner.Plan) beginning {
 		num.Accuracy == result.Proven || accuracy(num) == result.Estimated {
 		return beginning{}
 	}
-	some := func(may func(x syntax.Expr) bool) bool {
-		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(t.Property.X) })
+	some := func(may func(logic.Written) bool) bool {
+		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(logic.Read(t.Property.X)) })
 	}
 	switch kind := p.Model.ModelType(); {
-	case kind == syntax.MDP && some(func(x syntax.Expr) bool {
-		prob, is := x.(*syntax.Prob)
-		return is && prob.Extremum == syntax.Max
-	}):
+	case kind == syntax.MDP && some(func(q logic.Written) bool { return q.Kind == logic.Probability && q.Extremum == syntax.Max }):
 		return beginning{first: partStates}
-	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(reaches):
+	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(logic.Written.Reaches):
 		return beginning{first: chainStates, stage: stageStates}
 	}
 	return beginning{}
-}
-
-// reaches reports whether a property is of F or U without bounds.
-func reaches(x syntax.Expr) bool {
-	var path syntax.Expr
-	switch x := x.(type) {
-	case *syntax.Prob:
-		path = x.Path
-	case *syntax.Reward:
-		path = x.Path
-	}
-	t, is := path.(*syntax.Temporal)
-	return is && t.Bound == nil && (t.Op == syntax.Future || t.Op == syntax.Until)
 }
 
 // begun is an instance of which the first states are known, and all others when a
@@ -82,7 +67,7 @@ type begun struct {
 
 func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 	// What other properties needed must not matter.
-	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	cp := &p.Instance
 	if b.stage > 0 {
 		if stages := b.part.Stages(ctx, cp); stages != nil {
 			opts := b.build

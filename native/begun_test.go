@@ -32,8 +32,8 @@ func TestBegun(t *testing.T) {
 		}
 		vs, err := runner.Check(t.Context(), New(), runner.Job{
 			File: "m.prism", Model: []byte(counters(9)),
-			Props:   []string{"Pmax=? [ F c3=2 ]", "Pmax=? [ c0<3 U c0=2&c1=1 ]", "Pmax=? [ F c3>=0 & c4=8 & c5=8 & c6=8 ]", "Pmax=? [ F c8=1 ]"},
-			Numeric: runner.Numeric{Accuracy: accuracy, MaxStates: 60_000},
+			Props:    []string{"Pmax=? [ F c3=2 ]", "Pmax=? [ c0<3 U c0=2&c1=1 ]", "Pmax=? [ F c3>=0 & c4=8 & c5=8 & c6=8 ]", "Pmax=? [ F c8=1 ]"},
+			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy, MaxStates: 60_000}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestStagesOrAll(t *testing.T) {
 	t.Parallel()
 	props := []string{"P=? [ F x=30&y=7 ]", "P=? [ G y<30 ]", "R=? [ F x=60 ]", "P=? [ F x=30&y=7 ]"}
 	job := runner.Job{
-		File: "m.prism", Props: props, Numeric: runner.Numeric{Accuracy: result.Exact},
+		File: "m.prism", Props: props, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 		Model: []byte("dtmc\nmodule m\n x:[0..60]; y:[0..60];\n [] x<60 -> 1/3:(x'=x+1)&(y'=y) + 2/3:(x'=x+1)&(y'=min(y+1,60));\n" +
 			"endmodule\nrewards y>3 : y; endrewards\n"),
 	}
@@ -112,7 +112,7 @@ func TestStagesOrAll(t *testing.T) {
 func TestStagesInLittleMemory(t *testing.T) {
 	t.Parallel()
 	job := runner.Job{
-		File: "m.prism", Props: []string{"P=? [ F x=2000&y=0 ]", "P=? [ G y<30 ]"}, Numeric: runner.Numeric{MaxMemory: 1 << 20},
+		File: "m.prism", Props: []string{"P=? [ F x=2000&y=0 ]", "P=? [ G y<30 ]"}, Settings: runner.Settings{Numeric: runner.Numeric{MaxMemory: 1 << 20}},
 		Model: []byte("dtmc\nmodule m\n x:[0..2000]; y:[0..19];\n [] x<2000 -> 1/3:(x'=x+1)&(y'=y) + 2/3:(x'=x+1)&(y'=mod(y+1,20));\nendmodule\n"),
 	}
 	vs := inStages(t, job, 1<<20, 1000)

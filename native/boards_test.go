@@ -140,7 +140,7 @@ func checkBoard(t *testing.T, c modelgen.Config, accuracy result.Accuracy, prope
 		t.Fatal(err)
 	}
 	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "2048.prism", Model: text.Bytes(), Props: properties, Numeric: runner.Numeric{Accuracy: accuracy},
+		File: "2048.prism", Model: text.Bytes(), Props: properties, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
 	})
 	if err != nil {
 		t.Fatal(err)

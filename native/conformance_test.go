@@ -129,7 +129,7 @@ func jobOf(t *testing.T, dir, command string) runner.Job {
 		}
 		return text
 	}
-	job := runner.Job{Method: runner.Sim, File: "model.prism", Model: read("model.prism"), PropsFile: "props.props", Properties: read("props.props")}
+	job := runner.Job{Settings: runner.Settings{Method: runner.Sim}, File: "model.prism", Model: read("model.prism"), PropsFile: "props.props", Properties: read("props.props")}
 	args := strings.Fields(command)
 	for i := 4; i < len(args); i++ { // $ prism model.prism props.props
 		sim := &job.Simulation

@@ -16,7 +16,7 @@ import (
 func answers(t *testing.T, model, props string, accuracy result.Accuracy) []result.Verdict {
 	t.Helper()
 	vs, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(props), Numeric: runner.Numeric{Accuracy: accuracy},
+		File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(props), Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
 	})
 	if err != nil {
 		t.Fatal(err)

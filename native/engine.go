@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/internal/ending"
 	"tilecheck/native/check"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -48,9 +49,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
 		}
-		// Beliefs are computed with fractions.
-		exactly := method.fractions() || plan.Model.ModelType() == syntax.POMDP
-		space, err := explicit.Given(ctx, plan.Job.States, exactly)
+		space, err := explicit.Given(ctx, plan.Job.States, fractionsOf(method, plan))
 		if err != nil {
 			return err
 		}
@@ -64,6 +63,29 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		}
 		return r.all()
 	})
+}
+
+// fractionsOf returns the fractions of states that a plan needs: beliefs are computed with fractions, too.
+func fractionsOf(m method, plan *runner.Plan) explicit.Fractions {
+	switch num := &plan.Job.Numeric; {
+	case !m.fractions() && plan.Model.ModelType() != syntax.POMDP:
+		return explicit.NoFractions
+	case accuracy(num) == result.Exact || num.Accuracy == result.Proven:
+		return explicit.StrictFractions
+	}
+	return explicit.Normalised
+}
+
+// Build builds the states of a plan's model under a valuation of its constants, as Check does.
+func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
+	if _, err := newExact(p); err != nil {
+		return nil, err
+	}
+	m, err := load.Instance(p, v)
+	if err != nil {
+		return nil, err
+	}
+	return explicit.Build(ctx, m, load.Options(&p.Job))
 }
 
 // over checks the properties against the declarations of another space.
@@ -93,12 +115,9 @@ type instance interface {
 	check(ctx context.Context, p *property) result.Verdict
 }
 
-// property is a property to check. Program has the labels of its file, which
-// File names in diagnostics.
+// property is a property to check.
 type property struct {
-	sema.Property
-	program *sema.Program
-	file    string
+	runner.Instance
 	// constants are all, of the model and of the property.
 	constants []result.Constant
 	// keep notes the answer before more is made of it, and what the verdict lacks until
@@ -109,7 +128,7 @@ type property struct {
 // newMethod returns the method that a job asks for.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
-	if job.Method == "" || job.Method == runner.Exact {
+	if job.Method == "" || job.Method == runner.States {
 		return newExact(plan)
 	}
 	return newStatistical(job)
@@ -230,7 +249,7 @@ func (r *run) closed(method method, prog *sema.Program) (*sema.Program, instance
 		in, err := newTimed(method, prog)
 		return prog, in, err
 	}
-	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: r.plan.Job.NoFixDeadlocks})
+	m, err := load.Compile(prog, &r.plan.Job)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,7 +262,7 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}
-	props, full, err := t.Source.Props.Instantiate(prog, []int{t.Index}, valuation.Map())
+	of, err := t.Instance(prog, valuation)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
 	}
@@ -253,12 +272,12 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 		}
 	}
 	var warnings []string
-	for _, w := range full.Warnings {
+	for _, w := range of.Program.Warnings {
 		warnings = append(warnings, w.Error())
 	}
 	ctx, done := ending.Part(r.ctx)
 	defer done()
-	v := in.check(ctx, &property{props[0], full, t.Source.File, constants, func(v result.Verdict, missing string) {
+	v := in.check(ctx, &property{of, constants, func(v result.Verdict, missing string) {
 		v.Warnings = slices.Concat(warnings, v.Warnings)
 		r.keep(&incomplete{v, missing})
 	}})

@@ -60,7 +60,7 @@ func TestExperimentOrder(t *testing.T) {
 		Properties: []byte("const int T; const int V;\nP=? [ F<=T x=V ];\n\"n\": P=? [ F<=0 x=1 ];"),
 		Props:      []string{`P=? [ F<=T x=1 ]`, `const int W1 = 1; P=? [ G<=0 x=W1 ]`},
 		Consts:     []string{"N=2:3,T=0:0", "V=1:2"},
-		Simulation: runner.Simulation{Samples: 3},
+		Settings:   runner.Settings{Simulation: runner.Simulation{Samples: 3}},
 	})
 	want := `P=? [ F<=T x=V ] N=2,T=0,V=1: 1
 P=? [ F<=T x=V ] N=2,T=0,V=2: 0
@@ -93,7 +93,7 @@ func TestSelect(t *testing.T) {
 		Props:      []string{`"c": P=? [ G<=0 x=1 ]`},
 		Consts:     []string{"N=2"}, // T is not needed
 		Select:     []string{"c", "2", "a"},
-		Simulation: runner.Simulation{Samples: 3},
+		Settings:   runner.Settings{Simulation: runner.Simulation{Samples: 3}},
 	}
 	got := summary(sample(t, job))
 	want := "P=? [ G<=0 x=1 ] N=2: 1\nP=? [ F<=0 x=0 ] N=2: 0\nP=? [ F<=0 x=1 ] N=2: 1\n"
@@ -116,7 +116,7 @@ func TestValues(t *testing.T) {
 		Properties: []byte(`label "broke" = x=0; "win": P=? [ F "rich" ];`),
 		Props:      []string{`P=? [ F "broke" ]`, `"win"`, `P>=0.3 [ F "rich" ]`, `R=? [ F "rich" | "broke" ]`},
 		Consts:     []string{"N=4"},
-		Simulation: runner.Simulation{Seed: 1, Confidence: 1 - 1e-6, MaxReward: 1000},
+		Settings:   runner.Settings{Simulation: runner.Simulation{Seed: 1, Confidence: 1 - 1e-6, MaxReward: 1000}},
 	})
 	for i, want := range []float64{0.25, 0.75, 0.25, math.NaN(), 3} {
 		v := vs[i]
@@ -140,7 +140,7 @@ func TestFailuresStayApart(t *testing.T) {
 		Model:      []byte("dtmc\nconst int N;\nmodule m\n s:[0..N] init 0;\n [] true -> (s'=s+1);\nendmodule"),
 		Properties: []byte("const int k; P=? [ F<=0 s=0 ];\nS=? [ s=0 ];\nP=? [ F s=9 ];\nP=? [ F<=k s=1 ];"),
 		Consts:     []string{"N=0:2", "k=-1:1"},
-		Simulation: runner.Simulation{Samples: 2},
+		Settings:   runner.Settings{Simulation: runner.Simulation{Samples: 2}},
 	})
 	all := "P=? [ F<=0 s=0 ] N=%[1]d: %[2]s\nS=? [ s=0 ] N=%[1]d: %[3]s\nP=? [ F s=9 ] N=%[1]d: %[4]s\n" +
 		"P=? [ F<=k s=1 ] N=%[1]d,k=-1: %[5]s\nP=? [ F<=k s=1 ] N=%[1]d,k=0: %[6]s\nP=? [ F<=k s=1 ] N=%[1]d,k=1: %[7]s\n"
@@ -174,11 +174,11 @@ func TestDiagnostics(t *testing.T) {
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2.5"}}, "N"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N"}}, "want name=value"},
 		{runner.Job{Model: []byte(ruin), Consts: []string{"N=2"}}, "no properties to check"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Numeric: runner.Numeric{Epsilon: 2}}, "epsilon 2: want"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Numeric: runner.Numeric{MaxStates: -1}}, "want positive numbers"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: "magic"}, `unknown simulation method "magic"`},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: runner.Sim, Simulation: runner.Simulation{MaxPath: -1}}, "maximum path length -1"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: runner.CI, Simulation: runner.Simulation{Workers: -1}}, "-1 workers"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Settings: runner.Settings{Numeric: runner.Numeric{Epsilon: 2}}}, "epsilon 2: want"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: -1}}}, "want positive numbers"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Settings: runner.Settings{Method: "magic"}}, `unknown simulation method "magic"`},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{MaxPath: -1}}}, "maximum path length -1"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Workers: -1}}}, "-1 workers"},
 	} {
 		tt.job.File, tt.job.PropsFile = "m.prism", "m.props"
 		vs, err := runner.Check(t.Context(), New(), tt.job)
@@ -191,7 +191,7 @@ func TestDiagnostics(t *testing.T) {
 // A property with errors costs the others nothing, but those that refer to it.
 func TestRejectedProperties(t *testing.T) {
 	vs := sample(t, runner.Job{
-		Model: []byte(ruin), Method: runner.Exact, Numeric: runner.Numeric{Accuracy: result.Exact}, Consts: []string{"N=2:3"},
+		Model: []byte(ruin), Settings: runner.Settings{Method: runner.States, Numeric: runner.Numeric{Accuracy: result.Exact}}, Consts: []string{"N=2:3"},
 		Properties: []byte("\"a\": P=? [ F x=N ];\n\"b\": P=? [ F q ];\nR{\"r\"}=? [ F x=N ];\n\"b\"*2;\n\"d\": \"a\"*2;\nP=? [ F x+1 ];"),
 		Props:      []string{`"d"/2`},
 	})
@@ -240,15 +240,15 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var told []runner.Progress
 	vs, err := runner.Check(ctx, New(), runner.Job{
-		Model:      []byte(ruin),
-		Props:      []string{`P=? [ X true ]`, `P=? [ F "rich" ]`, `P=? [ G true ]`},
-		Consts:     []string{"N=4:5"},
-		Method:     runner.CI,
-		Simulation: runner.Simulation{Samples: 1 << 40},
-		Progress: func(p runner.Progress) {
+		Model:  []byte(ruin),
+		Props:  []string{`P=? [ X true ]`, `P=? [ F "rich" ]`, `P=? [ G true ]`},
+		Consts: []string{"N=4:5"},
+		Settings: runner.Settings{Method: runner.CI,
+			Simulation: runner.Simulation{Samples: 1 << 40}},
+		Outputs: runner.Outputs{Progress: func(p runner.Progress) {
 			told = append(told, p)
 			cancel()
-		},
+		}},
 	})
 	if err != nil || len(vs) != 6 {
 		t.Fatalf("%d verdicts, %v", len(vs), err)
@@ -273,29 +273,5 @@ func TestUnsupportedModel(t *testing.T) {
 	})
 	if len(vs) != 1 || vs[0].Err == nil || vs[0].Err.Class != result.Unsupported || !strings.Contains(vs[0].Err.Message, "PTA") {
 		t.Errorf("verdicts %+v", vs)
-	}
-}
-
-func TestLoad(t *testing.T) {
-	m, warnings, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{"N=4,typo=1"}})
-	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0], "typo") {
-		t.Errorf("warnings %v, error %v", warnings, err)
-	}
-	for consts, want := range map[string]string{
-		"N=4:5": "N=4 and N=5 among them",
-		"N=0":   "m.prism:4:7: invalid range [0..0]",
-		"N=":    "want name=value",
-		"p=1":   "constant \"p\" has already been defined",
-		"":      `undefined constant "N" must be defined`,
-	} {
-		if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{consts}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %s", consts, err, want)
-		}
-	}
-	if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte("dtmc")}); err == nil {
-		t.Error("no error for a model without modules")
-	}
-	if New().Name() != "native" {
-		t.Error("wrong name")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -23,17 +24,13 @@ type exact struct {
 	build  explicit.Options
 	opt    check.Options
 	export *export // nil unless a scheduler is asked for
-	// wanted are the witnesses that are asked for, unless it is nil.
-	wanted *runner.Witness
+	wants  runner.Outputs
+	// generated recognises generated models, whose witnesses are boards; nil recognises none.
+	generated runner.Recognizer
 	// tree is the text of the model; nil if there is none.
-	tree *syntax.Model
-	// proven says that certificates are asked for, and certificate where they go, if
-	// that is a file.
-	proven      bool
-	reduce      bool // to a quotient, for each property, by partition unless it is nil
-	partition   *runner.PartitionFile
-	certificate *runner.CertificateFile
-	progress    func(runner.Progress)
+	tree   *syntax.Model
+	proven bool // every answer gets a certificate
+	reduce bool // each property is checked on a quotient
 	beginning
 	file string
 }
@@ -82,12 +79,9 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	}
 	return &exact{
 		beginning: begin(plan), file: job.File,
-		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
-		build: explicit.Options{
-			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact || num.Fractions || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
-		},
-		opt: check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
+		wants: job.Outputs, generated: job.Generated, export: export, proven: num.Accuracy == result.Proven, reduce: num.Reduce,
+		build: load.Options(job),
+		opt:   check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil
 }
 
@@ -105,7 +99,7 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 
 func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
 	if e.proven {
-		space, none, err := e.buildExactly(ctx, m)
+		space, none, err := load.Fractions(ctx, m, e.build)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +130,7 @@ func (e *exact) known(space *explicit.Space) instance { return e.over(space, nil
 func (e *exact) over(space *explicit.Space, none error) *built {
 	in := &built{exact: e, fallback: space.Fallback()}
 	opt := e.opt
-	if e.progress != nil {
+	if e.wants.Progress != nil {
 		opt.Progress = in.report
 	}
 	if e.missing(&result.Verdict{}) != "" {
@@ -166,19 +160,19 @@ type built struct {
 
 func (b *built) report(p runner.Progress) {
 	p.Property = b.property.Text
-	b.progress(p)
+	b.wants.Progress(p)
 }
 
 func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p
-	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	cp := &p.Instance
 	v := result.Verdict{}
 	switch {
 	case b.reduce:
 		v = b.reduced(ctx, cp)
 	case b.export != nil:
 		v = b.scheduled(ctx, cp)
-	case b.wanted != nil:
+	case b.wants.Witness != nil:
 		v = b.witnessed(ctx, cp)
 	default:
 		v = b.checker.Check(ctx, cp)
@@ -203,7 +197,7 @@ func (e *exact) missing(v *result.Verdict) string {
 		return noScheduler
 	case len(v.Witnesses) > 0:
 		return someWitness
-	case e.wanted != nil:
+	case e.wants.Witness != nil:
 		return noWitness
 	case e.proven:
 		return NotProven
@@ -248,7 +242,7 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 	r, err := b.quotient(ctx, p)
 	f, known := errors.AsType[*result.Failure](err)
 	switch {
-	case known && f.Class == result.Unsupported && b.partition == nil:
+	case known && f.Class == result.Unsupported && b.wants.Partition == nil:
 		v := b.checker.Check(ctx, p)
 		v.Warnings = append(slices.Clip(v.Warnings), "not reduced: "+f.Message)
 		return v
@@ -262,7 +256,7 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 
 // quotient reduces the model for a property, by the partition that was given, and writes it where that was asked for.
 func (b *built) quotient(ctx context.Context, p *check.Property) (*check.Reduced, error) {
-	f := b.partition
+	f := b.wants.Partition
 	if f == nil {
 		return check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, nil)
 	}

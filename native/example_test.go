@@ -22,9 +22,9 @@ endmodule
 func ExampleEngine_Check() {
 	verdicts, err := runner.Check(context.Background(), native.New(), runner.Job{
 		File: "gambler.prism", Model: []byte(gambler),
-		Props:   []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
-		Consts:  []string{"N=2:2:4"},
-		Numeric: runner.Numeric{Accuracy: result.Exact},
+		Props:    []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
+		Consts:   []string{"N=2:2:4"},
+		Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -49,10 +49,10 @@ func ExampleEngine_Check() {
 // Sampling answers most of the same questions, and says how sure it is.
 func ExampleEngine_Check_sampling() {
 	verdicts, err := runner.Check(context.Background(), native.New(), runner.Job{
-		File: "gambler.prism", Model: []byte(gambler), Method: runner.Sim,
-		Props:      []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
-		Consts:     []string{"N=2:2:4"},
-		Simulation: runner.Simulation{Seed: 1},
+		File: "gambler.prism", Model: []byte(gambler),
+		Props:    []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
+		Consts:   []string{"N=2:2:4"},
+		Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Seed: 1}},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -216,7 +216,7 @@ func askHostile(t *testing.T, count *tally, mode mode, m *hostile.Model, qs []ho
 	defer cancel()
 	mode.num.Workers = 1
 	start := time.Now()
-	vs, err := runner.Check(ctx, native.New(), runner.Job{File: "m.prism", Model: []byte(m.Text), Props: props, Numeric: mode.num})
+	vs, err := runner.Check(ctx, native.New(), runner.Job{File: "m.prism", Model: []byte(m.Text), Props: props, Settings: runner.Settings{Numeric: mode.num}})
 	if err != nil {
 		return err.Error() + "\n" + m.Text
 	}

@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 		numeric := runner.Numeric{Accuracy: []result.Accuracy{result.Bounded, result.Bounded, result.Exact, result.Float}[r.IntN(4)]}
 		want := map[string]string{}
 		ask := func(how string, props ...string) {
-			vs, err := runner.Check(t.Context(), New(), runner.Job{File: "m.prism", Model: []byte(model), Props: props, Numeric: numeric})
+			vs, err := runner.Check(t.Context(), New(), runner.Job{File: "m.prism", Model: []byte(model), Props: props, Settings: runner.Settings{Numeric: numeric}})
 			if err != nil { // what is no property refuses the job
 				t.Fatalf("seed %d: %v", seed, err)
 			}

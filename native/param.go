@@ -12,10 +12,12 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/check/parametric"
+	"tilecheck/native/load"
 	"tilecheck/native/solve/ratfunc"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -113,7 +115,7 @@ func (in *openModel) at(ctx context.Context, e *exact, plan *runner.Plan, v sema
 		in.params = append(in.params, parametric.Param{Name: p.Name, At: at})
 		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(at)})
 	}
-	m, err := instantiate(plan, v)
+	m, err := load.Instance(plan, v)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 	if open, ok := in.(*openModel); ok {
 		p = open.program // of the other the parameters have values
 	}
-	props, full, err := t.Source.Props.Instantiate(p, []int{t.Index}, v.Map())
+	of, err := t.Instance(p, v)
 	if err != nil {
 		return err
 	}
@@ -154,28 +156,28 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 				refused = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
 			case *sema.Label:
 				if e.Index >= 0 {
-					look(full.Labels[e.Index].X)
+					look(of.Program.Labels[e.Index].X)
 				}
 			}
 			return refused == nil
 		})
 	}
-	look(props[0].X)
+	look(of.X)
 	return refused
 }
 
 func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 	start := time.Now()
-	f, err := in.value(ctx, p, p.X)
+	f, err := (&openProperty{in, ctx, p}).value(p.X)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, p.File, p.Pos)}
 	}
 	v := in.point.check(ctx, p)
 	if v.Err != nil {
 		return v
 	}
 	if err := in.confirm(f, v.Value); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
 	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
@@ -281,99 +283,101 @@ func (in *openModel) confirm(f *piecewise, x result.Value) error {
 	return nil
 }
 
+// openProperty is a property of an open model that is evaluated.
+type openProperty struct {
+	*openModel
+	ctx context.Context
+	p   *property
+}
+
+// refuse returns the error that an expression cannot be evaluated.
+func (o *openProperty) refuse(x sema.Expr, what string) error {
+	return result.Refuse(&o.p.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", what)
+}
+
 // value returns the value of an expression in the initial state; nil is infinity.
-func (in *openModel) value(ctx context.Context, p *property, e sema.Expr) (*piecewise, error) {
-	refuse := func(what string) error {
-		return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.file, Pos: e.Pos()}
+func (o *openProperty) value(x sema.Expr) (*piecewise, error) {
+	f := logic.Of(x)
+	if f.Measure() && !f.Query() {
+		return nil, o.refuse(x, "a bound")
 	}
-	switch e := e.(type) {
-	case *sema.Prob:
-		path, ok := e.Path.(*sema.Temporal)
-		switch {
-		case !e.Query():
-			return nil, refuse("a bound")
-		case !ok:
-			return nil, refuse("this path formula")
+	switch f.Kind {
+	case logic.Probability:
+		return o.path(f)
+	case logic.SteadyState:
+		if o.program.Type == syntax.MDP {
+			return nil, o.refuse(x, "S of an MDP")
 		}
-		return in.path(ctx, p, e, path, refuse)
-	case *sema.Steady:
-		switch {
-		case !e.Query():
-			return nil, refuse("a bound")
-		case in.program.Type == syntax.MDP:
-			return nil, refuse("S of an MDP")
-		}
-		set, err := in.states(ctx, p, e.X)
+		set, err := o.states(f.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return single(in.chain.LongRun(ctx, in.chain.Visits(set)))
-	case *sema.Reward:
+		return single(o.chain.LongRun(o.ctx, o.chain.Visits(set)))
+	case logic.Reward:
 		switch {
-		case !e.Query():
-			return nil, refuse("a bound")
-		case e.StructErr != nil:
-			return nil, e.StructErr
-		case e.StructDiv >= 0:
-			return nil, refuse("a ratio of rewards")
+		case f.Objective.Err != nil:
+			return nil, f.Objective.Err
+		case f.Objective.Ratio:
+			return nil, o.refuse(x, "a ratio of rewards")
 		}
-		return in.reward(ctx, p, e, refuse)
-	case *sema.Filter:
-		return in.filter(ctx, p, e, refuse)
-	case *sema.Const, *sema.Binary:
-		return in.arithmetic(ctx, p, e, refuse)
+		return o.reward(f)
+	case logic.Filter:
+		return o.filter(f)
 	}
-	return nil, refuse("this formula")
+	return o.arithmetic(x)
 }
 
 // filter returns the value of a filter over the initial state alone.
-func (in *openModel) filter(ctx context.Context, p *property, e *sema.Filter, refuse func(string) error) (*piecewise, error) {
-	switch e.Op {
+func (o *openProperty) filter(f *logic.Formula) (*piecewise, error) {
+	switch f.Op {
 	case "state", "first", "min", "max", "sum", "avg":
 	default:
-		return nil, refuse("this filter")
+		return nil, o.refuse(f.X, "this filter")
 	}
-	if e.States == nil {
-		return nil, refuse("a filter over all states")
+	if f.States == nil {
+		return nil, o.refuse(f.X, "a filter over all states")
 	}
-	set, err := in.states(ctx, p, e.States)
+	set, err := o.states(f.States)
 	if err != nil {
 		return nil, err
 	}
-	if m := in.point.space.Model(); set.Count() != 1 || !set.Has(int(m.Initial[0])) {
-		return nil, refuse("a filter over others than the initial state")
+	if m := o.point.space.Model(); set.Count() != 1 || !set.Has(int(m.Initial[0])) {
+		return nil, o.refuse(f.X, "a filter over others than the initial state")
 	}
-	return in.value(ctx, p, e.X)
+	return o.value(f.Operand)
 }
 
-// arithmetic returns the value of a sum, difference, product or quotient, of which one side is
-// a number if the other is in pieces.
-func (in *openModel) arithmetic(ctx context.Context, p *property, e sema.Expr, refuse func(string) error) (*piecewise, error) {
+// arithmetic returns the value of a sum, difference, product or quotient. If one operand has several pieces, the other one
+// must be a single function.
+func (o *openProperty) arithmetic(e sema.Expr) (*piecewise, error) {
+	b, ok := e.(*sema.Binary)
+	if _, constant := e.(*sema.Const); !ok && !constant {
+		return nil, o.refuse(e, "this formula")
+	}
 	if x, exact, err := sema.EvalExact(e, nil); err == nil && exact {
 		if x.Type == sema.Int {
 			x.Rat = big.NewRat(int64(x.Int), 1)
 		}
-		return single(in.chain.One().Scale(x.Rat), nil)
+		return single(o.chain.One().Scale(x.Rat), nil)
 	}
-	b, ok := e.(*sema.Binary)
 	if !ok {
-		return nil, refuse("this formula")
+		return nil, o.refuse(e, "this formula")
 	}
-	x, err := in.value(ctx, p, b.X)
+	x, err := o.value(b.X)
 	if err != nil {
 		return nil, err
 	}
-	y, err := in.value(ctx, p, b.Y)
+	y, err := o.value(b.Y)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case x == nil || y == nil:
-		return nil, refuse("arithmetic on infinity")
+		return nil, o.refuse(e, "arithmetic on infinity")
 	case len(x.pieces) > 1 && len(y.pieces) > 1:
-		return nil, refuse("arithmetic on two values that several schedulers attain")
+		return nil, o.refuse(e, "arithmetic on two values that several schedulers attain")
 	}
-	return combined(b.Op, x, y, refuse)
+	return combined(b.Op, x, y, func(what string) error { return o.refuse(e, what) })
 }
 
 // combined returns x op y, one of which is one function.
@@ -410,181 +414,146 @@ func combined(op syntax.Op, x, y *piecewise, refuse func(string) error) (*piecew
 }
 
 // best returns an extremal value of an MDP, or one minus it.
-func (in *openModel) best(ctx context.Context, t sema.Threshold, q parametric.Question, negated bool, refuse func(string) error) (*piecewise, error) {
-	least, ok := t.Least(false)
+func (o *openProperty) best(f *logic.Formula, q parametric.Question, negated bool) (*piecewise, error) {
+	least, ok := f.Least(false)
 	if !ok {
-		return nil, refuse("a query that names neither minimum nor maximum")
+		return nil, o.refuse(f.X, "a query that names neither minimum nor maximum")
 	}
 	q.Min = least != negated
-	pieces, err := in.chain.Best(ctx, q, in.low, in.high)
+	pieces, err := o.chain.Best(o.ctx, q, o.low, o.high)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
 	for i, p := range pieces {
 		if negated {
-			pieces[i].Value = in.chain.One().Sub(p.Value)
+			pieces[i].Value = o.chain.One().Sub(p.Value)
 		}
 	}
 	return &piecewise{pieces, least}, nil
 }
 
-// path returns the probability of a path formula.
-func (in *openModel) path(ctx context.Context, p *property, e *sema.Prob, path *sema.Temporal, refuse func(string) error) (*piecewise, error) {
-	n := in.point.space.Model().NumStates()
-	left, right := sparse.FullSet(n), (*sparse.Set)(nil)
+// path returns the value of P.
+func (o *openProperty) path(f *logic.Formula) (*piecewise, error) {
+	p := f.Path
+	if !p.Operator || p.Negated {
+		return nil, o.refuse(f.X, "this path formula")
+	}
+	left := sparse.FullSet(o.point.space.Model().NumStates())
 	var err error
-	if path.X != nil {
-		if left, err = in.states(ctx, p, path.X); err != nil {
+	if p.Left != nil {
+		if left, err = o.states(p.Left); err != nil {
 			return nil, err
 		}
 	}
-	if right, err = in.states(ctx, p, path.Y); err != nil {
-		return nil, err
-	}
-	complement := func(s *sparse.Set) *sparse.Set { return sparse.FullSet(n).Minus(s) }
-	negated := true
-	switch path.Op {
-	case syntax.Globally:
-		right = complement(right)
-	case syntax.WeakUntil: // the negation of !right U !left & !right
-		left, right = complement(right), complement(left).Minus(right)
-	case syntax.Release:
-		left, right = complement(left), complement(right)
-	default:
-		negated = false
-	}
-	low, high, bounded, err := in.steps(p, path.Bound)
+	right, err := o.states(p.Right)
 	if err != nil {
 		return nil, err
 	}
-	var f *ratfunc.Func
-	switch {
-	case in.program.Type == syntax.MDP && (bounded || path.Op == syntax.Next):
-		return nil, refuse("X or a bound of an MDP")
-	case in.program.Type == syntax.MDP:
-		return in.best(ctx, e.Threshold, parametric.Question{Left: left, Right: right}, negated, refuse)
-	case path.Op == syntax.Next && !bounded:
-		f, err = in.chain.BoundedUntil(ctx, sparse.FullSet(n), right, 1, 1)
-	case path.Op == syntax.Next:
-		return nil, refuse("a bound of X")
+	left, right, negated := check.Sets.AsUntil(p.Op, left, right)
+	low, high, bounded, err := o.steps(p.Bound)
+	if err != nil {
+		return nil, err
+	}
+	var v *ratfunc.Func
+	switch next := p.Op == syntax.Next; {
+	case o.program.Type == syntax.MDP && (bounded || next):
+		return nil, o.refuse(f.X, "X or a bound of an MDP")
+	case o.program.Type == syntax.MDP:
+		return o.best(f, parametric.Question{Left: left, Right: right}, negated)
+	case next && bounded:
+		return nil, o.refuse(f.X, "a bound of X")
+	case next:
+		v, err = o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
 	case bounded:
-		f, err = in.chain.BoundedUntil(ctx, left, right, low, high)
+		v, err = o.chain.BoundedUntil(o.ctx, left, right, low, high)
 	default:
-		f, err = in.chain.Until(ctx, left, right)
+		v, err = o.chain.Until(o.ctx, left, right)
 	}
 	if err != nil || !negated {
-		return single(f, err)
+		return single(v, err)
 	}
-	return single(in.chain.One().Sub(f), nil)
+	return single(o.chain.One().Sub(v), nil)
 }
 
 // steps returns the bounds on the number of steps.
-func (in *openModel) steps(p *property, b *sema.Bound) (low, high int, bounded bool, err error) {
+func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err error) {
 	if b == nil {
 		return 0, 0, false, nil
 	}
-	if in.program.Type == syntax.CTMC || b.High == nil {
-		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: p.file, Pos: p.Pos}
+	if o.program.Type == syntax.CTMC || b.High == nil {
+		return 0, 0, false, result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)")
 	}
-	if b.Low != nil {
-		if low, err = in.number(p, b.Low); err != nil {
-			return 0, 0, false, err
+	for _, end := range []sema.Expr{b.Low, b.High} {
+		if end != nil {
+			if _, err := o.count(end); err != nil {
+				return 0, 0, false, err
+			}
 		}
-		if b.LowStrict {
-			low++
-		}
 	}
-	if high, err = in.number(p, b.High); err != nil {
-		return 0, 0, false, err
-	}
-	if b.HighStrict {
-		high--
-	}
-	return low, high, true, nil
+	low, high, err = logic.Steps(b)
+	return low, high, true, err
 }
 
-// number evaluates a whole number.
-func (in *openModel) number(p *property, e sema.Expr) (int, error) {
-	x, _, err := sema.EvalExact(e, nil)
-	if err == nil && x.Type != sema.Int {
-		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", x), File: p.file, Pos: p.Pos}
+// count evaluates a number of steps.
+func (o *openProperty) count(x sema.Expr) (int, error) {
+	v, _, err := sema.EvalExact(x, nil)
+	if err == nil && v.Type != sema.Int {
+		err = result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found %v steps, want a whole number", v)
 	}
-	return int(x.Int), err
+	return int(v.Int), err
 }
 
-// reward returns the value of an operator R.
-func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, refuse func(string) error) (*piecewise, error) {
-	c := in.chain
+// reward returns the value of R.
+func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
+	r := f.Objective
 	var target *sparse.Set
 	var err error
-	path, total := e.Path.(*sema.RewardPath)
-	if !total {
-		reach, ok := e.Path.(*sema.Temporal)
-		if !ok || reach.Op != syntax.Future || reach.Bound != nil {
-			return nil, refuse("this reward")
+	if p := r.Path; p != nil {
+		if !p.Operator || p.Negated || p.Op != syntax.Future || p.Bound != nil {
+			return nil, o.refuse(f.X, "this reward")
 		}
-		if target, err = in.states(ctx, p, reach.Y); err != nil {
+		if target, err = o.states(p.Right); err != nil {
 			return nil, err
 		}
 	}
-	rewards, err := c.Rewards(e.Struct)
+	rewards, err := o.chain.Rewards(r.Struct)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case in.program.Type == syntax.MDP && target != nil:
-		return in.best(ctx, e.Threshold, parametric.Question{Right: target, Rewards: rewards}, false, refuse)
-	case in.program.Type == syntax.MDP:
-		return nil, refuse("another reward than R[F] of an MDP")
+	case o.program.Type == syntax.MDP && target != nil:
+		return o.best(f, parametric.Question{Right: target, Rewards: rewards}, false)
+	case o.program.Type == syntax.MDP:
+		return nil, o.refuse(f.X, "another reward than R[F] of an MDP")
 	case target != nil:
-		return single(c.ReachReward(ctx, rewards, target))
+		return single(o.chain.ReachReward(o.ctx, rewards, target))
+	case r.Form == logic.LongRun:
+		return single(o.chain.LongRun(o.ctx, rewards))
+	case r.Form == logic.TotalReward:
+		return single(o.chain.Total(o.ctx, rewards))
+	case o.program.Type == syntax.CTMC:
+		return nil, o.refuse(f.X, "a reward at or until a time")
 	}
-	steps := 0
-	if path.Bound != nil {
-		if in.program.Type == syntax.CTMC {
-			return nil, refuse("a reward at or until a time")
-		}
-		if steps, err = in.number(p, path.Bound); err != nil {
-			return nil, err
-		}
+	steps, err := o.count(r.At)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case path.Kind == syntax.LongRun:
-		return single(c.LongRun(ctx, rewards))
-	case path.Kind == syntax.Instantaneous:
-		if rewards, err = c.StateRewards(e.Struct); err != nil {
-			return nil, err
-		}
-		return single(c.Instantaneous(ctx, rewards, steps))
-	case path.Bound == nil:
-		return single(c.Total(ctx, rewards))
+	if r.Form == logic.Cumulative {
+		return single(o.chain.Cumulative(o.ctx, rewards, steps))
 	}
-	return single(c.Cumulative(ctx, rewards, steps))
+	if rewards, err = o.chain.StateRewards(r.Struct); err != nil {
+		return nil, err
+	}
+	return single(o.chain.Instantaneous(o.ctx, rewards, steps))
 }
 
-// states returns where a formula holds that does not depend on parameters.
-func (in *openModel) states(ctx context.Context, p *property, e sema.Expr) (*sparse.Set, error) {
-	var nested sema.Expr
-	var look func(e sema.Expr)
-	look = func(e sema.Expr) {
-		sema.Inspect(e, func(x sema.Expr) bool {
-			label, is := x.(*sema.Label)
-			switch {
-			case is && label.Index >= 0:
-				look(p.program.Labels[label.Index].X)
-			case !is && nested == nil && !operator(x):
-				return true
-			case !is:
-				nested = x
-			}
-			return false
-		})
+// states returns the states in which a formula holds. The formula must not depend on parameters.
+func (o *openProperty) states(x sema.Expr) (*sparse.Set, error) {
+	if nested := logic.Nested(x, o.p.Program.Labels); nested != nil {
+		return nil, result.Refuse(&o.p.Instance, result.Unsupported, nested.Pos(), "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)")
 	}
-	if look(e); nested != nil {
-		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: p.file, Pos: nested.Pos()}
-	}
-	q := &check.Property{Property: sema.Property{Text: p.Text, X: e, Pos: p.Pos}, Program: p.program, File: p.file}
-	values, v := in.point.checker.Values(ctx, q)
+	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.Program, File: o.p.File}
+	values, v := o.point.checker.Values(o.ctx, q)
 	if v.Err != nil {
 		return nil, v.Err
 	}
@@ -595,13 +564,4 @@ func (in *openModel) states(ctx context.Context, p *property, e sema.Expr) (*spa
 		}
 	}
 	return set, nil
-}
-
-// operator reports whether an expression is an operator of properties, and no label.
-func operator(e sema.Expr) bool {
-	switch e.(type) {
-	case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-		return false
-	}
-	return true
 }

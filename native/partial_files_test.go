@@ -24,7 +24,7 @@ func TestPartialFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		job := runner.Job{File: "m.pexp", States: given, Props: []string{"Pmax=? [ F s=4 ]"}, Numeric: runner.Numeric{Accuracy: result.Exact}}
+		job := runner.Job{File: "m.pexp", States: given, Props: []string{"Pmax=? [ F s=4 ]"}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
 		verdicts, err := runner.Check(t.Context(), native.New(), job)
 		if err != nil {
 			t.Fatal(err)

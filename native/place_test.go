@@ -37,7 +37,7 @@ func TestPlaceOfFailure(t *testing.T) {
 		for _, accuracy := range []result.Accuracy{result.Unknown, result.Exact} {
 			vs, err := runner.Check(t.Context(), native.New(), runner.Job{
 				File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(props + property),
-				Numeric: runner.Numeric{Accuracy: accuracy},
+				Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
 			})
 			if err != nil {
 				t.Fatal(property, err)

@@ -29,7 +29,7 @@ func TestRoundedSums(t *testing.T) {
 		endmodule`
 		for _, num := range []runner.Numeric{{}, {Reduce: true}, {Accuracy: result.Exact}, {Accuracy: result.Exact, Reduce: true}} {
 			vs, err := runner.Check(t.Context(), native.New(), runner.Job{
-				File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(prop), Numeric: num,
+				File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(prop), Settings: runner.Settings{Numeric: num},
 			})
 			if err != nil {
 				t.Fatal(err)

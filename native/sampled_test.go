@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/result"
@@ -15,7 +16,7 @@ import (
 // written returns the states of a model through a file.
 func written(t *testing.T, src string) *files.Given {
 	t.Helper()
-	m, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +94,8 @@ rewards "r" [again] true : 5; s=1 : 0.25; s=3 : 1; endrewards`, "", []string{
 		},
 	} {
 		job := runner.Job{
-			File: "m.umb", States: written(t, m.text), Props: m.props, Method: runner.Sim,
-			Simulation: runner.Simulation{Seed: 3, Confidence: 1 - 1e-6, Samples: 5000},
+			File: "m.umb", States: written(t, m.text), Props: m.props, Settings: runner.Settings{Method: runner.Sim,
+				Simulation: runner.Simulation{Seed: 3, Confidence: 1 - 1e-6, Samples: 5000}},
 		}
 		sampled, err := runner.Check(t.Context(), New(), job)
 		if err != nil {
@@ -129,7 +130,7 @@ rewards "r" [again] true : 5; s=1 : 0.25; s=3 : 1; endrewards`, "", []string{
 func TestSampledFilesDrawAsTexts(t *testing.T) {
 	job := runner.Job{
 		File: "m.prism", Model: []byte("dtmc module m s : [0..6] init 0; [] s<5 -> 0.7 : (s'=s+1) + 0.3 : (s'=6); [] s>=5 -> true; endmodule rewards s<3 : 2; endrewards"),
-		Props: []string{`P=? [ F s=5 ]`, `R=? [ C<=7 ]`}, Method: runner.Sim, Simulation: runner.Simulation{Seed: 9, Samples: 500},
+		Props: []string{`P=? [ F s=5 ]`, `R=? [ C<=7 ]`}, Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Seed: 9, Samples: 500}},
 	}
 	want, err := runner.Check(t.Context(), New(), job)
 	if err != nil {
@@ -150,7 +151,7 @@ func TestSampledFilesRefused(t *testing.T) {
 		"dtmc module m s : [0..2] init 0; [] s=0 -> [0.2,0.6] : (s'=1) + [0.3,0.9] : (s'=2); [] s>0 -> true; endmodule": "intervals",
 		"dtmc module m s : [0..2]; [] s<3 -> true; endmodule init s<2 endinit":                                          "initial states",
 	} {
-		vs, err := runner.Check(t.Context(), New(), runner.Job{File: "m.umb", States: written(t, text), Props: []string{"P=? [ F s=1 ]"}, Method: runner.CI})
+		vs, err := runner.Check(t.Context(), New(), runner.Job{File: "m.umb", States: written(t, text), Props: []string{"P=? [ F s=1 ]"}, Settings: runner.Settings{Method: runner.CI}})
 		if err != nil || vs[0].Err == nil || vs[0].Err.Class != result.Unsupported || !strings.Contains(vs[0].Err.Message, want) {
 			t.Errorf("%s: %v %v, want %q", text, vs, err, want)
 		}

@@ -135,7 +135,7 @@ func (d *doubled) written(n int) (text, props string) {
 func TestDoubling(t *testing.T) {
 	for _, d := range doubles() {
 		for _, n := range []int{3, 40, 8}[:max(needs.Some(3), 2)] {
-			for _, mode := range []runner.Job{
+			for _, mode := range []runner.Settings{
 				{},
 				{Numeric: runner.Numeric{Accuracy: result.Exact}},
 				{Method: runner.CI, Simulation: runner.Simulation{Samples: 300, Seed: 1}},
@@ -147,11 +147,11 @@ func TestDoubling(t *testing.T) {
 					var vs [2][]result.Verdict
 					for i, write := range []func(int) (string, string){d.shared, d.written} {
 						text, props := write(n)
-						mode.File, mode.Model, mode.PropsFile, mode.Properties = "m.prism", []byte(text), "m.props", []byte(props)
+						job := runner.Job{File: "m.prism", Model: []byte(text), PropsFile: "m.props", Properties: []byte(props), Settings: mode}
 						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 						defer cancel()
 						var err error
-						if vs[i], err = runner.Check(ctx, native.New(), mode); err != nil {
+						if vs[i], err = runner.Check(ctx, native.New(), job); err != nil {
 							t.Fatalf("%v\n%s\n%s", err, text, props)
 						}
 					}

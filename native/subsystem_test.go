@@ -19,7 +19,7 @@ import (
 func valueOf(t *testing.T, model, property string) *big.Rat {
 	t.Helper()
 	vs, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "m.prism", Model: []byte(model), Props: []string{property}, Numeric: runner.Numeric{Accuracy: result.Exact},
+		File: "m.prism", Model: []byte(model), Props: []string{property}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 	})
 	if err != nil || vs[0].Err != nil {
 		return nil

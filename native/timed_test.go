@@ -17,7 +17,7 @@ import (
 
 func checkTimed(t *testing.T, model, property string, n runner.Numeric) result.Verdict {
 	t.Helper()
-	vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Numeric: n})
+	vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Settings: runner.Settings{Numeric: n}})
 	if err != nil {
 		t.Fatal(err)
 	}

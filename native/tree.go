@@ -14,6 +14,7 @@ import (
 	"tilecheck/native/explain/tree"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -150,7 +151,8 @@ func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 // something: their value is that of the state, and some step of theirs comes nearer to
 // where any choice will do. It is nil where values are infinite, or unknown, or averages.
 func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, worse float64) bool, error) {
-	if average(operand(p.X)) {
+	f := logic.WithoutFilters(p.X)
+	if f.LongRun() {
 		return nil, nil // values alone do not tell
 	}
 	values, _ := check.New(s.Space.Compiled(), s.Space, b.opt).Values(ctx, p)
@@ -158,9 +160,9 @@ func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Schedule
 		return nil, ctx.Err()
 	}
 	var reward *sparse.Reward
-	if x, ok := operand(p.X).(*sema.Reward); ok {
+	if f.Kind == logic.Reward {
 		var err error
-		if reward, err = s.Space.Reward(x.Struct); err != nil {
+		if reward, err = s.Space.Reward(f.Objective.Struct); err != nil {
 			return nil, err
 		}
 	}
@@ -200,28 +202,6 @@ func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Schedule
 		}
 		return false
 	}, nil
-}
-
-// operand is what a property asks for within filters.
-func operand(x sema.Expr) sema.Expr {
-	for {
-		f, ok := x.(*sema.Filter)
-		if !ok {
-			return x
-		}
-		x = f.X
-	}
-}
-
-// average reports whether an operator is about the long run.
-func average(x sema.Expr) bool {
-	r, is := x.(*sema.Reward)
-	if !is {
-		_, is = x.(*sema.Steady)
-		return is
-	}
-	path, is := r.Path.(*sema.RewardPath)
-	return is && path.Kind == syntax.LongRun
 }
 
 // nearness returns how many steps of good choices each state is away from those where a

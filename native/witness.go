@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/modelgen"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/subsystem"
 	"tilecheck/native/explain/witness"
@@ -40,8 +39,9 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 
 // Witness checks as Check does, and adds the likeliest path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	return e.Check(ctx, plan.With(func(job *runner.Job) {
-		job.Witness, job.Scheduler, job.Certificate, job.Method = &runner.Witness{Paths: 1}, nil, nil, runner.Exact
+	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
+	return e.Check(ctx, plan.WithOutputs(func(o *runner.Outputs) {
+		o.Witness, o.Scheduler, o.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))
 }
 
@@ -72,7 +72,7 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 	switch {
 	case r.Bound != nil:
 		all = []question{ask(r, v)}
-	case b.wanted.Misses:
+	case b.wants.Witness.Misses:
 		all = []question{{holds: true}, {}}
 	default:
 		all = []question{{holds: true}}
@@ -83,9 +83,9 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 			v.Witnesses = append(v.Witnesses, *w)
 			b.answered(v)
 		}
-		if err == nil && b.wanted.Part && q.exceed != nil && q.shown {
+		if err == nil && b.wants.Witness.Part && q.exceed != nil && q.shown {
 			err = b.part(ctx, &v.Witnesses[len(v.Witnesses)-1], &subsystem.Question{
-				Space: r.Space, Chain: chain, Aim: aimOf(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
+				Space: r.Space, Chain: chain, Formula: pathFormula(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
 			})
 		}
 		if err != nil {
@@ -95,14 +95,14 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 	return nil
 }
 
-// aimOf returns which paths answer a question.
-func aimOf(r *check.Reach, q question) *witness.Aim {
-	return &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: q.holds == r.Negated}
+// pathFormula returns which paths answer a question.
+func pathFormula(r *check.Reach, q question) *witness.PathFormula {
+	return &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: q.holds == r.Negated}
 }
 
 // witness finds the paths that answer a question, and the chain that they are of. If the context ends, it returns those found so far.
 func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
-	chain, err := witness.New(ctx, r.Space.Model(), aimOf(r, q), r.Choices, r.From)
+	chain, err := witness.New(ctx, r.Space.Model(), pathFormula(r, q), r.Choices, r.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,9 +112,9 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	}
 	limit, bound := maxWitness, q.exceed
 	if bound == nil {
-		limit, bound = b.wanted.Paths, big.NewRat(1, 1)
+		limit, bound = b.wants.Witness.Paths, big.NewRat(1, 1)
 	}
-	set, err := witness.Exceed(ctx, paths, bound, q.reach, limit, b.wanted.Paths)
+	set, err := witness.Exceed(ctx, paths, bound, q.reach, limit, b.wants.Witness.Paths)
 	if set.Count == 0 && err != nil {
 		return nil, nil, err
 	}
@@ -130,19 +130,10 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
-	if m := r.Space.Program().Model(); m != nil {
-		w.Columns = modelgen.Columns(m.Formulas(), cells(r.Space.Program()))
+	if b.generated != nil {
+		w.Columns = b.generated.Columns(r.Space.Program())
 	}
 	return w, chain, err
-}
-
-// cells counts the variables v_0, v_1, … of a generated board.
-func cells(prog *sema.Program) int {
-	n := 0
-	for slices.ContainsFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(n) }) {
-		n++
-	}
-	return n
 }
 
 // part finds the part of a model that exceeds a bound by itself: first states, then commands.
@@ -151,7 +142,7 @@ func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Questi
 	if err != nil {
 		return err
 	}
-	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Of, Minimal: states.Minimal}
+	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
 	p.Lower, _ = result.WitnessNumber(states.Lower)
 	w.Part = p
 	if b.tree == nil {
@@ -171,16 +162,16 @@ func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Questi
 		}
 		list = append(list, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
 	}
-	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Of, commands.Minimal
+	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Candidates, commands.Minimal
 	p.LowerCommands, _ = result.WitnessNumber(commands.Lower)
-	if b.wanted.Model == nil {
+	if b.wants.Witness.Model == nil {
 		return nil
 	}
 	text, err := subsystem.Model(b.tree, prog, commands.Kept)
 	if err != nil {
 		return err
 	}
-	return b.wanted.Model(text)
+	return b.wants.Witness.Model(text)
 }
 
 // describer puts paths into words.

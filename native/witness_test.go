@@ -12,7 +12,7 @@ import (
 
 func witnessOf(t *testing.T, model, property string, w runner.Witness) result.Verdict {
 	t.Helper()
-	vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Witness: &w})
+	vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Outputs: runner.Outputs{Witness: &w}})
 	if err != nil {
 		t.Fatal(err)
 	}

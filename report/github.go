@@ -38,7 +38,7 @@ func WriteGitHub(w io.Writer, rep *TestReport) error {
 	return err
 }
 
-// annotation is what is said about one place.
+// annotation is a message about one place.
 type annotation struct {
 	file      string
 	line, col int
@@ -78,7 +78,7 @@ func (rep *TestReport) annotations() []*annotation {
 func (r *TestResult) annotationLine() string {
 	line := strings.TrimSpace(r.Engine+" "+r.setting()) + ": "
 	if r.Expected != "" && r.Got != "" {
-		line += "expected " + r.Expected + ", got " + r.Got
+		line += r.contrast()
 		if r.Reason != "" {
 			line += "; "
 		}

@@ -60,20 +60,20 @@ func WriteHTML(w io.Writer, rep *TestReport, opt table.Options) error {
 	return err
 }
 
-// htmlPage is what the template shows.
+// htmlPage has the data of the template.
 type htmlPage struct {
 	Title, Version, Conclusion string
 	VerdictClass, VerdictMark  string
 	Policy                     string
 	Style                      template.CSS
 	Script                     template.JS
-	Meta                       []htmlPair
+	Meta                       []part
 	Counts                     []htmlCount
 	Sections                   []htmlSection
 	Engines                    []string
 	Failures                   []htmlFailure
 	MoreFailures               int
-	Findings                   []htmlPair
+	Findings                   []part
 	Reasons                    []htmlReason
 	FolderHeads                []string
 	Folders                    []htmlFolderRow
@@ -85,13 +85,7 @@ type htmlPage struct {
 	Notes                      []string
 }
 
-// htmlPair is a text with a name; Code marks text to copy.
-type htmlPair struct {
-	Name, Text string
-	Code       bool
-}
-
-// htmlOutcome is how an outcome looks: nothing is said by its colour alone.
+// htmlOutcome is an outcome on the page. The mark and the word say what the colour says.
 type htmlOutcome struct{ Class, Mark, Word string }
 
 func htmlOutcomeOf(o TestOutcome) htmlOutcome {
@@ -99,7 +93,7 @@ func htmlOutcomeOf(o TestOutcome) htmlOutcome {
 	return htmlOutcome{strings.ReplaceAll(o.String(), " ", "-"), mark, o.String()}
 }
 
-// htmlCount is a number of results with an outcome, and its part of a bar of 1000.
+// htmlCount is the number of results with an outcome, and its share of a bar of 1000 units.
 type htmlCount struct {
 	htmlOutcome
 	N        int
@@ -113,22 +107,20 @@ type htmlSection struct {
 
 type htmlFailure struct {
 	htmlOutcome
-	Place, Engine string
-	Details       []htmlPair
-	Log           string
-	More          int
+	failureRow
+	Place, Log string
+	Details    []part
 }
 
 type htmlReason struct {
 	htmlOutcome
-	N                     int
-	Engine, Reason, First string
+	reasonRow
 }
 
 type htmlFolderRow struct {
-	ID, Folder, Engine, Time string
-	Cells                    []htmlPair
-	Total                    bool
+	folderRow
+	ID, Time string
+	Cells    []part
 }
 
 func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
@@ -142,19 +134,16 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	if p.Title == "" {
 		p.Title = "tilecheck test"
 	}
-	if all.failing() > 0 || all.total == 0 {
+	if !all.good() {
 		p.VerdictClass, p.VerdictMark = "bad", "✗"
 	}
 	logs := newHTMLLogs(rep)
 	p.Failures, p.MoreFailures = rep.htmlFailures(logs)
 	for i := range rep.Findings {
-		p.Findings = append(p.Findings, htmlPair{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
+		p.Findings = append(p.Findings, part{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
 	}
-	for _, g := range rep.byReason() {
-		if !g.outcome.failing() {
-			first := g.results[0].place()
-			p.Reasons = append(p.Reasons, htmlReason{htmlOutcomeOf(g.outcome), len(g.results), g.engine, g.reasonText(), first})
-		}
+	for _, r := range rep.reasons() {
+		p.Reasons = append(p.Reasons, htmlReason{htmlOutcomeOf(r.Outcome), r})
 	}
 	p.Suites = rep.htmlSuites(logs, opt)
 	p.FolderHeads, p.Folders = rep.htmlFolders()
@@ -205,11 +194,11 @@ func htmlCounts(t *tally) []htmlCount {
 	return out
 }
 
-func (rep *TestReport) htmlMeta() []htmlPair {
-	var out []htmlPair
+func (rep *TestReport) htmlMeta() []part {
+	var out []part
 	add := func(name, text string) {
 		if text != "" {
-			out = append(out, htmlPair{Name: name, Text: text})
+			out = append(out, part{Name: name, Text: text})
 		}
 	}
 	add("engines", strings.Join(rep.engines(), ", "))
@@ -221,26 +210,17 @@ func (rep *TestReport) htmlMeta() []htmlPair {
 	return out
 }
 
-// maxCards is how many failures a page has in detail above its suites.
+// maxCards is the number of failures that a page has in detail.
 const maxCards = 200
 
-// htmlFailures returns what failed, and how many failures are left to the suites.
+// htmlFailures returns the failures in detail, and the number of those that only the suites have.
 func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left int) {
-	shown, more := rep.failures()
-	left = max(len(shown)-maxCards, 0)
-	for i, r := range shown[:len(shown)-left] {
-		cards = append(cards, htmlFailure{htmlOutcomeOf(r.Outcome), r.place(), r.Engine, htmlDetails(r.details()), logs.of(r), more[i]})
+	failures := rep.failures()
+	left = max(len(failures)-maxCards, 0)
+	for _, r := range failures[:len(failures)-left] {
+		cards = append(cards, htmlFailure{htmlOutcomeOf(r.Outcome), r, r.place(), logs.id(r.TestResult), r.parts()})
 	}
 	return cards, left
-}
-
-func htmlDetails(details []detail) []htmlPair {
-	out := make([]htmlPair, len(details))
-	for i, d := range details {
-		code := d.name == "property" || d.name == "with" || d.name == "model" || d.name == "re-run"
-		out[i] = htmlPair{d.name, d.text, code}
-	}
-	return out
 }
 
 // htmlFolders is the table of counts by folder.
@@ -253,26 +233,19 @@ func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 			heads = append(heads, o.String())
 		}
 	}
-	row := func(t *tally, folder, engine string) htmlFolderRow {
-		r := htmlFolderRow{Folder: folder, Engine: engine, Time: number.Duration(t.seconds)}
-		for _, o := range used {
-			r.Cells = append(r.Cells, htmlPair{Name: htmlOutcomeOf(o).Class, Text: countText(int64(t.counts[o]))})
-		}
-		return r
-	}
 	ids := make(map[string]string)
-	for _, t := range rep.byFolder() {
-		if ids[t.folder] == "" {
-			ids[t.folder] = htmlID("folder", len(ids))
+	for _, f := range rep.folders() {
+		row := htmlFolderRow{folderRow: f, Time: number.Duration(f.seconds)}
+		for _, o := range used {
+			row.Cells = append(row.Cells, part{Name: htmlOutcomeOf(o).Class, Text: countText(int64(f.counts[o]))})
 		}
-		r := row(&t.tally, t.folder, t.engine)
-		r.ID = ids[t.folder]
-		rows = append(rows, r)
-	}
-	if len(rows) > 1 {
-		total := row(all, "total", "")
-		total.Total = true
-		rows = append(rows, total)
+		if !f.Total {
+			if ids[f.Folder] == "" {
+				ids[f.Folder] = htmlID("folder", len(ids))
+			}
+			row.ID = ids[f.Folder]
+		}
+		rows = append(rows, row)
 	}
 	return heads, rows
 }
@@ -280,7 +253,7 @@ func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 // htmlID names the i-th part of a kind, from 1.
 func htmlID(kind string, i int) string { return kind + "-" + strconv.Itoa(i+1) }
 
-// sections lists the parts of the page that are there.
+// sections lists the sections of the page that are not empty.
 func (p *htmlPage) sections() []htmlSection {
 	all := []htmlSection{
 		{"failures", "What failed", len(p.Failures)},

@@ -30,7 +30,7 @@ func BenchmarkTests(b *testing.B) {
 			return err
 		}},
 		{"baseline", func(w io.Writer) error {
-			return CompareBaseline(rep, rep, BaselineOptions{}).Write(w, table.Text, table.Options{})
+			return CompareBaseline(rep, rep).Write(w, table.Text, table.Options{})
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {

@@ -51,7 +51,7 @@ func ExampleWriteGitHub() {
 }
 
 func ExampleCompareBaseline() {
-	changed := report.CompareBaseline(suiteReport(1.0/6), suiteReport(0.2), report.BaselineOptions{})
+	changed := report.CompareBaseline(suiteReport(1.0/6), suiteReport(0.2))
 	if err := changed.Write(os.Stdout, table.Text, table.Options{}); err != nil {
 		fmt.Println(err)
 	}

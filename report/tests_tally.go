@@ -16,7 +16,7 @@ import (
 // failing reports whether an outcome makes a run fail.
 func (o TestOutcome) failing() bool { return o <= TestDisagreed }
 
-// tone is what a colour says about an outcome.
+// tone is the colour of an outcome.
 func (o TestOutcome) tone() table.Tone {
 	switch {
 	case o.failing():
@@ -27,7 +27,7 @@ func (o TestOutcome) tone() table.Tone {
 	return table.Plain
 }
 
-// tallyOrder is the order in which counts are shown: what failed, what passed, what was left.
+// tallyOrder returns the outcomes in the order of reports: failures, passed, the rest.
 func tallyOrder() []TestOutcome {
 	return []TestOutcome{
 		TestFailed, TestDisagreed, TestError, TestLimit,
@@ -35,7 +35,7 @@ func tallyOrder() []TestOutcome {
 	}
 }
 
-// tally counts results by what became of them.
+// tally counts results by their outcome.
 type tally struct {
 	counts  [TestPassed + 1]int
 	total   int
@@ -46,12 +46,12 @@ type tally struct {
 func tallyOf(results []TestResult) *tally {
 	var t tally
 	for i := range results {
-		t.add(&results[i])
+		t.count(&results[i])
 	}
 	return &t
 }
 
-func (t *tally) add(r *TestResult) {
+func (t *tally) count(r *TestResult) {
 	t.counts[r.Outcome]++
 	t.total++
 	if r.Cached {
@@ -59,6 +59,9 @@ func (t *tally) add(r *TestResult) {
 	}
 	t.seconds += r.seconds()
 }
+
+// good reports whether something was checked and nothing failed.
+func (t *tally) good() bool { return t.failing() == 0 && t.total > 0 }
 
 func (t *tally) failing() int {
 	n := 0
@@ -70,7 +73,7 @@ func (t *tally) failing() int {
 	return n
 }
 
-// words is "2 failed, 1 error, 1990 passed"; without results it says so.
+// words is "2 failed, 1 error, 1990 passed".
 func (t *tally) words() string {
 	if t.total == 0 {
 		return "nothing was checked"
@@ -84,7 +87,7 @@ func (t *tally) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// counted is the word of an outcome after a number.
+// counted returns the word for an outcome after a number.
 func (o TestOutcome) counted(n int) string {
 	switch o {
 	case TestError:
@@ -132,7 +135,7 @@ func (rep *TestReport) engines() []string {
 	return names
 }
 
-// source is the file that a result belongs to: the properties, else the model.
+// source is the file of a result: the properties, otherwise the model.
 func (r *TestResult) source() string {
 	for _, name := range []string{r.File, r.Props, r.Model} {
 		if name != "" {
@@ -144,7 +147,7 @@ func (r *TestResult) source() string {
 
 func (r *TestResult) folder() string { return path.Dir(filepath.ToSlash(r.source())) }
 
-// seconds is the time of the result, 0 when it is not known.
+// seconds is the time of the result, 0 if it is unknown.
 func (r *TestResult) seconds() float64 {
 	switch {
 	case r.Seconds > 0:
@@ -155,7 +158,7 @@ func (r *TestResult) seconds() float64 {
 	return 0
 }
 
-// place is "file:line:col" without what is unknown.
+// place is "file:line:col", without unknown parts.
 func (r *TestResult) place() string { return placeText(r.source(), r.Line, r.Col) }
 
 func (f *TestFinding) place() string { return placeText(f.File, f.Line, f.Col) }
@@ -173,7 +176,7 @@ func placeText(file string, line, col int) string {
 // wholeRun is the title of a result without a property.
 const wholeRun = "the whole run"
 
-// Summary says in one line what became of an expectation, and where it is.
+// Summary returns the result in one line.
 func (r *TestResult) Summary() string {
 	text := r.place() + ": " + r.Outcome.String() + ": " + r.title()
 	if setting := r.setting(); setting != "" {
@@ -191,7 +194,7 @@ func (r *TestResult) Summary() string {
 	return printable.Line(text)
 }
 
-// title is the property with its name, or what a result without one is about.
+// title is the property with its name.
 func (r *TestResult) title() string {
 	switch {
 	case r.Property == "" && r.Name == "":
@@ -204,8 +207,8 @@ func (r *TestResult) title() string {
 	return strconv.Quote(r.Name) + ": " + r.Property
 }
 
-// setting is the valuation and the switches of a result: "N=3 -exact", without
-// a -const that gives only constants of the valuation.
+// setting is the valuation and the switches of a result: "N=3 -exact". It leaves out a -const whose constants are all in
+// the valuation.
 func (r *TestResult) setting() string {
 	words := []string{result.Valuation(r.Constants).String()}
 	for i := 0; i < len(r.Args); i++ {
@@ -229,7 +232,7 @@ func (r *TestResult) defines(definitions string) bool {
 	return true
 }
 
-// severalModels returns the files whose results are of more than one model.
+// severalModels returns the files with results of more than one model.
 func (rep *TestReport) severalModels() map[string]bool {
 	first := make(map[string]string)
 	several := make(map[string]bool)
@@ -242,81 +245,4 @@ func (rep *TestReport) severalModels() map[string]bool {
 		}
 	}
 	return several
-}
-
-// folderTally is the counts of one folder on one engine.
-type folderTally struct {
-	folder, engine string
-	tally
-}
-
-// byFolder counts by folder and engine: folders in the order of the suite, engines in the order asked for.
-func (rep *TestReport) byFolder() []*folderTally {
-	engines := rep.engines()
-	rows := make(map[string][]*folderTally) // a folder has one an engine, nil where it has no results
-	var folders []string
-	for i := range rep.Results {
-		r := &rep.Results[i]
-		folder := r.folder()
-		if rows[folder] == nil {
-			folders = append(folders, folder)
-			rows[folder] = make([]*folderTally, len(engines))
-		}
-		e := slices.Index(engines, r.Engine)
-		if rows[folder][e] == nil {
-			rows[folder][e] = &folderTally{folder: folder, engine: r.Engine}
-		}
-		rows[folder][e].add(r)
-	}
-	var out []*folderTally
-	for _, folder := range folders {
-		out = append(out, rows[folder]...)
-	}
-	return slices.DeleteFunc(out, func(t *folderTally) bool { return t == nil })
-}
-
-// reasonGroup is results with the same outcome for the same reason on the same engine.
-type reasonGroup struct {
-	outcome        TestOutcome
-	engine, reason string
-	results        []*TestResult
-}
-
-// generalReason is the reason without the valuation, if that is a part of it.
-func (r *TestResult) generalReason() string {
-	if len(r.Constants) == 0 {
-		return r.Reason
-	}
-	return strings.ReplaceAll(r.Reason, result.Valuation(r.Constants).String(), "...")
-}
-
-// byReason groups the results that did not pass: the gravest outcome first, then the largest group.
-func (rep *TestReport) byReason() []*reasonGroup {
-	type key struct {
-		outcome        TestOutcome
-		engine, reason string
-	}
-	groups := make(map[key]*reasonGroup)
-	var order []*reasonGroup
-	for i := range rep.Results {
-		r := &rep.Results[i]
-		if r.Outcome == TestPassed {
-			continue
-		}
-		k := key{r.Outcome, r.Engine, r.generalReason()}
-		g := groups[k]
-		if g == nil {
-			g = &reasonGroup{outcome: r.Outcome, engine: r.Engine, reason: k.reason}
-			groups[k] = g
-			order = append(order, g)
-		}
-		g.results = append(g.results, r)
-	}
-	slices.SortStableFunc(order, func(a, b *reasonGroup) int {
-		if a.outcome != b.outcome {
-			return int(a.outcome) - int(b.outcome)
-		}
-		return len(b.results) - len(a.results)
-	})
-	return order
 }

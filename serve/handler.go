@@ -282,6 +282,7 @@ func (o *reply) progress(p progress.Progress) {
 
 type progressLine struct {
 	Property  string            `json:"property,omitempty"`
+	Detail    string            `json:"detail,omitempty"`
 	Done      int64             `json:"done"`
 	Target    int64             `json:"target,omitempty"`
 	Unit      string            `json:"unit,omitempty"`
@@ -290,7 +291,7 @@ type progressLine struct {
 }
 
 func progressOf(p progress.Progress) progressLine {
-	return progressLine{p.Property, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
+	return progressLine{p.Property, p.Detail, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
 }
 
 // end sends the answer, or the error.
@@ -311,6 +312,7 @@ func (o *reply) end(answer any, err error) {
 type failure struct {
 	Message string        `json:"message"`
 	Class   result.Class  `json:"class,omitempty"`
+	Kind    string        `json:"kind,omitempty"` // "changed": the file is another one than was opened
 	Places  []table.Place `json:"places,omitempty"`
 }
 
@@ -318,6 +320,9 @@ func failureOf(err error) failure {
 	out := failure{Message: err.Error(), Places: locate.Places(err)}
 	if f, ok := errors.AsType[*result.Failure](err); ok {
 		out.Class = f.Class
+	}
+	if errors.Is(err, errChanged) {
+		out.Kind = "changed"
 	}
 	return out
 }

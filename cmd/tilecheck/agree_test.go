@@ -322,12 +322,12 @@ func (p *agreePair) rebased(t *testing.T) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := report.CompareBaseline(old, run(p.b), report.BaselineOptions{})
-	if moved := b.Count(report.ValueMoved) > 0; moved != (b.Compared.Different > 0) {
+	b := report.CompareBaseline(old, run(p.b))
+	if moved := b.Count(report.ValueChanged) > 0; moved != (b.Compared.Different > 0) {
 		t.Errorf("moved %v, and %v", moved, &b.Compared)
 	}
 	code := exitOK
-	if !b.Told() {
+	if !b.HasCompared() {
 		code = exitCannotRun
 	}
 	return relationOf(b.Compared), code

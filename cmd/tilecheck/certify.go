@@ -11,8 +11,9 @@ import (
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/internal/quote"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/prove"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
@@ -25,8 +26,9 @@ type certifyCmd struct {
 	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
-	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states (default: no limit)." placeholder:"N"`
+	Memory byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`
@@ -34,7 +36,7 @@ type certifyCmd struct {
 
 // Run checks the certificates and prints what they prove.
 func (c *certifyCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
 	if err := env.without(c.Model == "", "without --model", "dialect"); err != nil {
@@ -124,9 +126,9 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 			job.Props = append(job.Props, results[i].Property)
 		}
 	}
-	space, props, err := native.New().Meant(ctx, job)
+	space, props, err := c.properties(ctx, job)
 	if err != nil {
-		if _, _, other := native.Load(ctx, job); other != nil {
+		if _, _, other := load.Model(ctx, job); other != nil {
 			return nil, err
 		}
 		for i := range results {
@@ -149,6 +151,24 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 		}
 	}
 	return results, nil
+}
+
+// properties returns the states of a job's model, with fractions, and its properties as they are translated into certificates.
+func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
+	job.Numeric.Accuracy = result.Exact
+	plan, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	space, instances, err := load.Properties(ctx, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []*prove.Property
+	for _, in := range instances {
+		out = append(out, &prove.Property{Property: in})
+	}
+	return space, out, nil
 }
 
 // certifyRow is a row of what was proven.

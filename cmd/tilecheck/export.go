@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,8 +10,6 @@ import (
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
 type exportCmd struct {
@@ -21,7 +18,7 @@ type exportCmd struct {
 	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, umb, all (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too; in m.jani its properties." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
-	Rows         bool     `rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
+	Rows         bool     `name:"distribution-rows" aliases:"rows" rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
 	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
 	Symbolic     bool     `rare:"" help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
 	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
@@ -76,7 +73,11 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 		x.opts.Format = files.Matlab
 	}
 	if c.Props != "" {
-		if x.opts.Program, err = c.withLabels(env, space); err != nil {
+		src, err := env.readSource(c.Props)
+		if err != nil {
+			return err
+		}
+		if x.opts.Program, err = files.WithLabels(space, c.Props, src); err != nil {
 			return err
 		}
 	}
@@ -158,39 +159,13 @@ func setsOf(outputs []output) []string {
 	return names
 }
 
-// withLabels resolves the labels of the properties file.
-func (c *exportCmd) withLabels(env *world, space *explicit.Space) (*sema.Program, error) {
-	src, err := env.readSource(c.Props)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := syntax.ParseProperties(c.Props, src)
-	if err != nil {
-		return nil, err
-	}
-	props, err := space.Program().Model().CheckProperties(tree)
-	if err != nil {
-		return nil, err
-	}
-	_, full, err := props.Instantiate(space.Program(), []int{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range props.Labels() {
-		if !slices.ContainsFunc(full.Labels, func(l sema.LabelDef) bool { return l.Name == name }) {
-			return nil, fmt.Errorf("%s: label %q depends on a constant without a value, want one in the file", c.Props, name)
-		}
-	}
-	return full, nil
-}
-
 // exporter writes outputs of one space.
 type exporter struct {
 	env   *world
 	space *explicit.Space
 	opts  files.Options
 	// writeFile writes one file of the set.
-	writeFile func(name string, write func(io.Writer) error) error
+	writeFile writeFile
 	wrote     []string
 	some      bool // whether standard output has something
 
@@ -199,7 +174,7 @@ type exporter struct {
 
 // write writes the files of outputs, all or none.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
-	return x.env.writeSet(setsOf(outputs), func(write func(string, func(io.Writer) error) error) error {
+	return x.env.writeSet(setsOf(outputs), func(write writeFile) error {
 		x.writeFile = write
 		for _, o := range outputs {
 			if err := x.output(ctx, o); err != nil {

@@ -92,6 +92,8 @@ type world struct {
 	quiet    bool
 	noColor  bool
 	last     *lastWords        // nil where nothing ends the process
+	memory   int64             // limit in bytes, which the texts that are read may not exceed together; 0 is none
+	read     int64             // bytes of texts that were read
 	given    given             // on the command line
 	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
 	places   *places
@@ -161,6 +163,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 		kong.Name("tilecheck"),
 		kong.Description(description),
 		kong.ConfigureHelp(describe.HelpOptions()),
+		kong.ValueFormatter(describe.ValueHelp),
 		kong.Help(describe.PrintHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
@@ -317,7 +320,7 @@ func (e *world) finish(err error) int {
 		code, err = codeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
-		e.stdout.(*stream.Stream).Tells(err)
+		e.stdout.(*stream.Stream).SetReported(err)
 		e.saying()
 		e.explain(e.stderr, errorText(err))
 	}

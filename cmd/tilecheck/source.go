@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/native/space/files/named"
 
+	"tilecheck/internal/ending"
 	"tilecheck/internal/limited"
 	"tilecheck/native/space/files"
 )
@@ -29,7 +30,7 @@ func (e *world) readSource(path string) ([]byte, error) {
 
 func (e *world) readText(path string) ([]byte, error) {
 	if path == "-" {
-		return readLimited(e.stdin, "standard input")
+		return e.readLimited(e.stdin, "standard input")
 	}
 	f, err := os.Open(path)
 	switch {
@@ -44,18 +45,39 @@ func (e *world) readText(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory, want a file", path)
 	}
-	src, err := readLimited(f, path)
+	src, err := e.readLimited(f, path)
 	if err != nil || named.Zip(path) == "" {
 		return src, err
 	}
-	unzipped, err := files.Gunzip(files.Source{Name: path, Text: src}, maxSource)
-	return unzipped.Text, err
+	text, err := files.Gunzip(src, e.room())
+	if err != nil {
+		return nil, e.tooLarge(path, err)
+	}
+	e.read += int64(len(text))
+	return text, nil
 }
 
-func readLimited(r io.Reader, name string) ([]byte, error) {
-	src, err := limited.Read(r, maxSource)
+func (e *world) readLimited(r io.Reader, name string) ([]byte, error) {
+	src, err := limited.Read(r, e.room())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, e.tooLarge(name, err)
 	}
+	e.read += int64(len(src))
 	return src, nil
+}
+
+// room is how many bytes the next text may have: the memory limit is for all texts together, because the command keeps them.
+func (e *world) room() int64 {
+	if e.memory == 0 {
+		return maxSource
+	}
+	return min(maxSource, max(0, e.memory-e.read))
+}
+
+// tooLarge returns the error of a text that was not read. It is the memory limit's if there was room for less than maxSource.
+func (e *world) tooLarge(name string, err error) error {
+	if _, large := errors.AsType[limited.TooLarge](err); large && e.room() < maxSource {
+		err = &ending.Memory{Limit: e.memory}
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }

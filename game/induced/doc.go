@@ -15,6 +15,15 @@
 // best winning probability and writes a certificate. [CheckCertificate] checks a certificate by its own implementation of the rules. Boards
 // outside the part count as lost. Values are integers in units of 1e-15, rounded down.
 //
+// The format is not that of package certify/certificate, for three reasons:
+//
+//   - What is proven. A certificate of package certify is about the model in the same file, and no model has all boards: a file with the
+//     part alone would prove a bound of that part. The checker here makes the successors of each board from the rules, so it proves a
+//     bound of the game. Package certify would need these rules, and it knows no game.
+//   - Size. A board takes a line of 24 bytes on 4x4. The transitions of its move, which a model has to list, are about twice as many as
+//     there are empty cells: 18 on average, each with a target of 8 bytes and a probability.
+//   - Memory. Sums descend, so the checker keeps the boards of the last three sums; that of package certify keeps the whole model.
+//
 // # Order
 //
 // A move keeps the sum of the tiles and a new tile increases it. All computations therefore visit layers of equal sums, forwards to find the

@@ -49,7 +49,7 @@ func (s *schedule) run(ctx context.Context) error {
 	case s.split.Recording():
 		return s.recordPart(ctx)
 	case s.split.Replaying():
-		return s.replay()
+		return s.split.Replay(s.stream(), s.replayPiece)
 	}
 	return s.playRange(ctx, 0, s.games)
 }

@@ -18,52 +18,35 @@ import (
 // roundsOfContest is about the number of rounds of shards in a contest that plays all of its games.
 const roundsOfContest = 8
 
-// blockSize returns how many games of each competitor a shard plays in the first round of a contest that may end early: enough for the first look,
-// and a small part of all games.
-func (s *schedule) blockSize(of int) int64 {
-	return max(1, (max(s.firstLook, s.games/roundsOfContest)+int64(of)-1)/int64(of))
-}
-
-// stream names the games, so that shards of different runs are not mixed.
-func (s *schedule) stream() string {
+// stream returns the games as shards share them. If a contest may be settled before all games are played, a shard of the first round plays a
+// block: enough for the first look, and a small part of all games.
+func (s *schedule) stream() shard.Stream {
 	var specs []string
 	for _, e := range s.competitors {
 		specs = append(specs, e.strategy.String())
 	}
-	return fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
+	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
+	stream := shard.Stream{Name: name, End: s.games, Timed: true}
+	if of := int64(s.split.Part().Of); s.firstLook > 0 {
+		stream.Block = max(1, (max(s.firstLook, s.games/roundsOfContest)+of-1)/of)
+	}
+	return stream
 }
 
 // recordPart plays and records the games of one shard.
 func (s *schedule) recordPart(ctx context.Context) error {
-	part := s.split.Part()
-	first, end := part.Range(s.games)
-	if s.firstLook > 0 {
-		first, end = part.Block(s.blockSize(part.Of), s.games)
-	}
-	piece := &shard.Piece{Stream: s.stream(), First: first, End: end, Timed: true}
-	take := s.takeGame
-	s.takeGame = func(entrant int, g *Played) bool {
-		piece.Data = appendRecord(piece.Data, &g.Game)
-		take(entrant, g)
-		return true
-	}
-	err := s.playRange(ctx, first, end)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		s.split.Unfinished(err)
-		return err
-	}
-	s.split.Put(piece)
-	return nil
+	return s.split.Do(ctx, s.stream(), func(piece *shard.Piece) error {
+		take := s.takeGame
+		s.takeGame = func(player int, g *Played) bool {
+			piece.Data = appendRecord(piece.Data, &g.Game)
+			take(player, g)
+			return true
+		}
+		return s.playRange(ctx, piece.First, piece.End)
+	})
 }
 
-// replay takes the games that the shards recorded.
-func (s *schedule) replay() error {
-	return s.split.Replay(s.stream(), s.games, s.firstLook > 0, s.replayPiece)
-}
-
+// replayPiece takes the games that a shard has recorded.
 func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	data, err := p.Load()
 	if err != nil {
@@ -121,7 +104,7 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 // games from the shards.
 func (s *schedule) lackingShards(games int64) End {
 	if len(s.split.Absent()) == 0 {
-		s.split.Want(s.blockSize(s.split.Part().Of), 2*games)
+		s.split.Want(s.stream(), 2*games)
 	}
 	return Lacking
 }

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +33,7 @@ var areas = []area{
 	{"properties", "", "a catalogue of texts"},
 	{"modelgen", "prism", "a generated model is a syntax tree"},
 	{"parse", "prism result internal", "outputs of other tools are read from text alone, so that recorded logs test it"},
-	{"runner", "prism modelgen result parse internal", "a job is the same for every engine, so it knows none"},
+	{"runner", "prism result parse internal", "a job is the same for every engine and every model, so it knows none"},
 	{"game", "modelgen result stats internal", "the game is the oracle for the generated models, so it uses no engine"},
 	{"certify", "internal", "a checker of certificates shares no code with what finds the answers"},
 	{"native/space/sparse", "internal", "rows of numbers, whatever they describe"},
@@ -40,7 +43,7 @@ var areas = []area{
 	{"native/prove", "native/solve native/space native/space/sparse certify prism result internal", "finds certificates; certify decides whether they are right"},
 	{"native/explain", "native/solve native/space native/space/sparse prism internal", "explains answers that are there, and needs no checker for it"},
 	{"native/simulate", "prism result stats internal", "samples paths of programs, and builds no states"},
-	{"native", "native/check native/prove native/explain native/simulate native/solve native/space native/space/sparse certify modelgen prism result runner stats internal", "the embedded engine puts its parts together"},
+	{"native", "native/check native/prove native/explain native/simulate native/solve native/space native/space/sparse certify prism result runner stats internal", "the embedded engine puts its parts together, and knows no model"},
 	{"bridge", "native/space parse prism result runner stats internal", "PRISM and Storm are asked by text and files; the states they write are read as ours"},
 	{"containers", "runner result internal", "only this area knows Docker"},
 	{"cluster", "runner internal", "shards of any command, whatever it computes"},
@@ -121,6 +124,54 @@ func TestDocumented(t *testing.T) {
 	for _, a := range areas {
 		if !strings.Contains(string(page), "`"+a.name+"`") {
 			t.Errorf("docs/architecture.md does not name the area %s", a.name)
+		}
+	}
+}
+
+// takers lists the files and folders that look at the nodes of property operators, and why they do not ask prism/logic.
+var takers = map[string]string{
+	"prism/sema":                "makes the nodes",
+	"prism/logic":               "takes them apart for all others",
+	"prism/jani/property.go":    "makes the nodes",
+	"prism/digital/rewrite.go":  "copies all nodes",
+	"bridge/given_states.go":    "copies all nodes",
+	"bridge/decompose.go":       "names reward structures",
+	"bridge/deadlock.go":        "looks for R anywhere in a file",
+	"runner/dialect.go":         "looks for R anywhere in a file",
+	"runner/plan.go":            "looks for times anywhere in a property",
+	"editor/names.go":           "looks for names of reward structures",
+	"verify/validity/beside.go": "looks for names of reward structures",
+}
+
+var takesApart = regexp.MustCompile(`(case|\.\() *\*?(sema|syntax)\.(Prob|Temporal|Reward|Steady|Multi|Filter)\b`)
+
+// TestPropertiesAreTakenApartOnce checks that engines ask prism/logic what a property is.
+func TestPropertiesAreTakenApartOnce(t *testing.T) {
+	found := make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !takesApart.Match(text) {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
+		for taker := range takers {
+			if within(name, taker) {
+				found[taker] = true
+				return nil
+			}
+		}
+		t.Errorf("%s looks at the nodes of property operators: ask prism/logic", name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for taker := range takers {
+		if !found[taker] {
+			t.Errorf("%s no longer looks at the nodes of property operators: remove it from the list", taker)
 		}
 	}
 }

@@ -19,9 +19,13 @@ func (l TooLarge) Error() string {
 	return fmt.Sprintf("larger than %d kB", l>>10)
 }
 
-// Read reads all of r. The error is TooLarge if r has more than limit bytes, or an error of r. Read never reads more than limit+1 bytes.
+// Read reads all of r. The error is TooLarge if r has more than limit bytes, or an error of r. It reads at most limit+1 bytes, and none
+// of a file that is larger.
 func Read(r io.Reader, limit int64) ([]byte, error) {
-	text, err := all(io.LimitReader(r, limit+1), min(size(r), limit))
+	if size(r) > limit {
+		return nil, TooLarge(limit)
+	}
+	text, err := all(io.LimitReader(r, limit+1), size(r))
 	if err == nil && int64(len(text)) > limit {
 		return nil, TooLarge(limit)
 	}

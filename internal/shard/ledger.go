@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +38,16 @@ type Piece struct {
 	at, size   int64
 }
 
+// Stream is a stream of numbered jobs that the parts share.
+type Stream struct {
+	Name string
+	// End is the number of jobs, or a limit of it if the results decide when the stream ends.
+	End int64
+	// Block is the size of the blocks of the first round if the results decide when the stream ends; otherwise it is 0, and a part has a range.
+	Block int64
+	Timed bool // as Piece.Timed
+}
+
 // Record returns a ledger for recording a part.
 func Record(p Part) *Ledger { return &Ledger{part: p, known: make(map[string]*Piece)} }
 
@@ -47,6 +59,33 @@ func (l *Ledger) Replaying() bool { return l != nil && l.files != nil }
 
 // Part returns the part that is recorded, or the first one that is replayed.
 func (l *Ledger) Part() Part { return l.part }
+
+// Do does the part's jobs of a stream and records them: do fills the data of their piece. If it fails or the context ends, the part is
+// unfinished.
+func (l *Ledger) Do(ctx context.Context, s Stream, do func(*Piece) error) error {
+	p := &Piece{Stream: s.Name, Timed: s.Timed}
+	if p.First, p.End = l.part.Range(s.End); s.Block > 0 {
+		p.First, p.End = l.part.Block(s.Block, s.End)
+	}
+	err := do(p)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		l.Unfinished(err)
+		return err
+	}
+	l.Put(p)
+	return nil
+}
+
+// PutJSON records a piece whose data is x as JSON, which [Piece.Decode] reads.
+func (l *Ledger) PutJSON(p *Piece, x any) (err error) {
+	if p.Data, err = json.Marshal(x); err == nil {
+		l.Put(p)
+	}
+	return err
+}
 
 // Put records a piece. It ignores another piece of the same stream: two properties with the same text are one stream.
 func (l *Ledger) Put(p *Piece) {
@@ -99,13 +138,11 @@ func (l *Ledger) Streams() int {
 // Absent returns the parts that a replay lacks; there are some only if that was allowed.
 func (l *Ledger) Absent() []Part { return l.absent }
 
-// Replay gives the pieces of a stream to take in the order of its numbers, until that
-// wants no more. They cover 0 to end-1 without a gap, or a prefix of that if open.
-// Where absent parts leave gaps, an open stream ends at the first one, and another one
-// goes on behind it. Every other recording is an error, which the ledger keeps, too, as
-// it does those of take.
-func (l *Ledger) Replay(stream string, end int64, open bool, take func(*Piece) (more bool, err error)) error {
-	pieces, err := l.ordered(stream, end, open)
+// Replay calls take with the pieces of a stream in the order of its numbers, until that returns false. The pieces cover all jobs
+// without a gap, or a prefix of them if the stream has blocks. Absent parts leave gaps: a stream with blocks ends at the first one, and a
+// stream with ranges continues after it. Every other recording is an error. The ledger keeps it, and the errors of take.
+func (l *Ledger) Replay(s Stream, take func(*Piece) (more bool, err error)) error {
+	pieces, err := l.ordered(s)
 	if err != nil {
 		return err
 	}
@@ -121,20 +158,21 @@ func (l *Ledger) Replay(stream string, end int64, open bool, take func(*Piece) (
 	return nil
 }
 
-func (l *Ledger) ordered(stream string, end int64, open bool) ([]*Piece, error) {
-	pieces := l.streams[stream]
+// ordered returns the pieces that Replay gives.
+func (l *Ledger) ordered(s Stream) ([]*Piece, error) {
+	pieces := l.streams[s.Name]
 	at := int64(0)
 	for i, p := range pieces {
-		if p.First > at && len(l.absent) == 0 || p.First < at || p.End < p.First || p.End > end {
-			return nil, l.fail(fmt.Errorf("%s: found the numbers %d to %d of %q, want them from %d on and below %d", p.file.Name, p.First, p.End, stream, at, end))
+		if p.First > at && len(l.absent) == 0 || p.First < at || p.End < p.First || p.End > s.End {
+			return nil, l.fail(fmt.Errorf("%s: found the numbers %d to %d of %q, want them from %d on and below %d", p.file.Name, p.First, p.End, s.Name, at, s.End))
 		}
-		if p.First > at && open {
+		if p.First > at && s.Block > 0 {
 			return pieces[:i], nil
 		}
 		at = p.End
 	}
-	if !open && at != end && len(l.absent) == 0 {
-		return nil, l.fail(fmt.Errorf("no part has the numbers %d to %d of %q", at, end-1, stream))
+	if s.Block == 0 && at != s.End && len(l.absent) == 0 {
+		return nil, l.fail(fmt.Errorf("no part has the numbers %d to %d of %q", at, s.End-1, s.Name))
 	}
 	return pieces, nil
 }
@@ -154,15 +192,14 @@ func (l *Ledger) Fail(p *Piece, err error) error {
 	return l.fail(fmt.Errorf("%s: %q: %w", p.file.Name, p.Stream, err))
 }
 
-// Want says that a stream in blocks of a size was not done, and about how many of
-// its jobs that takes; at least one more part is wanted.
-func (l *Ledger) Want(size, jobs int64) {
+// Want says that a stream with blocks has not ended, and about how many of its jobs that takes. At least one more part is wanted.
+func (l *Ledger) Want(s Stream, jobs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of, most := l.part.Of, l.last()
 	want := most + 1
 	for want < most+2*of { // no more than two rounds on an estimate
-		if _, end := (Part{want, of}).Block(size, jobs); end >= jobs {
+		if _, end := (Part{want, of}).Block(s.Block, jobs); end >= jobs {
 			break
 		}
 		want++

@@ -194,17 +194,17 @@ func TestPieces(t *testing.T) {
 	for _, tt := range []struct {
 		ends    [3][2]int64
 		without int
-		open    bool
+		block   int64
 		want    string
 	}{
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 0, false, "[0 4 7]"},
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 9}}, 0, true, "[0 4 7]"},
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 9}}, 0, false, `no part has the numbers 9 to 9 of "s"`},
-		{[3][2]int64{{0, 4}, {5, 7}, {7, 10}}, 0, false, "found the numbers 5 to 7"},
-		{[3][2]int64{{0, 4}, {3, 7}, {7, 10}}, 0, true, "found the numbers 3 to 7"},
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 11}}, 0, false, "found the numbers 7 to 11"},
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 2, false, "[0 7]"},
-		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 2, true, "[0]"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 0, 0, "[0 4 7]"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 9}}, 0, 1, "[0 4 7]"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 9}}, 0, 0, `no part has the numbers 9 to 9 of "s"`},
+		{[3][2]int64{{0, 4}, {5, 7}, {7, 10}}, 0, 0, "found the numbers 5 to 7"},
+		{[3][2]int64{{0, 4}, {3, 7}, {7, 10}}, 0, 1, "found the numbers 3 to 7"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 11}}, 0, 0, "found the numbers 7 to 11"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 2, 0, "[0 7]"},
+		{[3][2]int64{{0, 4}, {4, 7}, {7, 10}}, 2, 1, "[0]"},
 	} {
 		var files []*File
 		for i, e := range tt.ends {
@@ -216,7 +216,7 @@ func TestPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pieces, err := l.ordered("s", 10, tt.open)
+		pieces, err := l.ordered(Stream{Name: "s", End: 10, Block: tt.block})
 		var firsts []int64
 		for _, p := range pieces {
 			firsts = append(firsts, p.First)
@@ -238,7 +238,7 @@ func TestWant(t *testing.T) {
 		want int
 	}{{41, 5}, {60, 5}, {61, 6}, {120, 8}, {121, 9}, {280, 12}, {1 << 60, 12}, {1, 5}} {
 		l := &Ledger{part: Part{1, 4}, files: []*File{{Part: Part{4, 4}}}}
-		l.Want(10, tt.jobs)
+		l.Want(Stream{Block: 10}, tt.jobs)
 		if more, ok := l.Err().(*More); !ok || *more != (More{4, tt.want, 4}) {
 			t.Errorf("%d jobs: %v, want up to %d", tt.jobs, l.Err(), tt.want)
 		}

@@ -6,14 +6,15 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
-// maxPropositions is how many different state formulas a path formula may have.
+// maxPropositions limits the number of different state formulas in a path formula: a letter has 64 bits.
 const maxPropositions = 64
 
-// abstraction is a path formula over propositions, which are sets of states.
+// abstraction translates a path formula to one over propositions, which are sets of states.
 type abstraction struct {
 	*evaluation
 	root    sema.Expr
@@ -21,26 +22,32 @@ type abstraction struct {
 	letters *letters // once all sets are known
 }
 
-// formula abstracts a path formula from its maximal state formulas, which it
-// evaluates in all states.
+// formula translates a path formula. Its maximal state formulas become propositions.
 func (a *abstraction) formula(x sema.Expr) (*automata.Formula, error) {
-	if x.Type() == sema.Bool {
-		set, err := a.nested(x)
+	p := logic.PathOf(x)
+	f, err := a.positive(p)
+	if err == nil && p.Negated {
+		f = automata.Unary(automata.Not, f)
+	}
+	return f, err
+}
+
+// positive is formula without the negation.
+func (a *abstraction) positive(p *logic.Path) (*automata.Formula, error) {
+	if p.Form == logic.InitialState {
+		set, err := a.nested(p.Right)
 		if err != nil {
 			return nil, err
 		}
-		return a.proposition(x, set)
+		return a.proposition(p.Right, set)
 	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		f, err := a.formula(x.X)
-		return automata.Unary(automata.Not, f), err
-	case *sema.Binary:
+	if p.Operator {
+		return a.temporalFormula(p)
+	}
+	if x, ok := p.X.(*sema.Binary); ok {
 		return a.binary(x)
-	case *sema.Temporal:
-		return a.temporalFormula(x)
 	}
-	return nil, a.unsupported(x, "found %s, want a path formula", describe(x))
+	return nil, a.unsupported(p.X, "found %s, want a path formula", logic.Describe(p.X))
 }
 
 // proposition returns the formula for a set of states: a constant, a known
@@ -80,13 +87,13 @@ func (a *abstraction) binary(x *sema.Binary) (*automata.Formula, error) {
 	return automata.Binary(automata.Iff, f, g), err
 }
 
-func (a *abstraction) temporalFormula(x *sema.Temporal) (*automata.Formula, error) {
-	y, err := a.formula(x.Y)
+func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) {
+	right, err := a.formula(p.Right)
 	if err != nil {
 		return nil, err
 	}
-	out := automata.Unary(automata.Next, y)
-	switch x.Op {
+	out := automata.Unary(automata.Next, right)
+	switch p.Op {
 	case syntax.Next:
 		return out, nil
 	case syntax.Future:
@@ -94,27 +101,27 @@ func (a *abstraction) temporalFormula(x *sema.Temporal) (*automata.Formula, erro
 	case syntax.Globally:
 		out.Op = automata.Globally
 	default:
-		left, err := a.formula(x.X)
+		left, err := a.formula(p.Left)
 		if err != nil {
 			return nil, err
 		}
-		out = automata.Binary(twoSided(x.Op), left, y)
+		out = automata.Binary(twoSided(p.Op), left, right)
 	}
-	if x.Bound == nil {
+	if p.Bound == nil {
 		return out, nil
 	}
-	steps, err := a.stepBound(x)
+	steps, err := a.stepBound(p)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case lateWeak(x): // f U g, or f as long as g has time to come
+	case p.Op == syntax.WeakUntil && p.Bound.Low != nil: // f U g, or f as long as g has time to come
 		always := automata.Unary(automata.Globally, out.X)
 		if out.Op, out.Bound = automata.Until, steps; steps.High != automata.Unbounded {
 			always.Bound = &automata.Bound{High: steps.High}
 		}
 		return automata.Binary(automata.Or, out, always), nil
-	case x.Op == syntax.WeakUntil:
+	case p.Op == syntax.WeakUntil:
 		out = strongDual(out.X, out.Y)
 		out.X.Bound = steps
 		return out, nil
@@ -134,7 +141,7 @@ func twoSided(op syntax.TemporalOp) automata.Op {
 }
 
 // strongDual returns f W g as !((f & !g) U (!f & !g)), which is how PRISM reads
-// a weak until with an upper bound, and the same as lateWeak's from step 0.
+// a weak until with an upper bound, and the same as one with a lower bound of step 0.
 func strongDual(f, g *automata.Formula) *automata.Formula {
 	notG := automata.Unary(automata.Not, g)
 	left := automata.Binary(automata.And, f, notG)
@@ -143,14 +150,14 @@ func strongDual(f, g *automata.Formula) *automata.Formula {
 }
 
 // stepBound evaluates the bound of an operator within LTL.
-func (a *abstraction) stepBound(x *sema.Temporal) (*automata.Bound, error) {
+func (a *abstraction) stepBound(p *logic.Path) (*automata.Bound, error) {
 	if a.kind() == sparse.CTMC {
-		if lateWeak(x) && x == a.root {
-			return nil, a.unsupported(x, "found a weak until (W) with a lower bound for a CTMC")
+		if p.Form == logic.LateWeakUntil && p.X == a.root {
+			return nil, a.unsupported(p.X, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.unsupported(x, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, a.unsupported(p.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
-	steps, err := a.steps(x)
+	steps, err := a.steps(p)
 	if err != nil {
 		return nil, err
 	}

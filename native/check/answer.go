@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -19,27 +19,26 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		initial.Add(int(s))
 	}
 	defer e.restrict(initial)()
-	x := e.p.X
-	if several, ok := x.(*sema.Multi); ok {
-		return e.multi(several)
+	x, f := e.p.X, logic.Of(e.p.X)
+	if f.Kind == logic.Objectives {
+		return e.multi(f)
 	}
-	f, filter := x.(*sema.Filter)
-	if filter && f.Op == "range" {
+	if f.Kind == logic.Filter && f.Op == "range" {
 		set, err := e.filterStates(f)
 		if err != nil {
 			return result.Value{}, nil, err
 		}
-		return e.ranged(f.X, set)
+		return e.ranged(f.Operand, set)
 	}
 	if sema.Stateless(x) { // errors in other states do not matter
 		v, bound, err := e.plainProperty(x)
-		return v, bound, e.placed(err)
+		return v, bound, e.withPosition(err)
 	}
-	switch constant := filter && f.Op != "print" && f.Op != "printall" && f.Op != "store"; {
+	switch constant := f.Kind == logic.Filter && !f.Prints(); {
 	case x.Type() == sema.Bool:
 		return e.verdict(x, initial)
 	case x.Type() != sema.Int && x.Type() != sema.Double:
-		return result.Value{}, nil, e.unsupported(x, "found %s, which has no value of its own", describe(x))
+		return result.Value{}, nil, e.unsupported(x, "found %s, which has no value of its own", logic.Describe(x))
 	case initial.Count() > 1 && !constant:
 		return e.ranged(x, initial)
 	}
@@ -167,24 +166,4 @@ func shortest(lo, hi float64) float64 {
 		}
 	}
 	return middle
-}
-
-// describe names an expression that cannot be checked.
-func describe(x sema.Expr) string {
-	switch x := x.(type) {
-	case *sema.Temporal:
-		return "the temporal operator " + x.Op.String()
-	case *sema.CostBounded:
-		return "a formula with reward bounds"
-	case *sema.Multi:
-		return "multi(...)"
-	case *sema.Filter:
-		return "a filter"
-	case *sema.RewardPath:
-		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[x.Kind]
-	}
-	if x.Type() == sema.Path {
-		return "a combination of path formulas"
-	}
-	return "an expression of type " + x.Type().String()
 }

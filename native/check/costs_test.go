@@ -17,7 +17,7 @@ import (
 // storm checks properties in Storm's dialect, which runner adds what T stands for to.
 func storm(t *testing.T, model string, accuracy result.Accuracy, props ...string) []result.Verdict {
 	t.Helper()
-	job := runner.Job{File: "m.prism", Model: []byte(model), Props: props, Dialect: syntax.Storm, Numeric: runner.Numeric{Accuracy: accuracy}}
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: props, Dialect: syntax.Storm, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}}}
 	vs, err := runner.Check(t.Context(), native.New(), job)
 	if err != nil {
 		t.Fatal(err)

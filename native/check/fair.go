@@ -3,7 +3,7 @@ package check
 import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/sema"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 )
 
@@ -15,23 +15,22 @@ func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 // can be fair afterwards; so are minimal rewards until something happens, which are
 // infinite where it may not, and maximal total rewards, of which finitely many steps
 // earn as much as is wanted.
-func (e *evaluation) unfair(x *sema.Reward, dir solve.Direction) error {
+func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 	if !e.fair() {
 		return nil
 	}
 	if t := e.space.Program().Type; t != syntax.MDP {
-		return e.unsupported(x, "found fair schedulers of a %s, want an MDP", t)
+		return e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", t)
 	}
-	p, isPath := x.Path.(*sema.RewardPath)
-	switch {
-	case isPath && p.Bound != nil:
+	switch form := f.Objective.Form; {
+	case form == logic.Cumulative || form == logic.Instantaneous:
 		return nil
-	case isPath && p.Kind == syntax.LongRun:
-		return e.unsupported(x, "found a long-run reward and fair schedulers")
-	case isPath && dir == solve.Min:
-		return e.unsupported(x, "found a minimal total reward and fair schedulers")
-	case !isPath && dir == solve.Max:
-		return e.unsupported(x, "found a maximal reward until something happens and fair schedulers")
+	case form == logic.LongRun:
+		return e.unsupported(f.X, "found a long-run reward and fair schedulers")
+	case form == logic.TotalReward && dir == solve.Min:
+		return e.unsupported(f.X, "found a minimal total reward and fair schedulers")
+	case form != logic.TotalReward && dir == solve.Max:
+		return e.unsupported(f.X, "found a maximal reward until something happens and fair schedulers")
 	}
 	return nil
 }

@@ -4,81 +4,81 @@ import (
 	"math/big"
 
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/sema"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
 // strategyTruth and strategyNumbers evaluate <<coalition>> and [[coalition]]: all
 // players together, or none. With <<*>> some scheduler is to keep a bound.
-func (e *evaluation) strategyTruth(x *sema.Strategy) (truth, error) {
-	if err := e.coalition(x); err != nil {
+func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
+	if err := e.coalition(f); err != nil {
 		return truth{}, err
 	}
 	defer func(some bool) { e.some = some }(e.some)
-	e.some = x.All != x.Box
-	return e.truth(x.X)
+	e.some = f.Some
+	return e.truth(f.Operand)
 }
 
-func (e *evaluation) strategyNumbers(x *sema.Strategy) (*numbers, error) {
-	if err := e.coalition(x); err != nil {
+func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
+	if err := e.coalition(f); err != nil {
 		return nil, err
 	}
-	return e.numbers(x.X)
+	return e.numbers(f.Operand)
 }
 
-func (e *evaluation) coalition(x *sema.Strategy) error {
+func (e *evaluation) coalition(f *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
-		return e.unsupported(x, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
-	case !x.All && len(x.Coalition) > 0:
-		return e.unsupported(x, "found a coalition of players, want all (*) or none")
+		return e.unsupported(f.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
+	case f.Coalition:
+		return e.unsupported(f.X, "found a coalition of players, want all (*) or none")
 	}
 	return nil
 }
 
 // filterStates evaluates the states of a filter, which must not be empty.
-func (e *evaluation) filterStates(x *sema.Filter) (*sparse.Set, error) {
-	if x.States == nil {
+func (e *evaluation) filterStates(f *logic.Formula) (*sparse.Set, error) {
+	if f.States == nil {
 		return e.all(), nil
 	}
-	set, err := e.nested(x.States) // wherever the filter is
+	set, err := e.nested(f.States) // wherever the filter is
 	if err != nil {
 		return nil, err
 	}
 	if set.Empty() {
-		return nil, e.refuse(result.Other, x.Pos(), "filter satisfies no states")
+		return nil, e.refuse(result.Other, f.X.Pos(), "filter satisfies no states")
 	}
 	return set, nil
 }
 
 // filterTruth evaluates a filter whose result is of type Bool.
-func (e *evaluation) filterTruth(x *sema.Filter) (truth, error) {
-	set, err := e.filterStates(x)
+func (e *evaluation) filterTruth(f *logic.Formula) (truth, error) {
+	set, err := e.filterStates(f)
 	if err != nil {
 		return truth{}, err
 	}
-	switch x.Op {
+	switch f.Op {
 	case "argmin", "argmax":
-		return e.optimal(x, set)
+		return e.optimal(f, set)
 	case "print", "printall", "store":
-		t, err := e.truthIn(set.Union(e.domain()), x.X)
+		t, err := e.truthIn(set.Union(e.domain()), f.Operand)
 		if err == nil {
-			e.listTruth(x, set, t)
+			e.listTruth(f, set, t)
 		}
 		return t, err
 	}
-	t, err := e.truthIn(set, x.X)
+	t, err := e.truthIn(set, f.Operand)
 	if err != nil {
 		return t, err
 	}
-	switch x.Op {
+	switch f.Op {
 	case "forall":
 		return e.everywhere(set.Minus(t.yes).Empty(), !set.Intersect(t.no).Empty()), nil
 	case "exists":
 		return e.everywhere(!set.Intersect(t.yes).Empty(), set.Minus(t.no).Empty()), nil
 	}
-	s, err := e.single(x, set)
+	s, err := e.single(f, set)
 	return e.everywhere(t.yes.Has(s), t.no.Has(s)), err
 }
 
@@ -95,9 +95,9 @@ func (e *evaluation) everywhere(yes, no bool) truth {
 }
 
 // single returns the state that "first" or "state" means.
-func (e *evaluation) single(x *sema.Filter, set *sparse.Set) (int, error) {
-	if n := set.Count(); x.Op == "state" && n != 1 {
-		return 0, e.refuse(result.Other, x.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+func (e *evaluation) single(f *logic.Formula, set *sparse.Set) (int, error) {
+	if n := set.Count(); f.Op == "state" && n != 1 {
+		return 0, e.refuse(result.Other, f.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
 	}
 	least := -1
 	for s := range set.All() {
@@ -110,13 +110,13 @@ func (e *evaluation) single(x *sema.Filter, set *sparse.Set) (int, error) {
 
 // optimal evaluates argmin and argmax: the states of the filter whose value is
 // the optimum.
-func (e *evaluation) optimal(x *sema.Filter, set *sparse.Set) (truth, error) {
+func (e *evaluation) optimal(f *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
-	v, err := e.numbers(x.X)
+	v, err := e.numbers(f.Operand)
 	if err != nil {
 		return truth{}, err
 	}
-	opt := e.fold(v, set, func(a, b number) number { return extremum(x.Op == "argmin", a, b) })
+	opt := e.fold(v, set, func(a, b number) number { return extremum(f.Op == "argmin", a, b) })
 	t := e.compareAll(syntax.OpEq, v, func(int) number { return opt })
 	if left := set.Minus(t.no); left.Count() == 1 { // no other can be it
 		return known(left), nil
@@ -139,36 +139,36 @@ func (e *evaluation) fold(v *numbers, set *sparse.Set, f func(a, b number) numbe
 }
 
 // filterNumbers evaluates a filter whose result is a number.
-func (e *evaluation) filterNumbers(x *sema.Filter) (*numbers, error) {
-	set, err := e.filterStates(x)
+func (e *evaluation) filterNumbers(f *logic.Formula) (*numbers, error) {
+	set, err := e.filterStates(f)
 	if err != nil {
 		return nil, err
 	}
-	if x.Op == "count" {
-		return e.count(x, set)
+	if f.Op == "count" {
+		return e.count(f, set)
 	}
-	if x.Op == "print" || x.Op == "printall" || x.Op == "store" {
-		v, err := e.numbersIn(set.Union(e.domain()), x.X)
+	if f.Prints() {
+		v, err := e.numbersIn(set.Union(e.domain()), f.Operand)
 		if err == nil {
-			e.listNumbers(x, set, v)
+			e.listNumbers(f, set, v)
 		}
 		return v, err
 	}
-	v, err := e.numbersIn(set, x.X)
+	v, err := e.numbersIn(set, f.Operand)
 	if err != nil {
 		return nil, err
 	}
-	switch x.Op {
+	switch f.Op {
 	case "min", "max":
-		return e.constant(e.fold(v, set, func(a, b number) number { return extremum(x.Op == "min", a, b) }), v.acc), nil
+		return e.constant(e.fold(v, set, func(a, b number) number { return extremum(f.Op == "min", a, b) }), v.acc), nil
 	case "sum":
 		return e.constant(e.fold(v, set, add), v.acc), nil
 	case "avg":
 		return e.constant(e.mean(v, set), v.acc), nil
 	case "range":
-		return nil, e.unsupported(x, "found a range inside another formula")
+		return nil, e.unsupported(f.X, "found a range inside another formula")
 	}
-	s, err := e.single(x, set)
+	s, err := e.single(f, set)
 	if err != nil {
 		return nil, err
 	}
@@ -191,13 +191,13 @@ func add(a, b number) number {
 	return c
 }
 
-func (e *evaluation) count(x *sema.Filter, set *sparse.Set) (*numbers, error) {
-	t, err := e.truthIn(set, x.X)
+func (e *evaluation) count(f *logic.Formula, set *sparse.Set) (*numbers, error) {
+	t, err := e.truthIn(set, f.Operand)
 	if err != nil {
 		return nil, err
 	}
-	if !set.Intersect(t.open()).Empty() {
-		return nil, &undecided{x.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
+	if !set.Intersect(t.unknown()).Empty() {
+		return nil, &undecided{f.X.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
 	}
 	return e.constant(fraction(big.NewRat(int64(set.Intersect(t.yes).Count()), 1)), result.Exact), nil
 }

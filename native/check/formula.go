@@ -1,111 +1,16 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"math/big"
 
-	"tilecheck/prism/compile"
-
-	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
-
-// evaluation evaluates one property at one accuracy.
-type evaluation struct {
-	*model
-	ctx    context.Context
-	p      *Property
-	solver Solver // nil unless it is to be asked
-	exact  bool   // with fractions
-	mixed  bool   // then bounds are wanted where there is no fraction
-	opts   solve.Options
-	// accuracy is the weakest of all values that had an influence.
-	accuracy result.Accuracy
-	width    float64 // as in outcome
-	gaveUp   bool
-	extended bool
-	budget   int      // of beliefs
-	beliefs  *beliefs // what bounded a value of a partially observable model
-	// onlyFair says that only fair schedulers of an MDP count.
-	onlyFair bool
-	// some says that a bound is to be kept by some scheduler, not by all.
-	some   bool
-	wanted *wanted // the scheduler asked for; nil for none
-	// within are the states in which a value is needed: what has no value in
-	// others, such as mod(7,x) where x is 0, does no harm. nil is all.
-	within   *sparse.Set
-	listings []result.Listing
-	// valued says that the values in all states are wanted, which kept has.
-	valued  bool
-	kept    *StateValues
-	inModel bool // what is evaluated is a label of the model
-	// repeated is what the property has in several places, because it refers to
-	// others; truths and values are what came of it.
-	repeated map[sema.Expr]bool
-	truths   map[sema.Expr]*truth
-	values   map[sema.Expr]**numbers
-}
-
-// once evaluates what a property has in several places, for all states: where
-// that fails, each place has to do with those in which it needs a value.
-func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.repeated[x] || e.some || e.wanted != nil {
-		return evaluate(x)
-	}
-	v, tried := known[x]
-	if !tried {
-		before := *e
-		e.within = nil
-		if t, err := evaluate(x); err == nil {
-			v = &t
-			e.within = before.within
-		} else {
-			*e = before
-		}
-		known[x] = v
-	}
-	if v == nil {
-		return evaluate(x)
-	}
-	return *v, nil
-}
-
-// reward returns the rewards of a structure, and refuses those that are not to be
-// computed with as doubles, unless they are fractions.
-func (e *evaluation) reward(index int) (*sparse.Reward, error) {
-	r, err := e.model.reward(index)
-	if err == nil && !e.exact {
-		err = r.Unfit
-	}
-	return r, err
-}
-
-// weaken notes the accuracy of a value that is used.
-func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
-
-func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
-
-// all returns the set of all states.
-func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
-
-// domain returns the states in which a value is needed.
-func (e *evaluation) domain() *sparse.Set {
-	if e.within == nil {
-		return e.all()
-	}
-	return e.within
-}
-
-// restrict sets the states in which a value is needed, until end is called.
-func (e *evaluation) restrict(to *sparse.Set) (end func()) {
-	before := e.within
-	e.within = to
-	return func() { e.within = before }
-}
 
 // truthIn and numbersIn evaluate a formula in some states.
 func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
@@ -118,13 +23,13 @@ func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
 	return e.numbers(x)
 }
 
-// states evaluates a state formula whose value must be known wherever it is needed.
+// states evaluates a state formula. Its value must be known in all states in which it is needed.
 func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 	t, err := e.truth(x)
 	if err != nil {
 		return nil, err
 	}
-	if open := t.open().Intersect(e.domain()); !open.Empty() {
+	if open := t.unknown().Intersect(e.domain()); !open.Empty() {
 		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 	}
 	return t.yes, nil
@@ -134,22 +39,13 @@ func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 func (e *evaluation) truth(x sema.Expr) (truth, error) {
 	if sema.Stateless(x) {
 		t, err := e.plainTruth(x)
-		return t, e.placed(err)
+		return t, e.withPosition(err)
 	}
-	return once(e, e.truths, x, e.newTruth)
+	return once(e, e.shared.truths, x, e.newTruth)
 }
 
 func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 	switch x := x.(type) {
-	case *sema.Label:
-		if x.Index >= 0 {
-			return e.label(x)
-		}
-		set, err := e.space.States(x)
-		if err != nil {
-			return truth{}, err
-		}
-		return known(set), nil
 	case *sema.Unary:
 		t, err := e.truth(x.X)
 		if err != nil {
@@ -160,32 +56,35 @@ func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 		return e.connective(x)
 	case *sema.Cond:
 		return e.condTruth(x)
-	case *sema.Prob:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.prob(x) })
-	case *sema.Steady:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.steady(x) })
-	case *sema.Reward:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.rewardOperator(x) })
-	case *sema.Quant:
-		return e.quant(x)
-	case *sema.Strategy:
-		return e.strategyTruth(x)
-	case *sema.Filter:
-		return e.filterTruth(x)
 	}
-	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+	switch f := logic.Of(x); f.Kind {
+	case logic.Label:
+		return e.label(f)
+	case logic.Probability, logic.Reward, logic.SteadyState:
+		return e.threshold(f)
+	case logic.Quantified:
+		return e.quantified(f)
+	case logic.Strategy:
+		return e.strategyTruth(f)
+	case logic.Filter:
+		return e.filterTruth(f)
+	}
+	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
 }
 
-// label evaluates a label: the program has those of the model first.
-func (e *evaluation) label(x *sema.Label) (truth, error) {
+// label evaluates a label. The labels of the model come first in the program, before those of the properties file.
+func (e *evaluation) label(f *logic.Formula) (truth, error) {
+	if f.Index < 0 {
+		return truthOf(e.space.States(f.X))
+	}
 	was := e.inModel
-	e.inModel = x.Index < len(e.space.Program().Labels)
+	e.inModel = f.Index < len(e.space.Program().Labels)
 	defer func() { e.inModel = was }()
-	return e.truth(e.p.Program.Labels[x.Index].X)
+	return e.truth(e.p.Program.Labels[f.Index].X)
 }
 
-// placed says in which file an expression has no value.
-func (e *evaluation) placed(err error) error {
+// withPosition adds the file of an expression to the error that it has no value.
+func (e *evaluation) withPosition(err error) error {
 	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
 		return err
 	}
@@ -303,27 +202,27 @@ func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
 	return c.and(a).or(c.not().and(b)), nil
 }
 
-// threshold compares the value of an operator with its bound.
-func (e *evaluation) threshold(x sema.Expr, t sema.Threshold, value func() (*numbers, error)) (truth, error) {
-	bound, err := e.bound(x, t)
+// threshold compares the value of P, R or S with its bound.
+func (e *evaluation) threshold(f *logic.Formula) (truth, error) {
+	bound, err := e.bound(f)
 	if err != nil {
 		return truth{}, err
 	}
-	v, err := value()
+	v, err := e.measure(f)
 	if err != nil {
 		return truth{}, err
 	}
-	return e.compareAll(t.Rel, v, func(int) number { return bound }), nil
+	return e.compareAll(f.Rel, v, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of an operator.
-func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
-	b, err := e.constantValue(t.Bound)
+// bound evaluates the bound of P, R or S.
+func (e *evaluation) bound(f *logic.Formula) (number, error) {
+	b, err := e.constantValue(f.Bound)
 	if err != nil {
 		return b, err
 	}
-	if _, reward := x.(*sema.Reward); !reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, t.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+	if f.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
+		return b, e.refuse(result.TypeError, f.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
 	}
 	return b, nil
 }
@@ -332,7 +231,7 @@ func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
 func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 	v, err := sema.Enclose(x, nil)
 	if err != nil {
-		return number{}, e.placed(err)
+		return number{}, e.withPosition(err)
 	}
 	if v.Exact && v.Rat != nil {
 		return fraction(v.Rat), nil
@@ -347,9 +246,9 @@ func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 	if sema.Stateless(x) {
 		v, err := e.plainNumbers(x)
-		return v, e.placed(err)
+		return v, e.withPosition(err)
 	}
-	return once(e, e.values, x, e.newNumbers)
+	return once(e, e.shared.numbers, x, e.newNumbers)
 }
 
 func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
@@ -365,18 +264,16 @@ func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
 		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
 	case *sema.Cond:
 		return e.condNumbers(x)
-	case *sema.Prob:
-		return e.prob(x)
-	case *sema.Steady:
-		return e.steady(x)
-	case *sema.Reward:
-		return e.rewardOperator(x)
-	case *sema.Strategy:
-		return e.strategyNumbers(x)
-	case *sema.Filter:
-		return e.filterNumbers(x)
 	}
-	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+	switch f := logic.Of(x); f.Kind {
+	case logic.Probability, logic.Reward, logic.SteadyState:
+		return e.measure(f)
+	case logic.Strategy:
+		return e.strategyNumbers(f)
+	case logic.Filter:
+		return e.filterNumbers(f)
+	}
+	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
 }
 
 // plainNumbers evaluates an expression over the variables. Integers are exact;

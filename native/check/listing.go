@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
@@ -12,16 +13,15 @@ import (
 // mostListed is the number of values in a listing at most.
 const mostListed = 1000
 
-// list notes the values in the states of a filter that prints, in PRISM's order
-// of the states; print leaves out zeros and false. value returns that of a state,
-// and whether it is such a one.
+// addListing adds the values in the states of a filter that prints, in PRISM's order of the states. print leaves out 0 and
+// false; value returns the value of a state and whether it is one of these.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
-func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
-	if x.Op == "store" {
+func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
+	if f.Op == "store" {
 		return
 	}
-	out := result.Listing{Zeros: x.Op == "printall"}
+	out := result.Listing{Zeros: f.Op == "printall"}
 	var state []int32
 	for k, i := range e.space.Order() {
 		if !set.Has(int(i)) {
@@ -40,11 +40,11 @@ func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int)
 	e.listings = append(e.listings, out)
 }
 
-func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
-	if e.keep(set, t.spread) {
+func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
+	if e.keepValues(set, t.values) {
 		return
 	}
-	e.list(x, set, func(s int) (result.Value, bool) {
+	e.addListing(f, set, func(s int) (result.Value, bool) {
 		if !t.yes.Has(s) && !t.no.Has(s) {
 			return result.Value{}, false
 		}
@@ -52,13 +52,13 @@ func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
 	})
 }
 
-func (e *evaluation) listNumbers(x *sema.Filter, set *sparse.Set, v *numbers) {
-	if e.keep(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
+func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) {
+	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
 		return
 	}
-	e.list(x, set, func(s int) (result.Value, bool) {
+	e.addListing(f, set, func(s int) (result.Value, bool) {
 		n := v.at(s)
-		return value(n, x.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+		return value(n, f.X.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
 	})
 }
 

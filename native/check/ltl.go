@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -53,7 +53,7 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 		return nil, err
 	}
 	if scheduled {
-		if e.wanted.controller, err = e.remembering(&reading{auto: p.auto, letters: a.letters}); err != nil {
+		if e.wanted.controller, err = e.automatonController(&automatonReader{auto: p.auto, letters: a.letters}); err != nil {
 			return nil, err
 		}
 	}
@@ -80,11 +80,11 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 			return nil, err
 		}
 	}
-	starts := make([]start, len(a.letters.of))
+	starts := make([]productState, len(a.letters.of))
 	for s, i := range a.letters.of {
-		starts[s] = start{uint32(s), first[i]}
+		starts[s] = productState{uint32(s), first[i]}
 	}
-	return multiply(a.ctx, a.graph.Model, auto, a.letters, starts)
+	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
 // large names the formula where its automaton is too large.
@@ -111,8 +111,8 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 		return nil, a.large(err)
 	}
 	reached := p.ExistsUntil(p.all(), goal)
-	out := sparse.NewSet(len(p.begin))
-	for s, i := range p.begin {
+	out := sparse.NewSet(len(p.startStates))
+	for s, i := range p.startStates {
 		if reached.Has(int(i)) {
 			out.Add(s)
 		}
@@ -120,50 +120,43 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 	return out, nil
 }
 
-// quantLTL evaluates E or A of any path formula: A is the negation of E of the
-// negation.
-func (e *evaluation) quantLTL(x *sema.Quant) (truth, error) {
-	if at := timed(x.Path); at != nil && e.kind() == sparse.CTMC {
+// quantifiedLinear evaluates E or A of any path formula: A is the negation of E of the negation.
+func (e *evaluation) quantifiedLinear(f *logic.Formula) (truth, error) {
+	path := f.Path.Whole
+	if at := timed(path); at != nil && e.kind() == sparse.CTMC {
 		return truth{}, e.unsupported(at, "found E or A with a time bound")
 	}
-	path := x.Path
-	if x.All {
-		path = &sema.Unary{Base: sema.Base{T: path.Type(), At: path.Pos()}, Op: syntax.OpNot, X: path}
+	if f.ForAll {
+		path = logic.Not(path)
 	}
 	set, err := e.existsPath(path)
 	if err != nil {
 		return truth{}, err
 	}
-	if x.All {
+	if f.ForAll {
 		return known(set).not(), nil
 	}
 	return known(set), nil
 }
 
-// timed returns the first temporal operator of a path formula that has a bound,
-// or nil.
-func timed(x sema.Expr) sema.Expr {
-	if x == nil || x.Type() == sema.Bool {
+// timed returns the first temporal operator of a path formula that has a bound, or nil.
+func timed(x sema.Expr) (found sema.Expr) {
+	if x.Type() != sema.Path {
 		return nil
 	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		return timed(x.X)
-	case *sema.Binary:
-		if at := timed(x.X); at != nil {
-			return at
-		}
-		return timed(x.Y)
-	case *sema.Temporal:
-		if x.Bound != nil {
-			return x
-		}
-		if at := timed(x.X); at != nil {
-			return at
-		}
-		return timed(x.Y)
+	p := logic.PathOf(x)
+	switch {
+	case p.Form == logic.CostBounded:
+		return nil
+	case p.Bound != nil:
+		return p.X
 	}
-	return nil
+	sema.Operands(p.X, func(y sema.Expr) {
+		if found == nil {
+			found = timed(y)
+		}
+	})
+	return found
 }
 
 // coSafeReward returns the expected reward until a path formula is proved, by

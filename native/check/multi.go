@@ -9,6 +9,7 @@ import (
 	"tilecheck/native/solve/pareto"
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -16,8 +17,6 @@ import (
 
 const (
 	maxObjectives = 12
-	// smallMulti is the number of states of a model for which fractions are tried first.
-	smallMulti = 128
 	// weightBits is how long weights are where fractions are not asked for.
 	weightBits = 48
 )
@@ -28,24 +27,22 @@ type objective struct {
 	form  form
 	query bool
 	bound *big.Rat // unless query
-	// least says that the value is to be great: at least bound, or maximal. It
-	// holds for every probability: one that is to be small is that of the
-	// negation, and inverse is set.
-	least, inverse bool
+	// great says that a large value is wanted: at least bound, or a maximum. It is set for every path formula: if a small
+	// probability is wanted, inverse is set, and the objective is the negated formula.
+	great, inverse bool
 
-	// until, negated if so asked: status remembers whether it is decided.
+	// An until objective: left U right, or the negation of that.
 	left, right *sparse.Set
 	negated     bool
-	// recurring: a set to be visited infinitely often; lasting: not to be left
-	// from some time on.
+	// The set that a recurring objective visits infinitely often, and in which a lasting one stays from some time on.
 	set *sparse.Set
-	// linear: any other path formula, which an automaton reads.
-	reads *reading
-	// rewards: of the first steps, or all if that is negative. upper are bounds of what
-	// can be had of it in each state of the product, once they are needed.
-	reward *sparse.Reward
-	steps  int
-	upper  []*big.Rat
+	// The automaton of a linear objective, which is any other path formula.
+	reader *automatonReader
+	// A reward objective: the reward of the first steps, or of all steps if their number is negative. maxRewards are upper
+	// bounds from each state of the product, once they are needed.
+	reward     *sparse.Reward
+	steps      int
+	maxRewards []*big.Rat
 }
 
 // form is the form of an objective.
@@ -59,29 +56,26 @@ const (
 	rewards
 )
 
-// multi evaluates multi(…) in the initial state: whether some scheduler meets all
-// bounds, or the best value of the one query among those that do, NaN if there
-// are none.
+// multi evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
+// query among the schedulers that do; NaN if there are none.
 //
-// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model
-// checking of Markov decision processes (LMCS 2008) for the product with what has to be
-// remembered, in which a path ends where a scheduler can go on for ever within an end
-// component that satisfies a set of objectives, for any path formula with what its
-// automaton remembers; and package pareto, which asks for the best of weighted sums.
-func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error) {
+// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
+// 2008), for the product with the memory of the objectives. A path ends where a scheduler can stay for ever in an end
+// component that satisfies a set of objectives. Package pareto asks for optimal weighted sums.
+func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
 	case e.fair():
-		return result.Value{}, nil, e.unsupported(x, "found multi(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupported(f.X, "found multi(...) and fair schedulers")
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(x, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
+		return none, nil, e.unsupported(f.X, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
 	case len(e.space.Model().Initial) > 1:
-		return none, nil, e.unsupported(x, "found multi(...) for a model with several initial states")
-	case len(x.Args) > maxObjectives:
-		return none, nil, e.unsupported(x, "found multi(...) with more than %d objectives", maxObjectives)
+		return none, nil, e.unsupported(f.X, "found multi(...) for a model with several initial states")
+	case len(f.Objectives) > maxObjectives:
+		return none, nil, e.unsupported(f.X, "found multi(...) with more than %d objectives", maxObjectives)
 	}
 	m := &multi{evaluation: e}
-	for _, arg := range x.Args {
+	for _, arg := range f.Objectives {
 		o, err := e.objective(arg)
 		if err != nil {
 			return none, nil, err
@@ -91,58 +85,59 @@ func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error
 	if err := m.build(); err != nil {
 		return none, nil, err
 	}
-	if err := m.stops(x); err != nil {
+	if err := m.findEnds(f.X); err != nil {
 		return none, nil, err
 	}
 	coarse, width := uint(weightBits), e.opts.Epsilon
 	if e.exact {
 		coarse, width = 0, 0
 	}
-	end := e.schedule(x)
-	m.kept, e.opts.Scheduler = e.opts.Scheduler, false
+	end := e.beginScheduler(f)
+	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
 	defer end()
-	curve := pareto.New(len(m.objectives), m.weigh, coarse)
-	if x.T == sema.Void {
-		return m.curve(x, curve, width)
+	curve := pareto.New(len(m.objectives), m.bestWeightedSum, coarse)
+	if f.Pareto() {
+		return m.curve(f.X, curve, width)
 	}
-	gain, least := m.aims()
+	gain, least := m.directionAndBounds()
 	best, err := curve.Maximize(e.ctx, gain, least, width)
 	switch {
-	case errors.Is(err, errNever):
+	case errors.Is(err, errInfiniteCost):
 		best = &pareto.Best{}
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecided{f.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
-	if m.kept && best.Point != nil {
-		if e.wanted.controller, err = m.mixed(best.Parts); err != nil {
+	if m.keepSchedulers && best.Point != nil {
+		if e.wanted.controller, err = m.mixture(best.Parts); err != nil {
 			return none, nil, err
 		}
 	}
-	return m.answer(x, best)
+	return m.answer(f.X, best)
 }
 
-// mixed returns the scheduler that follows the plans of the oracle's answers in some parts.
-func (m *multi) mixed(parts []*big.Rat) (*sparse.Controller, error) {
-	var plans []plan
+// mixture returns the controller that selects among the schedulers of the oracle's answers with the given probabilities.
+func (m *multi) mixture(parts []*big.Rat) (*sparse.Controller, error) {
+	var plans []weightedScheduler
 	for i, part := range parts {
 		if part.Sign() > 0 {
-			plans = append(plans, m.plans[i])
-			plans[len(plans)-1].part = part
+			plans = append(plans, m.schedulers[i])
+			plans[len(plans)-1].share = part
 		}
 	}
 	return m.controller(m.ctx, plans)
 }
 
-// aims returns the direction to go in, and the values to be reached.
-func (m *multi) aims() (gain, least []*big.Rat) {
+// directionAndBounds returns the direction in which package pareto maximises, and the least values that the objectives must
+// have.
+func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
 	gain, least = make([]*big.Rat, len(m.objectives)), make([]*big.Rat, len(m.objectives))
 	for i, o := range m.objectives {
 		switch gain[i] = new(big.Rat); {
 		case o.query:
 			gain[i].SetInt64(1)
-		case o.least:
+		case o.great:
 			least[i] = o.bound
 		default:
 			least[i] = new(big.Rat).Neg(o.bound)
@@ -153,30 +148,28 @@ func (m *multi) aims() (gain, least []*big.Rat) {
 
 // objective reads an operand.
 func (e *evaluation) objective(x sema.Expr) (*objective, error) {
-	switch x := x.(type) {
-	case *sema.Prob:
-		o, err := e.newObjective(x, x.Threshold)
-		if err != nil {
-			return nil, err
-		}
-		if o.inverse = !o.least; o.inverse {
-			o.least = true
-			if o.bound != nil {
-				o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
-			}
-		}
-		return o, e.pathObjective(o, x.Path, o.inverse)
-	case *sema.Reward:
-		o, err := e.newObjective(x, x.Threshold)
-		if err != nil {
-			return nil, err
-		}
-		return o, e.rewardObjective(o, x)
+	f := logic.Of(x)
+	if f.Kind != logic.Probability && f.Kind != logic.Reward {
+		return nil, e.unsupported(x, "found %s in multi(...), want P or R", logic.Describe(x))
 	}
-	return nil, e.unsupported(x, "found %s in multi(...), want P or R", describe(x))
+	o, err := e.newObjective(f)
+	if err != nil {
+		return nil, err
+	}
+	if f.Kind == logic.Reward {
+		return o, e.rewardObjective(o, f)
+	}
+	if o.inverse = !o.great; o.inverse {
+		o.great = true
+		if o.bound != nil {
+			o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
+		}
+	}
+	return o, e.pathObjective(o, f.Path)
 }
 
-func (e *evaluation) newObjective(x sema.Expr, t sema.Threshold) (*objective, error) {
+func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
+	x, t := f.X, f.Threshold
 	dir, ok := direction(t, false)
 	switch {
 	case !ok:
@@ -184,61 +177,53 @@ func (e *evaluation) newObjective(x sema.Expr, t sema.Threshold) (*objective, er
 	case t.Rel == syntax.OpGt || t.Rel == syntax.OpLt:
 		return nil, e.unsupported(x, "found a strict bound in multi(...), want >= or <=")
 	case t.Query():
-		return &objective{x: x, query: true, least: dir == solve.Max}, nil
+		return &objective{x: x, query: true, great: dir == solve.Max}, nil
 	}
-	b, err := e.bound(x, t)
+	b, err := e.bound(f)
 	if err != nil {
 		return nil, err
 	}
 	if b.rat == nil {
 		return nil, e.unsupported(x, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{x: x, least: t.Rel == syntax.OpGe, bound: b.rat}, nil
+	return &objective{x: x, great: t.Rel == syntax.OpGe, bound: b.rat}, nil
 }
 
-// pathObjective reads a path formula, or the negation of one.
-func (e *evaluation) pathObjective(o *objective, x sema.Expr, negated bool) error {
-	if x.Type() == sema.Bool { // of the first state: nothing can change
-		set, err := e.nested(x)
+// pathObjective reads a path formula. The objective is its negation if inverse is set.
+func (e *evaluation) pathObjective(o *objective, p *logic.Path) error {
+	negated := o.inverse != p.Negated
+	if p.Form == logic.InitialState { // nothing can change it
+		set, err := e.nested(p.Right)
 		o.left, o.right, o.negated = sparse.NewSet(e.space.Model().NumStates()), set, negated
 		return err
 	}
-	if u, ok := x.(*sema.Unary); ok && u.Op == syntax.OpNot {
-		return e.pathObjective(o, u.X, !negated)
+	if a, always, ok := p.Repeated(); ok {
+		return e.infinite(o, a, always, negated)
 	}
-	t, ok := x.(*sema.Temporal)
-	if !ok || t.Bound != nil || t.Op == syntax.Next {
-		return e.linear(o, x, negated)
+	if !p.Unbounded() {
+		return e.linear(o, p.X, negated)
 	}
-	if inner, ok := t.Y.(*sema.Temporal); ok && inner.Bound == nil && state(inner.Y) {
-		if t.Op == syntax.Globally && inner.Op == syntax.Future || t.Op == syntax.Future && inner.Op == syntax.Globally {
-			return e.infinite(o, t, inner, negated)
-		}
-	}
-	if !state(t.X) || !state(t.Y) {
-		return e.linear(o, x, negated)
-	}
-	left, right, err := e.operands(t.X, t.Y)
+	left, right, err := e.operands(p.Left, p.Right)
 	if err != nil {
 		return err
 	}
-	o.left, o.right, o.negated = asUntil(t.Op, left, right)
+	o.left, o.right, o.negated = Sets.AsUntil(p.Op, left, right)
 	o.negated = o.negated != negated
 	return nil
 }
 
-// infinite reads G F a or F G a.
-func (e *evaluation) infinite(o *objective, outer, inner *sema.Temporal, negated bool) error {
-	set, err := e.nested(inner.Y)
+// infinite reads G F a, or F G a if a must hold always from some time on. The negation of each is the other one of !a.
+func (e *evaluation) infinite(o *objective, a sema.Expr, always, negated bool) error {
+	set, err := e.nested(a)
 	if err != nil {
 		return err
 	}
-	o.form, o.set = lasting, set
+	o.form, o.set = recurring, set
 	if negated {
 		o.set = set.Complement()
 	}
-	if (outer.Op == syntax.Globally) != negated {
-		o.form = recurring
+	if always != negated {
+		o.form = lasting
 	}
 	return nil
 }
@@ -257,60 +242,55 @@ func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 	if err != nil {
 		return a.large(err)
 	}
-	o.form, o.reads = linear, &reading{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
+	o.form, o.reader = linear, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil
 }
 
 // objectives says what the objectives of multi(...) may be.
 const objectives = "want P of a path formula, or R with C or C<=k"
 
-func (e *evaluation) rewardObjective(o *objective, x *sema.Reward) error {
-	p, ok := x.Path.(*sema.RewardPath)
+func (e *evaluation) rewardObjective(o *objective, f *logic.Formula) error {
+	r := f.Objective
 	switch {
-	case x.StructErr != nil:
-		return x.StructErr
-	case x.StructDiv >= 0:
-		return e.unsupported(x, "found a ratio of rewards in multi(...), "+objectives)
-	case !ok:
-		return e.unsupported(x, "found an R operator of a path formula in multi(...), "+objectives)
-	case p.Kind == syntax.LongRun:
-		return e.unsupported(x, "found a long-run average, R [ S ], in multi(...), "+objectives)
-	case p.Kind != syntax.Cumulative:
-		return e.unsupported(x, "found an R operator with I=k in multi(...), "+objectives)
+	case r.Err != nil:
+		return r.Err
+	case r.Ratio:
+		return e.unsupported(f.X, "found a ratio of rewards in multi(...), "+objectives)
+	case r.Path != nil:
+		return e.unsupported(f.X, "found an R operator of a path formula in multi(...), "+objectives)
+	case r.Form == logic.LongRun:
+		return e.unsupported(f.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
+	case r.Form == logic.Instantaneous:
+		return e.unsupported(f.X, "found an R operator with I=k in multi(...), "+objectives)
 	}
 	o.form, o.steps = rewards, -1
-	if p.Bound != nil {
-		k, err := e.stepCount(p.Bound, "C")
-		if err != nil {
+	var err error
+	if r.Form == logic.Cumulative {
+		if o.steps, err = e.rewardSteps(r); err != nil {
 			return err
 		}
-		if k < 0 {
-			return e.refuse(result.TypeError, p.Bound.Pos(), "time bound %d of the C operator, want a finite number of at least 0", k)
-		}
-		o.steps = k
 	}
-	var err error
-	o.reward, err = e.reward(x.Struct)
+	o.reward, err = e.reward(r.Struct)
 	return err
 }
 
-// value is what an aim of package pareto is as the objective's number.
+// value converts a value of package pareto to that of the objective.
 func (o *objective) value(x *big.Rat) *big.Rat {
 	switch {
 	case o.inverse:
 		return new(big.Rat).Sub(big.NewRat(1, 1), x)
-	case !o.least:
+	case !o.great:
 		return new(big.Rat).Neg(x)
 	}
 	return x
 }
 
-// answer turns what was found into the value of the property.
-func (m *multi) answer(x *sema.Multi, best *pareto.Best) (result.Value, *result.Interval, error) {
+// answer converts the optimum to the value of the property.
+func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.weaken(result.Bounded)
 	}
-	if x.T == sema.Bool {
+	if x.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
 	i := 0
@@ -319,13 +299,13 @@ func (m *multi) answer(x *sema.Multi, best *pareto.Best) (result.Value, *result.
 	}
 	o := m.objectives[i]
 	switch {
-	case best.Point == nil && o.form == rewards && !o.least:
+	case best.Point == nil && o.form == rewards && !o.great:
 		return result.Value{}, nil, m.unsupported(x, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	if o.inverse || !o.least {
+	if o.inverse || !o.great {
 		lower, upper = o.value(upper), o.value(lower)
 	}
 	var v number

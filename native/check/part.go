@@ -7,26 +7,26 @@ import (
 	"time"
 
 	"tilecheck/native/space/explicit"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
-// FromPart answers a property from those states of an MDP that were explored, whatever
-// the others are: Pmax=? of F or U is 1 where some scheduler reaches the target with
-// probability one and stays among them. It reports false for everything else.
+// FromPart answers a property of an MDP from the states that are explored, whatever the other states are: Pmax=? of F or U
+// is 1 if some scheduler reaches the target with probability one within them. It reports false for everything else.
 func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
 	start := time.Now()
-	x, is := p.X.(*sema.Prob)
-	if !is || !x.Query() || x.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
+	f := logic.Of(p.X)
+	if f.Kind != logic.Probability || !f.Query() || f.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
 		return v, false
 	}
-	t, is := x.Path.(*sema.Temporal)
-	if !is || t.Op != syntax.Future && t.Op != syntax.Until || t.Bound != nil || !local(p, t.X, true) || !local(p, t.Y, true) {
+	path := f.Path
+	if !path.Reaches() || !aboutStateOnly(p, path.Left, true) || !aboutStateOnly(p, path.Right, true) {
 		return v, false
 	}
-	e := &evaluation{ctx: ctx, model: c.bounds, p: p}
-	left, right, err := e.operands(t.X, t.Y)
+	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil { // it may matter, or not
 		return v, false
 	}
@@ -41,9 +41,9 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	v = result.Verdict{
 		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
-	answer := &outcome{value: value(point(1), x.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, accuracy: c.opts.Accuracy}
+	answer := &outcome{value: value(point(1), p.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = value(fraction(big.NewRat(1, 1)), x.Type())
+		answer.value = value(fraction(big.NewRat(1, 1)), p.X.Type())
 	}
 	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
 		m.NumStates()-c.bounds.space.Unexplored().Count()))
@@ -51,9 +51,9 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	return v, err == nil
 }
 
-// conclude writes to a verdict an answer that did not take all states, with a note that says so.
+// conclude writes an answer that did not need all states to a verdict, with a note that says so.
 func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
-	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
 	v.Warnings = append(v.Warnings, space.Warnings()...)
 	err := c.write(out, v, nil)
 	v.Warnings = append(v.Warnings, c.differences(p)...)
@@ -61,9 +61,9 @@ func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *
 	return err
 }
 
-// local reports whether a formula, nil for none, is about the variables of a state: not
-// about its choices, nor what they lead to, nor, unless init says so, about the label "init".
-func local(p *Property, x sema.Expr, init bool) bool {
+// aboutStateOnly reports whether a formula is about the variables of a state only: not about its choices or successors, and,
+// unless init is set, not about the label "init". It holds for nil.
+func aboutStateOnly(p *Property, x sema.Expr, init bool) bool {
 	if x == nil {
 		return true
 	}
@@ -72,7 +72,7 @@ func local(p *Property, x sema.Expr, init bool) bool {
 		switch x := x.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Label:
-			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && local(p, p.Program.Labels[x.Index].X, init))
+			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && aboutStateOnly(p, p.Program.Labels[x.Index].X, init))
 		default:
 			only = false
 		}

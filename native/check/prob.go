@@ -5,32 +5,32 @@ import (
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
-// extremal returns the direction of an operator, or refuses a query of a
-// nondeterministic model that names none.
-func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (solve.Direction, error) {
+// extremal returns the direction of P or R. It refuses a query that names no direction for a nondeterministic model.
+func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
-		return e.robust(x, letter, t)
+		return e.robust(f)
 	}
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, ok := direction(t, e.some)
+	dir, ok := direction(f.Threshold, e.some)
+	letter := f.Letter()
 	switch {
-	case !ok && t.Extremum != syntax.NoExtremum:
-		return dir, e.unsupported(x, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, t.Extremum)
+	case !ok && f.Extremum != syntax.NoExtremum:
+		return dir, e.unsupported(f.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, f.Extremum)
 	case !ok:
-		return dir, e.refuse(result.TypeError, x.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return dir, e.refuse(result.TypeError, f.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return dir, nil
 }
 
-// nested evaluates a sub-formula in all states, for which the schedulers are
-// those of its own operators.
+// nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
 func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 	some := e.some
 	e.some = false
@@ -39,31 +39,41 @@ func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 	return e.states(x)
 }
 
-// prob returns the value of a P operator.
-func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
-	defer e.schedule(x)()
-	if e.p.Program.Type == syntax.LTS {
-		return nil, e.unsupported(x, "found a P operator for a model without probabilities, want E or A")
+// measure returns the value of P, R or S in each state.
+func (e *evaluation) measure(f *logic.Formula) (*numbers, error) {
+	defer e.beginScheduler(f)()
+	switch f.Kind {
+	case logic.Probability:
+		return e.prob(f)
+	case logic.SteadyState:
+		return e.steady(f)
 	}
-	dir, err := e.extremal(x, "P", x.Threshold)
+	return e.rewardOperator(f)
+}
+
+// prob returns the value of a P operator.
+func (e *evaluation) prob(f *logic.Formula) (*numbers, error) {
+	if e.p.Program.Type == syntax.LTS {
+		return nil, e.unsupported(f.X, "found a P operator for a model without probabilities, want E or A")
+	}
+	dir, err := e.extremal(f)
 	if err != nil {
 		return nil, err
 	}
-	if e.partial() {
-		return asProbability(e.observed(x.Path, dir))
+	if e.partiallyObservable() {
+		return asProbability(e.observed(f.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupported(x, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
+		return nil, e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
 	}
-	v, err := asProbability(e.path(x.Path, dir))
-	if e.wanted != nil && e.wanted.operator == x {
+	v, err := asProbability(e.path(f.Path, dir))
+	if e.wanted != nil && e.wanted.operator == f.X {
 		e.wanted.values = v
 	}
 	return v, err
 }
 
-// asProbability says that values are probabilities, of which solve knows
-// whether they are 0 or 1.
+// asProbability marks values as probabilities: package solve knows which of them are 0 or 1.
 func asProbability(v *numbers, err error) (*numbers, error) {
 	if err == nil {
 		v.prob = true
@@ -72,44 +82,42 @@ func asProbability(v *numbers, err error) (*numbers, error) {
 }
 
 // path returns the extremal probability of a path formula.
-func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
-	if x.Type() == sema.Bool { // a path satisfies it if its first state does
-		set, err := e.nested(x)
+func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	if !p.Negated {
+		return e.positivePath(p, dir)
+	}
+	v, err := e.positivePath(p, dir.Opposite())
+	if err != nil {
+		return nil, err
+	}
+	return e.complement(v), nil
+}
+
+// positivePath is path for the formula without its negation.
+func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	switch p.Form {
+	case logic.InitialState:
+		set, err := e.nested(p.Right)
 		if err != nil {
 			return nil, err
 		}
 		return e.indicator(set), nil
+	case logic.CostBounded:
+		return e.costBounded(p, dir)
+	case logic.Next:
+		set, err := e.nested(p.Right)
+		if err != nil {
+			return nil, err
+		}
+		e.noteUntil(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
+		return e.next(set, dir)
+	case logic.Until:
+		if !e.fair() || p.Bound == nil || p.Bound.High != nil {
+			return e.temporal(p, dir)
+		}
 	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		if x.Op == syntax.OpNot {
-			v, err := e.path(x.X, dir.Opposite())
-			if err != nil {
-				return nil, err
-			}
-			return e.complement(v), nil
-		}
-	case *sema.CostBounded:
-		return e.costBounded(x, dir)
-	case *sema.Temporal:
-		if !state(x.X) || !state(x.Y) {
-			break
-		}
-		if x.Op == syntax.Next {
-			set, err := e.nested(x.Y)
-			if err != nil {
-				return nil, err
-			}
-			e.note(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
-			return e.next(set, dir)
-		}
-		return e.temporal(x, dir)
-	}
-	return e.ltl(x, dir)
+	return e.ltl(p.X, dir)
 }
-
-// state reports whether an operand of a temporal operator is a state formula.
-func state(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
 
 func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	out := e.constant(fraction(new(big.Rat)), result.Exact)
@@ -144,14 +152,13 @@ func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.take(v.Scheduler, v.Steps)
+	e.noteScheduler(v.Scheduler, v.Steps)
 	e.gaveUp = e.gaveUp || !v.Converged
 	e.extended = e.extended || v.Extended
 	return solved(v), nil
 }
 
-// operands returns the states of the operands of a temporal operator: all, where there
-// is no left one.
+// operands returns the states of the operands of a temporal operator. A missing left operand is the set of all states.
 func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.all()
 	if x != nil {
@@ -163,56 +170,40 @@ func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err erro
 	return left, right, err
 }
 
-// temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
-// a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). A weak until with a lower bound is none.
-func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, error) {
-	if lateWeak(x) || e.fair() && x.Bound != nil && x.Bound.High == nil {
-		return e.ltl(x, dir)
-	}
-	left, right, err := e.operands(x.X, x.Y)
+// Sets are the operations on sets of states.
+var Sets = logic.Algebra[*sparse.Set]{
+	Not:     (*sparse.Set).Complement,
+	And:     (*sparse.Set).Intersect,
+	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
+}
+
+// temporal evaluates a temporal operator, which it rewrites to U.
+func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	left, right, err := e.operands(p.Left, p.Right)
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := asUntil(x.Op, left, right)
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
-	if x.Bound != nil && e.kind() == sparse.CTMC {
-		return e.timedUntil(x, left, right, negated)
+	if p.Bound != nil && e.kind() == sparse.CTMC {
+		return e.timedUntil(p, left, right, negated)
 	}
-	v, err := e.until(x, left, right, dir, negated)
+	v, err := e.until(p, left, right, dir, negated)
 	if err != nil || !negated {
 		return v, err
 	}
 	return e.complement(v), nil
 }
 
-// lateWeak reports whether an operator is a weak until with a lower bound.
-func lateWeak(x *sema.Temporal) bool {
-	return x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil
-}
-
-// asUntil returns the operands of the until formula that an operator, or its
-// negation, is.
-func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, negated bool) {
-	switch op {
-	case syntax.Globally:
-		return a, b.Complement(), true
-	case syntax.WeakUntil:
-		return a.Minus(b), a.Union(b).Complement(), true
-	case syntax.Release:
-		return a.Complement(), b.Complement(), true
-	}
-	return a, b, false
-}
-
-// until evaluates an until formula, of which x may be the negation.
-func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
-	if dir == solve.Min && e.fair() && x.Bound == nil {
+// until evaluates an until formula, or one whose negation is p.
+func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+	if dir == solve.Min && e.fair() && p.Bound == nil {
 		return e.fairUntil(left, right)
 	}
-	if x.Bound == nil {
-		e.note(left, right, solve.Steps{High: solve.Unbounded}, negated)
+	if p.Bound == nil {
+		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
 			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
 				return e.solved(v, err)
@@ -220,64 +211,63 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 		}
 		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowed()))
 	}
-	steps, err := e.steps(x)
+	steps, err := e.steps(p)
 	if err != nil {
 		return nil, err
 	}
-	e.note(left, right, steps, negated)
+	e.noteUntil(left, right, steps, negated)
 	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
 }
 
-// stepping are the options for the values of so many steps. Where fractions would be too
-// large, and bounds will do, those are computed from the fractions of the model.
+// stepping returns the options for a formula with so many steps. If its fractions would be too large, and bounds are allowed,
+// it asks for bounds, which are computed from the fractions of the model.
 func (e *evaluation) stepping(steps int) solve.Options {
 	opts := e.narrowed()
-	if e.exact && e.mixed && e.wanted == nil && solve.Leaps(e.graph, steps) {
+	if e.exact && e.boundsAllowed && e.wanted == nil && solve.Leaps(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts
 }
 
-// narrowed are the options for values that nobody asks for elsewhere.
+// narrowed returns the options for values that are used only in the states where they are needed.
 func (e *evaluation) narrowed() solve.Options {
 	opts := e.opts
-	if e.exact && !e.valued && e.wanted == nil {
+	if e.exact && !e.wantsValues && e.wanted == nil {
 		opts.Within = e.within
 	}
 	return opts
 }
 
-// steps evaluates the bound of an operator in a model with discrete time.
-func (e *evaluation) steps(x *sema.Temporal) (solve.Steps, error) {
-	out := solve.Steps{High: solve.Unbounded}
-	if b := x.Bound.Low; b != nil {
-		k, err := e.stepCount(b, x.Op.String())
-		if err != nil {
+// steps evaluates the bound of an operator in a model with discrete time, which some step must satisfy.
+func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
+	out, b, op := solve.Steps{High: solve.Unbounded}, p.Bound, p.Op.String()
+	if b.Low != nil {
+		k, err := e.stepCount(b.Low, op)
+		switch {
+		case err != nil:
 			return out, err
+		case k < 0:
+			return out, e.refuse(result.TypeError, b.Low.Pos(), "lower bound %d of the %s operator is negative", k, op)
 		}
-		if out.Low = k; x.Bound.LowStrict {
+		if out.Low = k; b.LowStrict {
 			out.Low++
 		}
-		if k < 0 {
-			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %d of the %s operator is negative", k, x.Op)
-		}
 	}
-	b := x.Bound.High
-	if b == nil {
+	if b.High == nil {
 		return out, nil
 	}
-	k, err := e.stepCount(b, x.Op.String())
+	k, err := e.stepCount(b.High, op)
 	if err != nil {
 		return out, err
 	}
-	if out.High = k; x.Bound.HighStrict {
+	if out.High = k; b.HighStrict {
 		out.High--
 	}
 	switch {
 	case out.High < 0:
-		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(x.Bound.HighStrict), k, x.Op)
+		return out, e.refuse(result.TypeError, b.High.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(b.HighStrict), k, op)
 	case out.High < out.Low:
-		return out, e.refuse(result.TypeError, b.Pos(), "bounds of the %s operator are empty: from step %d to step %d", x.Op, out.Low, out.High)
+		return out, e.refuse(result.TypeError, b.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", op, out.Low, out.High)
 	}
 	return out, nil
 }
@@ -294,84 +284,62 @@ func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 	if x.Type() != sema.Int {
 		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
 	}
-	v, _, err := sema.EvalExact(x, nil)
-	return int(v.Int), e.placed(err)
+	k, err := logic.Count(x)
+	return k, e.withPosition(err)
 }
 
 // steady returns the value of an S operator.
-func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
-	defer e.schedule(x)()
+func (e *evaluation) steady(f *logic.Formula) (*numbers, error) {
 	switch {
 	case e.p.Program.Type == syntax.LTS:
-		return nil, e.unsupported(x, "found an S operator for a model without probabilities")
-	case e.partial():
-		return nil, e.unsupported(x, "found an S operator for a partially observable model")
+		return nil, e.unsupported(f.X, "found an S operator for a model without probabilities")
+	case e.partiallyObservable():
+		return nil, e.unsupported(f.X, "found an S operator for a partially observable model")
 	case e.fair():
-		return nil, e.unsupported(x, "found an S operator and fair schedulers")
+		return nil, e.unsupported(f.X, "found an S operator and fair schedulers")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(x, "found an S operator for a model with intervals")
+		return nil, e.unsupported(f.X, "found an S operator for a model with intervals")
 	}
-	dir, ok := direction(x.Threshold, e.some)
+	dir, ok := direction(f.Threshold, e.some)
 	if !ok && e.kind() == sparse.MDP {
-		return nil, e.refuse(result.TypeError, x.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.refuse(result.TypeError, f.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
-	set, err := e.nested(x.X)
+	set, err := e.nested(f.Operand)
 	if err != nil {
 		return nil, err
 	}
 	return asProbability(e.solved(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
-// quant evaluates E or A.
-func (e *evaluation) quant(whole *sema.Quant) (truth, error) {
+// quantified evaluates E or A.
+func (e *evaluation) quantified(f *logic.Formula) (truth, error) {
 	if e.fair() {
-		return truth{}, e.unsupported(whole, "found E or A and fair schedulers")
+		return truth{}, e.unsupported(f.X, "found E or A and fair schedulers")
 	}
-	x := whole
-	t, ok := x.Path.(*sema.Temporal)
-	negated := false
-	for !ok {
-		not, is := x.Path.(*sema.Unary)
-		if !is || not.Op != syntax.OpNot || not.X.Type() == sema.Bool {
-			return e.quantLTL(whole)
-		}
-		x = &sema.Quant{Base: x.Base, All: !x.All, Path: not.X}
-		negated = !negated
-		t, ok = x.Path.(*sema.Temporal)
+	p := f.Path
+	if p.Form != logic.Next && !p.Unbounded() {
+		return e.quantifiedLinear(f)
 	}
-	if !state(t.X) || !state(t.Y) || t.Bound != nil {
-		return e.quantLTL(whole)
-	}
-	set, err := e.quantified(x, t)
+	left, right, err := e.operands(p.Left, p.Right)
 	if err != nil {
 		return truth{}, err
 	}
-	if negated {
-		return known(set).not(), nil
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
+	if negated = negated != p.Negated; negated {
+		return known(e.paths(p, !f.ForAll, left, right)).not(), nil
 	}
-	return known(set), nil
+	return known(e.paths(p, f.ForAll, left, right)), nil
 }
 
-func (e *evaluation) quantified(x *sema.Quant, t *sema.Temporal) (*sparse.Set, error) {
-	left, right, err := e.operands(t.X, t.Y)
-	if err != nil {
-		return nil, err
+// paths returns the states from which all paths, or some path, satisfy X right or left U right.
+func (e *evaluation) paths(p *logic.Path, all bool, left, right *sparse.Set) *sparse.Set {
+	switch {
+	case p.Form == logic.Next && all:
+		return e.graph.ForallNext(right)
+	case p.Form == logic.Next:
+		return e.graph.ExistsNext(right)
+	case all:
+		return e.graph.ForallUntil(left, right)
 	}
-	if t.Op == syntax.Next {
-		if x.All {
-			return e.graph.ForallNext(right), nil
-		}
-		return e.graph.ExistsNext(right), nil
-	}
-	left, right, negated := asUntil(t.Op, left, right)
-	var set *sparse.Set
-	if x.All != negated {
-		set = e.graph.ForallUntil(left, right)
-	} else {
-		set = e.graph.ExistsUntil(left, right)
-	}
-	if negated {
-		set = set.Complement()
-	}
-	return set, nil
+	return e.graph.ExistsUntil(left, right)
 }

@@ -9,54 +9,51 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// start is where a product begins: a state of the model, with the state of the
-// automaton that has read it.
-type start struct {
+// productState is a state of the product: a state of the model, and the state of the automaton after it has read that.
+type productState struct {
 	state uint32
 	auto  int
 }
 
-// productModel is the part of model and automaton together that can be reached from
-// some starts, without jumps of the automaton. Choices and transitions are
-// those of the model; where the automaton has accepted or rejected, the path
-// stays for ever.
+// productModel is the part of the product of a model and an automaton that can be reached from some states without jumps of
+// the automaton. Its choices and transitions are those of the model. A state whose automaton has accepted or rejected has a
+// self-loop.
 type productModel struct {
 	*sparse.Graph
-	auto  *automata.Automaton
-	pairs []start  // of each state of the product
-	begin []uint32 // the states of the starts
+	auto        *automata.Automaton
+	pairs       []productState // of each state of the product
+	startStates []uint32       // the states of the starts
 	// choice has the choice of the model for each choice, None for those that
 	// stay.
 	choice []uint32
 }
 
-// multiplier builds a product.
-type multiplier struct {
-	*reading
+// productBuilder builds a product.
+type productBuilder struct {
+	*automatonReader
 	ctx    context.Context
 	model  *sparse.Model
-	number map[start]uint32
-	pairs  []start
+	number map[productState]uint32
+	pairs  []productState
 	choice []uint32
 	out    sparse.Model
 	one    uint32 // the weight 1
 }
 
-// reading has an automaton read the states of a model.
-type reading struct {
+// automatonReader lets an automaton read the states of a model.
+type automatonReader struct {
 	auto    *automata.Automaton
 	letters *letters
 	steps   [][]int32 // by state of the automaton and letter; -1 is not known
 }
 
-// letters has the letter that each state of a model is read as: the i-th is
-// list[i].
+// letters has the letter that each state of a model is read as: state s is list[of[s]].
 type letters struct {
 	of   []uint32
 	list []uint64
 }
 
-// newLetters numbers the letters of a model. sets are the propositions.
+// newLetters numbers the letters of a model. Bit i of a letter says whether the state is in the i-th set.
 func newLetters(n int, sets []*sparse.Set) *letters {
 	l := &letters{of: make([]uint32, n)}
 	number := map[uint64]uint32{}
@@ -78,13 +75,14 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 	return l
 }
 
-func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []start) (*productModel, error) {
-	x := &multiplier{reading: &reading{auto: a, letters: l}, ctx: ctx, model: m, number: map[start]uint32{}}
+// newProduct builds the product from the given states.
+func newProduct(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
+	x := &productBuilder{automatonReader: &automatonReader{auto: a, letters: l}, ctx: ctx, model: m, number: map[productState]uint32{}}
 	x.out = sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
 	x.one = x.out.One()
-	p := &productModel{auto: a, begin: make([]uint32, len(starts))}
+	p := &productModel{auto: a, startStates: make([]uint32, len(starts))}
 	for i, s := range starts {
-		p.begin[i] = x.pair(s)
+		p.startStates[i] = x.index(s)
 	}
 	for i := 0; i < len(x.pairs); i++ { // the list grows
 		if i&0xfff == 0 && ctx.Err() != nil {
@@ -105,7 +103,7 @@ func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *le
 	return p, nil
 }
 
-func (x *multiplier) pair(s start) uint32 {
+func (x *productBuilder) index(s productState) uint32 {
 	i, ok := x.number[s]
 	if !ok {
 		i = uint32(len(x.pairs))
@@ -116,7 +114,7 @@ func (x *multiplier) pair(s start) uint32 {
 }
 
 // step returns the state of the automaton after it reads a state of the model.
-func (x *reading) step(q int, state uint32) (int, error) {
+func (x *automatonReader) step(q int, state uint32) (int, error) {
 	for q >= len(x.steps) {
 		row := make([]int32, len(x.letters.list))
 		for i := range row {
@@ -134,7 +132,7 @@ func (x *reading) step(q int, state uint32) (int, error) {
 }
 
 // expand appends the choices of a state.
-func (x *multiplier) expand(s start) error {
+func (x *productBuilder) expand(s productState) error {
 	m := x.model
 	if m.First != nil {
 		x.out.First = append(x.out.First, uint32(len(x.out.Start)))
@@ -157,7 +155,7 @@ func (x *multiplier) expand(s start) error {
 			if err != nil {
 				return err
 			}
-			x.out.Target = append(x.out.Target, x.pair(start{t, q}))
+			x.out.Target = append(x.out.Target, x.index(productState{t, q}))
 		}
 		x.out.Weight = append(x.out.Weight, m.Weight[lo:hi]...)
 		if m.High != nil {
@@ -167,12 +165,12 @@ func (x *multiplier) expand(s start) error {
 	return nil
 }
 
-func (x *multiplier) row(choice uint32) {
+func (x *productBuilder) row(choice uint32) {
 	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
 	x.choice = append(x.choice, choice)
 }
 
-// states returns the states whose automaton state is of a class.
+// states returns the states whose automaton state has a class.
 func (p *productModel) states(c automata.Class) *sparse.Set {
 	out := sparse.NewSet(p.NumStates())
 	for i, s := range p.pairs {
@@ -186,13 +184,13 @@ func (p *productModel) states(c automata.Class) *sparse.Set {
 // all returns the set of all states of the product.
 func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values at the starts.
+// project returns the values of the states from which the product was built.
 func (p *productModel) project(v *numbers) *numbers {
-	out := newNumbers(len(p.begin), v.acc)
+	out := newNumbers(len(p.startStates), v.acc)
 	if v.rat != nil {
-		out.rat = make([]*big.Rat, len(p.begin))
+		out.rat = make([]*big.Rat, len(p.startStates))
 	}
-	for i, s := range p.begin {
+	for i, s := range p.startStates {
 		out.put(i, v.at(int(s)))
 	}
 	return out
@@ -211,8 +209,7 @@ func (p *productModel) reward(r *sparse.Reward) *sparse.Reward {
 	}
 }
 
-// lift returns the entries of x at some places, zero where that is None; nil
-// stays nil.
+// lift returns the entries of x at the given indices, zero for None. If x is nil, so is the result.
 func lift[T any](x []T, at []uint32) []T {
 	if x == nil {
 		return nil

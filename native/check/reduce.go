@@ -11,6 +11,7 @@ import (
 	"tilecheck/native/space/quotient"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -76,7 +77,7 @@ type observed struct {
 }
 
 func (o *observed) property(ctx context.Context, p *Property) error {
-	e := &evaluation{ctx: ctx, model: o.bounds, p: p, exact: true, accuracy: result.Exact}
+	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
 	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
 		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
 	}
@@ -88,27 +89,31 @@ var blockwise = []string{"min", "max", "range", "forall", "exists"}
 
 // visit notes what a formula speaks about.
 func (o *observed) visit(e *evaluation, x sema.Expr) error {
-	switch y := x.(type) {
-	case *sema.Multi, *sema.CostBounded:
-		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", describe(x))
-	case *sema.Filter:
-		if !slices.Contains(blockwise, y.Op) {
-			return e.unsupported(x, "found a filter %s, which speaks about more than a reduced model has", y.Op)
+	switch f := logic.Of(x); f.Kind {
+	case logic.Objectives:
+		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
+	case logic.PathFormula:
+		if _, costs := x.(*sema.CostBounded); costs {
+			return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
 		}
-	case *sema.Label:
-		if y.Index >= 0 && !sema.Stateless(e.p.Program.Labels[y.Index].X) {
-			return o.visit(e, e.p.Program.Labels[y.Index].X)
+	case logic.Filter:
+		if !slices.Contains(blockwise, f.Op) {
+			return e.unsupported(x, "found a filter %s, which speaks about more than a reduced model has", f.Op)
+		}
+	case logic.Label:
+		if f.Index >= 0 && !sema.Stateless(e.p.Program.Labels[f.Index].X) {
+			return o.visit(e, e.p.Program.Labels[f.Index].X)
 		}
 		return o.split(e, x)
-	case *sema.Reward:
-		if y.StructErr != nil || y.StructDiv >= 0 {
+	case logic.Reward:
+		if f.Objective.Err != nil || f.Objective.Ratio {
 			return e.unsupported(x, "found a reward structure that is no single one")
 		}
-		r, err := o.bounds.reward(y.Struct)
+		r, err := o.bounds.reward(f.Objective.Struct)
 		if err != nil {
 			return err
 		}
-		o.rewards[y.Struct] = r
+		o.rewards[f.Objective.Struct] = r
 	}
 	if sema.Stateless(x) && x.Type() != sema.Path {
 		return o.split(e, x)
@@ -128,7 +133,7 @@ func (o *observed) split(e *evaluation, x sema.Expr) error {
 		return nil
 	}
 	if x.Type() != sema.Bool {
-		return e.unsupported(x, "found the number %s of a state, which a reduced model does not keep", describe(x))
+		return e.unsupported(x, "found the number %s of a state, which a reduced model does not keep", logic.Describe(x))
 	}
 	set, err := e.states(x)
 	if err != nil {

@@ -3,7 +3,7 @@ package check
 import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/sema"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -12,9 +12,10 @@ import (
 // is to be kept whatever both do.
 //
 // Source: PRISM, whose interval models have lower ends above zero, too.
-func (e *evaluation) robust(x sema.Expr, letter string, t sema.Threshold) (solve.Direction, error) {
+func (e *evaluation) robust(f *logic.Formula) (solve.Direction, error) {
+	letter, t := f.Letter(), f.Threshold
 	if !e.positive() {
-		return 0, e.unsupported(x, "found an interval of probabilities whose lower end is 0")
+		return 0, e.unsupported(f.X, "found an interval of probabilities whose lower end is 0")
 	}
 	mdp := e.kind() == sparse.MDP
 	switch {
@@ -30,9 +31,9 @@ func (e *evaluation) robust(x sema.Expr, letter string, t sema.Threshold) (solve
 	case mdp && t.Extremum == syntax.MaxMin:
 		return solve.MaxMin, nil
 	case t.Extremum == syntax.NoExtremum:
-		return 0, e.refuse(result.TypeError, x.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
+		return 0, e.refuse(result.TypeError, f.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
-	return 0, e.refuse(result.TypeError, x.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, t.Extremum, letter, letter)
+	return 0, e.refuse(result.TypeError, f.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, t.Extremum, letter, letter)
 }
 
 // positive reports whether all lower ends of intervals are above zero.

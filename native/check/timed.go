@@ -7,41 +7,42 @@ import (
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
 // timedUntil is until with a bound in a CTMC, or its negation.
-func (e *evaluation) timedUntil(x *sema.Temporal, left, right *sparse.Set, negated bool) (*numbers, error) {
-	bound, err := e.times(x)
+func (e *evaluation) timedUntil(p *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
+	bound, err := e.times(p.Op, p.Bound)
 	switch {
 	case err != nil:
 		return nil, err
-	case e.exact && !e.mixed:
-		return nil, &inexact{x.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+	case e.exact && !e.boundsAllowed:
+		return nil, &inexact{p.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	case e.exact:
-		return e.timed(x.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
+		return e.timed(p.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
 	case negated:
-		return e.timed(x.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+		return e.timed(p.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 	}
-	return e.timed(x.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+	return e.timed(p.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 }
 
 // times evaluates the bound of an operator in a CTMC.
-func (e *evaluation) times(x *sema.Temporal) (solve.Interval, error) {
+func (e *evaluation) times(op syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	out := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
-	if b := x.Bound.Low; b != nil {
+	if b := bound.Low; b != nil {
 		var err error
 		if low, out.From, err = e.time(b); err != nil {
 			return out, err
 		}
 		if out.From.None() {
-			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, x.Op)
+			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, op)
 		}
 	}
-	b := x.Bound.High
+	b := bound.High
 	if b == nil {
 		return out, nil
 	}
@@ -52,12 +53,12 @@ func (e *evaluation) times(x *sema.Temporal) (solve.Interval, error) {
 		return out, err
 	case out.To.None() && math.IsInf(high.Lo, 1):
 		return out, nil
-	case out.To.None() || x.Bound.HighStrict && out.To.High.Sign() == 0:
-		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(x.Bound.HighStrict), high.Value, x.Op)
+	case out.To.None() || bound.HighStrict && out.To.High.Sign() == 0:
+		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(bound.HighStrict), high.Value, op)
 	case out.To.High.Cmp(out.From.Low) < 0:
-		return out, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, x.Op)
+		return out, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, op)
 	case out.To.Low.Cmp(out.From.High) < 0:
-		return out, e.refuse(result.Unsupported, b.Pos(), "bounds [%v,%v] of the %s operator: the digits that are known do not say which is less", low.Value, high.Value, x.Op)
+		return out, e.refuse(result.Unsupported, b.Pos(), "bounds [%v,%v] of the %s operator: the digits that are known do not say which is less", low.Value, high.Value, op)
 	}
 	return out, nil
 }
@@ -67,7 +68,7 @@ func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
 	v, err := sema.Enclose(x, nil)
 	switch {
 	case err != nil:
-		return v, solve.Time{}, e.placed(err)
+		return v, solve.Time{}, e.withPosition(err)
 	case v.Rat != nil && v.Rat.Sign() >= 0:
 		return v, solve.At(v.Rat), nil
 	case v.Rat != nil || !(v.Hi >= 0) || math.IsInf(v.Lo, 0):
@@ -89,18 +90,18 @@ func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*num
 }
 
 // timedReward is the value of C<=t or I=t in a CTMC.
-func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers, error) {
-	v, t, err := e.time(p.Bound)
+func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers, error) {
+	v, t, err := e.time(o.At)
 	if err != nil {
 		return nil, err
 	}
 	if t.None() {
-		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", v.Value, rewardLetter(p))
+		return nil, e.refuse(result.TypeError, o.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", v.Value, o.Letter())
 	}
 	f := solve.TimedCumulReward
-	switch instant := p.Kind == syntax.Instantaneous; {
-	case e.exact && !e.mixed:
-		return nil, &inexact{p.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+	switch instant := o.Form == logic.Instantaneous; {
+	case e.exact && !e.boundsAllowed:
+		return nil, &inexact{o.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
 		f = solve.PreciseInstantReward
 	case e.exact:
@@ -108,28 +109,28 @@ func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers
 	case instant:
 		f = solve.TimedInstantReward
 	}
-	return e.timed(p.Bound.Pos())(f(e.ctx, e.graph, r, t, e.opts))
+	return e.timed(o.At.Pos())(f(e.ctx, e.graph, r, t, e.opts))
 }
 
 // markovUntil is until with a bound on the time of a Markov automaton, whose embedded MDP
 // the model is.
-func (e *evaluation) markovUntil(x *sema.CostBounded, c *sema.Cost, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) markovUntil(p *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.wanted != nil:
-		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
-	case len(x.Costs) > 1 || !state(x.X) || !state(x.Y):
-		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
+		return nil, e.unsupported(p.X, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
+	case len(p.Costs) > 1 || !logic.IsState(p.Left) || !logic.IsState(p.Right):
+		return nil, e.unsupported(p.X, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
 	case e.exact:
-		return nil, &inexact{x.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+		return nil, &inexact{p.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
-	bound, err := e.times(&sema.Temporal{Base: x.Base, Op: syntax.Until, Bound: c.Bound})
+	bound, err := e.times(syntax.Until, c.Bound)
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
-		return nil, e.unsupported(x, "found a time bound of a Markov automaton with a lower end above 0")
+		return nil, e.unsupported(p.X, "found a time bound of a Markov automaton with a lower end above 0")
 	}
-	left, right, err := e.operands(x.X, x.Y)
+	left, right, err := e.operands(p.Left, p.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +139,11 @@ func (e *evaluation) markovUntil(x *sema.CostBounded, c *sema.Cost, dir solve.Di
 	}
 	var rates solve.Rates
 	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
-		return nil, e.placed(err)
+		return nil, e.withPosition(err)
 	}
 	v, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupported(x, "found a time bound of a Markov automaton, and %v", err)
+		return nil, e.unsupported(p.X, "found a time bound of a Markov automaton, and %v", err)
 	}
 	return e.timed(c.Bound.At)(v, err)
 }

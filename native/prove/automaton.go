@@ -7,6 +7,7 @@ import (
 	"tilecheck/certify/certificate"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -46,29 +47,37 @@ func (t *translation) quantifyAutomaton(forall bool, x sema.Expr) (int, error) {
 
 // pathFormula translates a path formula. Its state formulas become propositions of the automaton.
 func (t *translation) pathFormula(a *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
-	if x.Type() == sema.Bool {
-		set, err := t.nested(x)
+	p := logic.PathOf(x)
+	f, err := t.positiveFormula(a, p)
+	if p.Negated {
+		f = &certificate.Formula{Op: "!", X: f}
+	}
+	return f, err
+}
+
+// positiveFormula is pathFormula without the negation.
+func (t *translation) positiveFormula(a *certificate.Automaton, p *logic.Path) (*certificate.Formula, error) {
+	if p.Form == logic.InitialState {
+		set, err := t.nested(p.Right)
 		return proposition(a, set), err
 	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		f, err := t.pathFormula(a, x.X)
-		return &certificate.Formula{Op: "!", X: f}, err
-	case *sema.Binary:
-		f, err := t.pathFormula(a, x.X)
-		if err != nil {
-			return nil, err
-		}
-		g, err := t.pathFormula(a, x.Y)
-		op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[x.Op]
-		if !ok {
-			op = "<=>"
-		}
-		return &certificate.Formula{Op: op, X: f, Y: g}, err
-	case *sema.Temporal:
-		return t.temporalFormula(a, x)
+	if p.Operator {
+		return t.temporalFormula(a, p)
 	}
-	return nil, t.refuse(x, "such a path formula")
+	x, ok := p.X.(*sema.Binary)
+	if !ok {
+		return nil, t.refuse(p.X, "such a path formula")
+	}
+	f, err := t.pathFormula(a, x.X)
+	if err != nil {
+		return nil, err
+	}
+	g, err := t.pathFormula(a, x.Y)
+	op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[x.Op]
+	if !ok {
+		op = "<=>"
+	}
+	return &certificate.Formula{Op: op, X: f, Y: g}, err
 }
 
 // maxPropositions is the number of propositions that a letter has bits for.
@@ -88,47 +97,43 @@ func proposition(a *certificate.Automaton, set int) *certificate.Formula {
 }
 
 // temporalFormula translates a temporal operator with its step bound.
-func (t *translation) temporalFormula(a *certificate.Automaton, x *sema.Temporal) (*certificate.Formula, error) {
+func (t *translation) temporalFormula(a *certificate.Automaton, p *logic.Path) (*certificate.Formula, error) {
 	var left *certificate.Formula
-	if x.X != nil {
+	if p.Left != nil {
 		var err error
-		if left, err = t.pathFormula(a, x.X); err != nil {
+		if left, err = t.pathFormula(a, p.Left); err != nil {
 			return nil, err
 		}
 	}
-	y, err := t.pathFormula(a, x.Y)
+	right, err := t.pathFormula(a, p.Right)
 	if err != nil {
 		return nil, err
 	}
 	if len(a.Sets) > maxPropositions {
-		return nil, t.refuse(x, "a path formula with more than %d state formulas", maxPropositions)
+		return nil, t.refuse(p.X, "a path formula with more than %d state formulas", maxPropositions)
 	}
-	op := map[syntax.TemporalOp]string{
-		syntax.Next: "X", syntax.Future: "F", syntax.Globally: "G", syntax.Until: "U", syntax.WeakUntil: "W", syntax.Release: "R",
-	}[x.Op]
-	out := &certificate.Formula{Op: op, X: left, Y: y}
+	out := &certificate.Formula{Op: p.Op.String(), X: left, Y: right}
 	if left == nil {
-		out.X, out.Y = y, nil
+		out.X, out.Y = right, nil
 	}
-	if x.Bound == nil {
+	if p.Bound == nil {
 		return out, nil
 	}
 	if t.p.Program.Type == syntax.CTMC {
-		return nil, t.refuse(x, "a time bound among several temporal operators")
+		return nil, t.refuse(p.X, "a time bound among several temporal operators")
 	}
-	if op == "W" && x.Bound.Low != nil {
-		return nil, t.refuse(x, "a weak until (W) with a lower bound")
+	if p.Op == syntax.WeakUntil && p.Bound.Low != nil {
+		return nil, t.refuse(p.X, "a weak until (W) with a lower bound")
 	}
-	from, to, err := stepBounds(x.Bound)
-	if op == "W" { // f W g is !((f & !g) U (!f & !g))
+	bounded := out
+	if p.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
 		not := func(f *certificate.Formula) *certificate.Formula { return &certificate.Formula{Op: "!", X: f} }
-		out = &certificate.Formula{Op: "U", X: &certificate.Formula{Op: "&", X: left, Y: not(y)}, Y: &certificate.Formula{Op: "&", X: not(left), Y: not(y)}}
-		y, out = out, not(out)
-	} else {
-		y = out
+		bounded = &certificate.Formula{Op: "U", X: &certificate.Formula{Op: "&", X: left, Y: not(right)}, Y: &certificate.Formula{Op: "&", X: not(left), Y: not(right)}}
+		out = not(bounded)
 	}
-	if y.Low = from; to != solve.Unbounded {
-		y.High = &to
+	from, to, err := logic.Steps(p.Bound)
+	if bounded.Low = from; to != logic.Unbounded {
+		bounded.High = &to
 	}
 	return out, err
 }

@@ -12,20 +12,21 @@ import (
 	"tilecheck/certify/several"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
 // multiObjective translates multi(...) in which at most one objective has no bound.
-func (t *translation) multiObjective(x *sema.Multi) (value, error) {
+func (t *translation) multiObjective(f *logic.Formula) (value, error) {
 	out := &certificate.Several{}
 	complement := false
 	queries := 0
-	if t.p.Program.Type != syntax.MDP || len(x.Args) > certificate.MaxObjectives {
-		return value{}, t.refuse(x, "several objectives in a model that is no mdp, or more than %d objectives", certificate.MaxObjectives)
+	if t.p.Program.Type != syntax.MDP || len(f.Objectives) > certificate.MaxObjectives {
+		return value{}, t.refuse(f.X, "several objectives in a model that is no mdp, or more than %d objectives", certificate.MaxObjectives)
 	}
-	for _, arg := range x.Args {
+	for _, arg := range f.Objectives {
 		o, negated, err := t.objective(arg)
 		if err != nil {
 			return value{}, err
@@ -37,7 +38,7 @@ func (t *translation) multiObjective(x *sema.Multi) (value, error) {
 		out.Objectives = append(out.Objectives, o)
 	}
 	if queries > 1 {
-		return value{}, t.refuse(x, "several objectives without bounds (Pareto)")
+		return value{}, t.refuse(f.X, "several objectives without bounds (Pareto)")
 	}
 	return value{t.vector(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: out}), complement}, nil
 }
@@ -45,24 +46,20 @@ func (t *translation) multiObjective(x *sema.Multi) (value, error) {
 // objective translates one objective. If negated, the objective is about 1 minus the probability.
 func (t *translation) objective(x sema.Expr) (o certificate.Objective, negated bool, err error) {
 	o = certificate.Objective{Reward: -1, Steps: -1}
-	var h sema.Threshold
-	switch x := x.(type) {
-	case *sema.Prob:
-		h = x.Threshold
-		p, is := x.Path.(*sema.Temporal)
-		if !is || p.Bound != nil || p.Op == syntax.Next || !isState(p.X) || !isState(p.Y) {
+	f := logic.Of(x)
+	switch f.Kind {
+	case logic.Probability:
+		if f.Path.Negated || !f.Path.Unbounded() {
 			return o, false, t.refuse(x, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
-		o.Left, o.Right, negated, err = t.untilOperands(p, t.nested)
-	case *sema.Reward:
-		h = x.Threshold
-		p, is := x.Path.(*sema.RewardPath)
-		if !is || p.Kind != syntax.Cumulative || x.StructDiv >= 0 {
+		o.Left, o.Right, negated, err = t.untilOperands(f.Path, t.nested)
+	case logic.Reward:
+		r := f.Objective
+		if r.Form != logic.Cumulative && r.Form != logic.TotalReward || r.Ratio {
 			return o, false, t.refuse(x, "several objectives with R of something other than C or C<=k")
 		}
-		o.Reward = x.Struct
-		if p.Bound != nil {
-			o.Steps, err = stepCount(p.Bound)
+		if o.Reward = r.Struct; r.Form == logic.Cumulative {
+			o.Steps, err = logic.Count(r.At)
 		}
 	default:
 		return o, false, t.refuse(x, "several objectives with something other than P or R")
@@ -70,6 +67,7 @@ func (t *translation) objective(x sema.Expr) (o certificate.Objective, negated b
 	if err != nil {
 		return o, negated, err
 	}
+	h := f.Threshold
 	least, _ := h.Least(false)
 	switch {
 	case h.Rel == syntax.OpGt || h.Rel == syntax.OpLt:
@@ -255,7 +253,7 @@ func (d *weightSearch) withEndState() *sparse.Graph {
 
 // lowerColumn computes the column x of package several.
 func (d *weightSearch) lowerColumn(plain *sparse.Graph) error {
-	r := sparseReward(d.product.Small())
+	r := sparseReward(d.product.MinimisedRewards())
 	v, err := solve.TotalReward(d.ctx, plain, r, solve.Min, d.exactOptions())
 	if err != nil {
 		return err
@@ -522,7 +520,7 @@ func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32
 	}
 	g := sparseGraph(chain)
 	for i, o := range d.Several.Objectives {
-		v, err := solve.TotalReward(ctx, g, sparseReward(d.product.Along(i, choices)), solve.Max, d.exactOptions())
+		v, err := solve.TotalReward(ctx, g, sparseReward(d.product.InducedRewards(i, choices)), solve.Max, d.exactOptions())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -547,7 +545,7 @@ func (d *weightSearch) earningRanks(i, j int, v *solve.Values) []uint32 {
 	if err != nil {
 		return nil
 	}
-	r := d.product.Along(i, choices)
+	r := d.product.InducedRewards(i, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.NewSet(len(choices))
 	for s := range choices {
 		if states.Add(s); v.Exact[s].Sign() == 0 || r.Positive(s) {

@@ -70,7 +70,7 @@ func randomCoSafe(rng *rand.Rand, depth int) string {
 func exact(t *testing.T, model, prop string) *big.Rat {
 	t.Helper()
 	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "m.prism", Model: []byte(model), Props: []string{prop}, Numeric: runner.Numeric{Accuracy: result.Exact},
+		File: "m.prism", Model: []byte(model), Props: []string{prop}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 	})
 	if err != nil || verdicts[0].Err != nil || verdicts[0].Value.Rat == nil && !math.IsInf(verdicts[0].Value.Num, 1) {
 		t.Fatal(prop, err, verdicts)
@@ -241,7 +241,7 @@ func (c *secondChecker) compare() {
 // certified makes a certificate of one property.
 func certified(t *testing.T, model, prop string) (*explicit.Space, *certificate.File) {
 	t.Helper()
-	space, props := load(t, model, prop)
+	space, props := spaceOf(t, model, prop)
 	prover, err := prove.New(space, prove.Options{Ordered: true})
 	if err != nil {
 		t.Fatal(err)

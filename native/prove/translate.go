@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/certify/certificate"
 	"tilecheck/native/solve"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -15,10 +16,8 @@ import (
 
 // Property is a property to prove.
 type Property struct {
-	sema.Property
-	Program *sema.Program // the model, with the labels of the properties file
-	File    string        // the name of the properties file
-	Guess   float64       // the approximate value; 0 if unknown
+	logic.Property
+	Guess float64 // the approximate value; 0 if unknown
 }
 
 // Skeleton is a certificate without its columns and its model: it says what is to be proven of some properties.
@@ -140,21 +139,22 @@ type translation struct {
 }
 
 func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
-	return &result.Failure{Class: result.Unsupported, Message: "there is no certificate of " + fmt.Sprintf(format, args...), File: t.p.File, Pos: x.Pos()}
+	return result.Refuse(&t.p.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
 }
 
 // claim translates a whole property, with its filter.
 func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 	out := certificate.Claim{Vector: -1, Over: initial}
-	if x, ok := x.(*sema.Multi); ok {
-		v, err := t.multiObjective(x)
+	f := logic.Of(x)
+	if f.Kind == logic.Objectives {
+		v, err := t.multiObjective(f)
 		if out.Vector, out.Complement = v.number, v.complement; err == nil && x.Type() == sema.Bool {
 			out.Vector = -1
 			out.Set = t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: ">=", Threshold: big.NewRat(1, 1)})
 		}
 		return out, err
 	}
-	if f, ok := x.(*sema.Filter); ok {
+	if f.Kind == logic.Filter {
 		switch f.Op {
 		case "argmin", "argmax":
 			set, err := t.optimal(f)
@@ -165,15 +165,15 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 			if err != nil {
 				return out, err
 			}
-			out.Over, x = over, f.X
+			out.Over = over
 			if f.Op != "range" && f.Op != "forall" && f.Op != "state" {
 				out.Of = f.Op
 			}
 		case "print", "printall", "store":
-			x = f.X
 		default:
 			return out, t.refuse(x, "filter(%s, ...)", f.Op)
 		}
+		x = f.Operand
 	}
 	if x.Type() == sema.Bool {
 		set, err := t.truth(x)
@@ -186,12 +186,12 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 }
 
 // optimal is the set of the states of a filter that have the least or greatest value.
-func (t *translation) optimal(f *sema.Filter) (int, error) {
+func (t *translation) optimal(f *logic.Formula) (int, error) {
 	over, err := t.over(f)
 	if err != nil {
 		return 0, err
 	}
-	v, err := t.value(f.X)
+	v, err := t.value(f.Operand)
 	if least := f.Op == "argmin"; least != v.complement {
 		return t.set(certificate.Set{Kind: certificate.ArgMin, Vector: v.number, Sets: []int{over}}), err
 	}
@@ -199,7 +199,7 @@ func (t *translation) optimal(f *sema.Filter) (int, error) {
 }
 
 // over is the set of states of a filter.
-func (t *translation) over(f *sema.Filter) (int, error) {
+func (t *translation) over(f *logic.Formula) (int, error) {
 	if f.States == nil {
 		return all, nil
 	}
@@ -214,21 +214,21 @@ type value struct {
 
 // value translates an operator that has a numeric value, such as P=? [...].
 func (t *translation) value(x sema.Expr) (value, error) {
-	switch x := x.(type) {
-	case *sema.Prob:
-		return t.path(x.Path, t.direction(x.Threshold))
-	case *sema.Reward:
-		return t.rewardOperator(x)
-	case *sema.Steady:
-		set, err := t.nested(x.X)
-		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(x.Threshold))})}, err
-	case *sema.Strategy:
+	switch f := logic.Of(x); f.Kind {
+	case logic.Probability:
+		return t.path(f.Path, t.direction(f.Threshold))
+	case logic.Reward:
+		return t.rewardOperator(f)
+	case logic.SteadyState:
+		set, err := t.nested(f.Operand)
+		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(f.Threshold))})}, err
+	case logic.Strategy:
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = x.All != x.Box
-		return t.value(x.X)
-	case *sema.Filter:
+		t.someScheduler = f.Some
+		return t.value(f.Operand)
+	case logic.Filter:
 		return value{}, t.refuse(x, "a filter in a formula")
-	case *sema.Multi:
+	case logic.Objectives:
 		return value{}, t.refuse(x, "several objectives")
 	}
 	if sema.Stateless(x) {
@@ -266,16 +266,6 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 		return t.atomicSet(x), nil
 	}
 	switch x := x.(type) {
-	case *sema.Label:
-		switch {
-		case x.Index == sema.LabelInit:
-			return initial, nil
-		case x.Index >= 0 && !sema.Stateless(t.p.Program.Labels[x.Index].X):
-			return t.truth(t.p.Program.Labels[x.Index].X)
-		case x.Index >= 0:
-			return t.atomicSet(t.p.Program.Labels[x.Index].X), nil
-		}
-		return t.atomicSet(x), nil
 	case *sema.Unary:
 		i, err := t.truth(x.X)
 		return t.not(i), err
@@ -292,19 +282,25 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 		}
 		b, err := t.truth(x.B)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
-	case *sema.Prob:
-		return t.thresholdSet(x, x.Threshold)
-	case *sema.Steady:
-		return t.thresholdSet(x, x.Threshold)
-	case *sema.Reward:
-		return t.thresholdSet(x, x.Threshold)
-	case *sema.Strategy:
+	}
+	switch f := logic.Of(x); f.Kind {
+	case logic.Label:
+		switch {
+		case f.Index == sema.LabelInit:
+			return initial, nil
+		case f.Index >= 0:
+			return t.truth(t.p.Program.Labels[f.Index].X)
+		}
+		return t.atomicSet(x), nil
+	case logic.Probability, logic.Reward, logic.SteadyState:
+		return t.thresholdSet(f)
+	case logic.Strategy:
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = x.All != x.Box
-		return t.truth(x.X)
-	case *sema.Quant:
-		return t.quantify(x.All, x.Path)
-	case *sema.Multi:
+		t.someScheduler = f.Some
+		return t.truth(f.Operand)
+	case logic.Quantified:
+		return t.quantify(f.ForAll, f.Path)
+	case logic.Objectives:
 		return 0, t.refuse(x, "several objectives")
 	}
 	return 0, t.refuse(x, "a filter in a formula")
@@ -352,19 +348,19 @@ func (t *translation) connective(x *sema.Binary) (int, error) {
 }
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...].
-func (t *translation) thresholdSet(x sema.Expr, h sema.Threshold) (int, error) {
-	b, err := sema.Enclose(h.Bound, nil)
+func (t *translation) thresholdSet(f *logic.Formula) (int, error) {
+	b, err := sema.Enclose(f.Bound, nil)
 	switch {
 	case err != nil:
 		return 0, err
 	case !b.Exact || b.Rat == nil:
-		return 0, t.refuse(h.Bound, "a bound that is no fraction")
+		return 0, t.refuse(f.Bound, "a bound that is no fraction")
 	}
-	v, err := t.value(x)
+	v, err := t.value(f.X)
 	if err != nil {
 		return 0, err
 	}
-	rel, bound := h.Rel, b.Rat
+	rel, bound := f.Rel, b.Rat
 	if v.complement { // 1-v >= b where v <= 1-b
 		rel = map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}[rel]
 		bound = new(big.Rat).Sub(big.NewRat(1, 1), bound)
@@ -373,39 +369,38 @@ func (t *translation) thresholdSet(x sema.Expr, h sema.Threshold) (int, error) {
 }
 
 // path translates a path formula.
-func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
-	if x.Type() == sema.Bool { // a path satisfies it if its first state does
-		set, err := t.nested(x)
+func (t *translation) path(p *logic.Path, dir solve.Direction) (value, error) {
+	if !p.Negated {
+		return t.positivePath(p, dir)
+	}
+	v, err := t.positivePath(p, opposite(dir))
+	v.complement = !v.complement
+	return v, err
+}
+
+// positivePath is path for the formula without its negation.
+func (t *translation) positivePath(p *logic.Path, dir solve.Direction) (value, error) {
+	switch {
+	case p.Form == logic.InitialState:
+		set, err := t.nested(p.Right)
 		v := certificate.Vector{Kind: certificate.Steps, Max: t.max(dir), Right: set, Reward: -1}
 		if t.p.Program.Type == syntax.CTMC {
 			v.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
 		}
 		return value{number: t.vector(v)}, err
-	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		if x.Op == syntax.OpNot {
-			v, err := t.path(x.X, opposite(dir))
-			v.complement = !v.complement
+	case p.Form == logic.LateWeakUntil:
+		return value{}, t.refuse(p.X, "a weak until (W) with a lower bound")
+	case p.Form == logic.Until || p.Form == logic.Next:
+		return t.temporal(p, dir)
+	case p.Operator && p.Op == syntax.Next:
+		if v, err := t.path(logic.PathOf(p.Right), dir); err != nil {
 			return v, err
-		}
-	case *sema.Temporal:
-		if isState(x.X) && isState(x.Y) {
-			return t.temporal(x, dir)
-		}
-		if x.Op == syntax.Next {
-			if v, err := t.path(x.Y, dir); err != nil {
-				return v, err
-			} else if v, ok := t.oneStepLater(v); ok {
-				return v, nil
-			}
+		} else if v, ok := t.oneStepLater(v); ok {
+			return v, nil
 		}
 	}
-	return t.pathAutomaton(x, dir)
+	return t.pathAutomaton(p.X, dir)
 }
-
-// isState reports whether an operand of a temporal operator is a state formula.
-func isState(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
 
 func opposite(dir solve.Direction) solve.Direction {
 	if dir == solve.Max {
@@ -415,11 +410,8 @@ func opposite(dir solve.Direction) solve.Direction {
 }
 
 // temporal translates P of one temporal operator over state formulas.
-func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, error) {
-	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
-		return value{}, t.refuse(x, "a weak until (W) with a lower bound")
-	}
-	left, right, negated, err := t.untilOperands(x, t.nested)
+func (t *translation) temporal(p *logic.Path, dir solve.Direction) (value, error) {
+	left, right, negated, err := t.untilOperands(p, t.nested)
 	if err != nil {
 		return value{}, err
 	}
@@ -428,39 +420,32 @@ func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, er
 	}
 	v := certificate.Vector{Kind: certificate.Until, Max: t.max(dir), Left: left, Right: right, Reward: -1}
 	switch {
-	case x.Op == syntax.Next:
+	case p.Form == logic.Next:
 		v.Kind, v.Left = certificate.Next, all
-	case x.Bound != nil && t.p.Program.Type == syntax.CTMC:
+	case p.Bound != nil && t.p.Program.Type == syntax.CTMC:
 		v.Kind = certificate.Steps
-		v.Timed, err = t.timeBounds(x.Bound)
-	case x.Bound != nil:
+		v.Timed, err = t.timeBounds(p.Bound)
+	case p.Bound != nil:
 		v.Kind = certificate.Steps
-		v.From, v.To, err = stepBounds(x.Bound)
+		v.From, v.To, err = logic.Steps(p.Bound)
 	}
 	return value{t.vector(v), negated}, err
 }
 
-// untilOperands reduces a temporal operator to an until formula: F b is true U b, G b is !(true U !b), a W b is
-// !((a&!b) U (!a&!b)), and a R b is !(!a U !b). translateRight translates the second operand.
-func (t *translation) untilOperands(x *sema.Temporal, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
+// untilOperands reduces a temporal operator to an until formula. translateRight translates the second operand.
+func (t *translation) untilOperands(p *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
 	left = all
-	if x.X != nil {
-		if left, err = t.nested(x.X); err != nil {
+	if p.Left != nil {
+		if left, err = t.nested(p.Left); err != nil {
 			return 0, 0, false, err
 		}
 	}
-	if right, err = translateRight(x.Y); err != nil {
+	if right, err = translateRight(p.Right); err != nil {
 		return 0, 0, false, err
 	}
-	switch x.Op {
-	case syntax.Globally:
-		return left, t.not(right), true, nil
-	case syntax.WeakUntil:
-		return t.and(left, t.not(right)), t.not(t.or(left, right)), true, nil
-	case syntax.Release:
-		return t.not(left), t.not(right), true, nil
-	}
-	return left, right, false, nil
+	sets := logic.Algebra[int]{Not: t.not, And: t.and, Neither: func(i, j int) int { return t.not(t.or(i, j)) }}
+	left, right, negated = sets.AsUntil(p.Op, left, right)
+	return left, right, negated, nil
 }
 
 // timeBounds evaluates a time bound. A strict bound means the same, since a single instant has probability 0.
@@ -486,101 +471,82 @@ func (t *translation) timeBounds(b *sema.Bound) (*certificate.Timed, error) {
 	return out, nil
 }
 
-// stepBounds evaluates a step bound, which package check has validated.
-func stepBounds(b *sema.Bound) (from, to int, err error) {
-	to = solve.Unbounded
-	if b.Low != nil {
-		if from, err = stepCount(b.Low); b.LowStrict {
-			from++
-		}
-	}
-	if b.High != nil && err == nil {
-		if to, err = stepCount(b.High); b.HighStrict {
-			to--
-		}
-	}
-	return from, to, err
-}
-
-func stepCount(x sema.Expr) (int, error) {
-	v, _, err := sema.EvalExact(x, nil)
-	return int(v.Int), err
-}
-
 // rewardOperator translates an R operator.
-func (t *translation) rewardOperator(x *sema.Reward) (value, error) {
-	if x.StructDiv >= 0 {
-		return value{}, t.refuse(x, "a ratio of rewards")
+func (t *translation) rewardOperator(f *logic.Formula) (value, error) {
+	o := f.Objective
+	if o.Ratio {
+		return value{}, t.refuse(f.X, "a ratio of rewards")
 	}
-	v := certificate.Vector{Max: t.max(t.direction(x.Threshold)), Reward: x.Struct}
+	v := certificate.Vector{Max: t.max(t.direction(f.Threshold)), Reward: o.Struct}
 	var err error
-	switch p := x.Path.(type) {
-	case *sema.RewardPath:
-		switch {
-		case p.Kind == syntax.LongRun:
-			v.Kind = certificate.Average
-		case p.Bound == nil:
-			v.Kind = certificate.TotalReward
-		default:
-			v.Kind = certificate.Cumulative
-			if p.Kind == syntax.Instantaneous {
-				v.Kind = certificate.Instant
-			}
-			if t.p.Program.Type == syntax.CTMC {
-				v.Timed, err = t.timeBounds(&sema.Bound{High: p.Bound})
-			} else {
-				v.To, err = stepCount(p.Bound)
-			}
+	switch o.Form {
+	case logic.LongRun:
+		v.Kind = certificate.Average
+	case logic.TotalReward:
+		v.Kind = certificate.TotalReward
+	case logic.Cumulative:
+		v.Kind = certificate.Cumulative
+		err = t.rewardTime(&v, o)
+	case logic.Instantaneous:
+		v.Kind = certificate.Instant
+		err = t.rewardTime(&v, o)
+	case logic.ReachReward:
+		v.Kind = certificate.ReachReward
+		v.Right, err = t.nested(o.Target)
+	default:
+		a := &certificate.Automaton{}
+		if a.Formula, err = t.pathFormula(a, o.X); err != nil {
+			return value{}, err
 		}
-		return value{number: t.vector(v)}, err
-	case *sema.Temporal:
-		if p.Op == syntax.Future && isState(p.Y) && p.Bound == nil {
-			v.Kind = certificate.ReachReward
-			v.Right, err = t.nested(p.Y)
-			return value{number: t.vector(v)}, err
-		}
+		v.Kind, v.Automaton = certificate.CoSafe, a
 	}
-	a := &certificate.Automaton{}
-	if a.Formula, err = t.pathFormula(a, x.Path); err != nil {
-		return value{}, err
+	return value{number: t.vector(v)}, err
+}
+
+// rewardTime sets the number of steps, or the time, of C<=k and I=k.
+func (t *translation) rewardTime(v *certificate.Vector, o *logic.Objective) (err error) {
+	if t.p.Program.Type == syntax.CTMC {
+		v.Timed, err = t.timeBounds(&sema.Bound{High: o.At})
+	} else {
+		v.To, err = logic.Count(o.At)
 	}
-	v.Kind, v.Automaton = certificate.CoSafe, a
-	return value{number: t.vector(v)}, nil
+	return err
 }
 
 // quantify translates E and A of a path formula. A path formula nested on the right gets a quantifier of its own
 // where that does not change the meaning: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
-func (t *translation) quantify(forall bool, path sema.Expr) (int, error) {
-	switch x := path.(type) {
-	case *sema.Unary:
-		if x.Op == syntax.OpNot && x.X.Type() != sema.Bool {
-			i, err := t.quantify(!forall, x.X)
-			return t.not(i), err
-		}
-	case *sema.Binary:
-		same := x.Op == syntax.OpAnd && (forall || isState(x.X) || isState(x.Y)) ||
-			x.Op == syntax.OpOr && (!forall || isState(x.X) || isState(x.Y))
-		if path.Type() != sema.Bool && same {
+func (t *translation) quantify(forall bool, p *logic.Path) (int, error) {
+	if !p.Negated {
+		return t.quantifyPositive(forall, p)
+	}
+	i, err := t.quantifyPositive(!forall, p)
+	return t.not(i), err
+}
+
+// quantifyPositive is quantify for the formula without its negation.
+func (t *translation) quantifyPositive(forall bool, p *logic.Path) (int, error) {
+	if p.Form == logic.InitialState {
+		return t.nested(p.Right)
+	}
+	if x, ok := p.X.(*sema.Binary); ok {
+		oneState := logic.IsState(x.X) || logic.IsState(x.Y)
+		if x.Op == syntax.OpAnd && (forall || oneState) || x.Op == syntax.OpOr && (!forall || oneState) {
 			return t.quantifyOperands(forall, x)
 		}
-	case *sema.Temporal:
-		if x.Bound == nil && isState(x.X) {
-			return t.quantifyTemporal(forall, x)
-		}
 	}
-	if path.Type() == sema.Bool { // a path satisfies it if its first state does
-		return t.nested(path)
+	if p.Operator && p.Bound == nil && logic.IsState(p.Left) {
+		return t.quantifyTemporal(forall, p)
 	}
-	return t.quantifyAutomaton(forall, path)
+	return t.quantifyAutomaton(forall, p.X)
 }
 
 // quantifyOperands distributes the quantifier over the operands of & or |.
 func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error) {
-	a, err := t.quantify(forall, x.X)
+	a, err := t.quantify(forall, logic.PathOf(x.X))
 	if err != nil {
 		return 0, err
 	}
-	b, err := t.quantify(forall, x.Y)
+	b, err := t.quantify(forall, logic.PathOf(x.Y))
 	if err != nil {
 		return 0, err
 	}
@@ -591,16 +557,16 @@ func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error)
 }
 
 // quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula.
-func (t *translation) quantifyTemporal(forall bool, x *sema.Temporal) (int, error) {
+func (t *translation) quantifyTemporal(forall bool, p *logic.Path) (int, error) {
 	translateRight := t.nested // translates the second operand
-	if !isState(x.Y) {
-		goesOn := x.Op == syntax.Next || !forall && (x.Op == syntax.Future || x.Op == syntax.Until) || forall && x.Op == syntax.Globally
+	if !logic.IsState(p.Right) {
+		goesOn := p.Op == syntax.Next || !forall && (p.Op == syntax.Future || p.Op == syntax.Until) || forall && p.Op == syntax.Globally
 		if !goesOn {
-			return t.quantifyAutomaton(forall, x)
+			return t.quantifyAutomaton(forall, p.X)
 		}
-		translateRight = func(y sema.Expr) (int, error) { return t.quantify(forall, y) }
+		translateRight = func(y sema.Expr) (int, error) { return t.quantify(forall, logic.PathOf(y)) }
 	}
-	left, right, negated, err := t.untilOperands(x, translateRight)
+	left, right, negated, err := t.untilOperands(p, translateRight)
 	if err != nil {
 		return 0, err
 	}
@@ -608,7 +574,7 @@ func (t *translation) quantifyTemporal(forall bool, x *sema.Temporal) (int, erro
 	if forall != negated {
 		s.Kind = certificate.ForallUntil
 	}
-	if x.Op == syntax.Next {
+	if p.Op == syntax.Next {
 		s = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
 		if forall {
 			s.Kind = certificate.ForallNext

@@ -2,23 +2,17 @@ package simulate
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
-// Property is a property to sample for. Program is the one that
-// sema.Properties.Instantiate returned with it; it has the labels of the
-// properties file. File names that file in diagnostics.
-type Property struct {
-	sema.Property
-	Program *sema.Program
-	File    string
-}
+// Property is a property to sample for.
+type Property = logic.Property
 
 // Objective is a property in the form that is sampled: a monitor of single
 // paths and what its outcomes are averaged to.
@@ -64,7 +58,7 @@ type builder struct {
 
 func (b *builder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
 	if b.err == nil {
-		b.err = &result.Failure{Class: class, Message: fmt.Sprintf(format, args...), File: b.p.File, Pos: at}
+		b.err = result.Refuse(b.p, class, at, format, args...)
 	}
 }
 
@@ -72,20 +66,20 @@ func (b *builder) unsupported(e sema.Expr, format string, args ...any) {
 	b.refuse(result.Unsupported, e.Pos(), format, args...)
 }
 
-func (b *builder) operator(e sema.Expr) *Objective {
+func (b *builder) operator(x sema.Expr) *Objective {
 	o := &Objective{}
-	switch e := e.(type) {
-	case *sema.Prob:
-		b.threshold(o, e.Threshold)
-		b.path(o, e.Path)
-	case *sema.Reward:
+	switch f := logic.Of(x); f.Kind {
+	case logic.Probability:
+		b.threshold(o, f.Threshold)
+		b.path(o, f.Path)
+	case logic.Reward:
 		o.Reward = true
-		b.threshold(o, e.Threshold)
-		b.reward(o, e)
-	case *sema.Filter:
-		b.unsupported(e, "found a filter, simulation wants a P or R operator without one")
+		b.threshold(o, f.Threshold)
+		b.reward(o, f.Objective)
+	case logic.Filter:
+		b.unsupported(x, "found a filter, simulation wants a P or R operator without one")
 	default:
-		b.unsupported(e, "found %s, simulation wants a P or R operator", describe(e))
+		b.unsupported(x, "found %s, simulation wants a P or R operator", logic.Describe(x))
 	}
 	return o
 }
@@ -102,80 +96,69 @@ func (b *builder) threshold(o *Objective, t sema.Threshold) {
 }
 
 // path sets the monitor of the path formula of a P operator.
-func (b *builder) path(o *Objective, e sema.Expr) {
-	for {
-		not, ok := e.(*sema.Unary)
-		if !ok || not.Op != syntax.OpNot || not.X.Type() == sema.Bool {
-			break
-		}
-		o.Negate = !o.Negate
-		e = not.X
+func (b *builder) path(o *Objective, p *logic.Path) {
+	o.Negate = p.Negated
+	switch {
+	case !p.Operator:
+		b.unsupported(p.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(p.X))
+	case p.Op == syntax.Next:
+		o.Monitor = compile.Monitor{Kind: compile.Next, Right: b.state(p.Right), High: math.Inf(1), Low: math.Inf(-1)}
+	default:
+		b.until(o, p)
 	}
-	t, ok := e.(*sema.Temporal)
-	if !ok {
-		b.unsupported(e, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", describe(e))
-		return
-	}
-	if t.Op == syntax.Next {
-		o.Monitor = compile.Monitor{Kind: compile.Next, Right: b.state(t.Y), High: math.Inf(1), Low: math.Inf(-1)}
-		return
-	}
-	b.until(o, t)
 }
 
-// until sets the monitor of an operator by rewriting it to U:
-// G a = !(true U !a), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
-func (b *builder) until(o *Objective, t *sema.Temporal) {
-	var x, y sema.Expr
-	if t.X != nil {
-		x = b.state(t.X)
+// formulas are the operations on state formulas.
+var formulas = logic.Algebra[sema.Expr]{
+	Not:     logic.Not,
+	And:     and,
+	Neither: func(x, y sema.Expr) sema.Expr { return and(logic.Not(x), logic.Not(y)) },
+}
+
+// until sets the monitor of an operator, which it rewrites to U.
+func (b *builder) until(o *Objective, p *logic.Path) {
+	left := truth()
+	if p.Left != nil {
+		left = b.state(p.Left)
 	}
-	y = b.state(t.Y)
+	right := b.state(p.Right)
 	if b.err != nil {
 		return
 	}
-	m := compile.Monitor{Kind: compile.Until, Left: x, Right: y}
-	switch t.Op {
-	case syntax.Future:
-		m.Left = truth()
-	case syntax.Globally:
-		m.Left, m.Right = truth(), not(y)
-	case syntax.WeakUntil:
-		m.Left, m.Right = and(x, not(y)), and(not(x), not(y))
-		if t.Bound != nil && t.Bound.Low != nil {
-			b.unsupported(t, "found a weak until (W) with a lower bound, which is not sampled")
-		}
-	case syntax.Release:
-		m.Left, m.Right = not(x), not(y)
+	if p.Form == logic.LateWeakUntil {
+		b.unsupported(p.X, "found a weak until (W) with a lower bound, which is not sampled")
 	}
-	if t.Op != syntax.Until && t.Op != syntax.Future {
+	m := compile.Monitor{Kind: compile.Until}
+	var negated bool
+	if m.Left, m.Right, negated = formulas.AsUntil(p.Op, left, right); negated {
 		o.Negate = !o.Negate
 	}
-	b.bounds(&m, t)
+	b.bounds(&m, p)
 	o.Monitor = m
 }
 
 // bounds sets the time bounds of a monitor. Steps are whole numbers.
-func (b *builder) bounds(m *compile.Monitor, t *sema.Temporal) {
+func (b *builder) bounds(m *compile.Monitor, p *logic.Path) {
 	m.Low, m.High = math.Inf(-1), math.Inf(1)
-	if t.Bound == nil {
+	if p.Bound == nil {
 		return
 	}
-	if t.Bound.Low != nil {
-		m.Low, m.LowStrict = b.time(t.Bound.Low, t.Op.String()), t.Bound.LowStrict
+	if low := p.Bound.Low; low != nil {
+		m.Low, m.LowStrict = b.time(low, p.Op.String()), p.Bound.LowStrict
 		if m.Low < 0 {
-			b.refuse(result.TypeError, t.Bound.Low.Pos(), "lower bound %v of the %s operator is negative", m.Low, t.Op)
+			b.refuse(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", m.Low, p.Op)
 		}
 	}
-	if t.Bound.High == nil {
+	high := p.Bound.High
+	if high == nil {
 		return
 	}
-	m.High, m.HighStrict = b.time(t.Bound.High, t.Op.String()), t.Bound.HighStrict
-	switch at := t.Bound.High.Pos(); {
+	m.High, m.HighStrict = b.time(high, p.Op.String()), p.Bound.HighStrict
+	switch {
 	case m.High < 0 || m.High == 0 && m.HighStrict:
-		b.refuse(result.TypeError, at, "upper bound %s%v of the %s operator holds at no time", strict(m.HighStrict), m.High, t.Op)
+		b.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(m.HighStrict), m.High, p.Op)
 	case m.High < m.Low:
-		b.refuse(result.TypeError, at, "bounds [%v,%v] of the %s operator are empty", m.Low, m.High, t.Op)
+		b.refuse(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", m.Low, m.High, p.Op)
 	}
 }
 
@@ -187,49 +170,51 @@ func strict(s bool) string {
 }
 
 // reward sets the monitor of an R operator.
-func (b *builder) reward(o *Objective, e *sema.Reward) {
+func (b *builder) reward(o *Objective, r *logic.Objective) {
 	switch {
-	case e.StructErr != nil:
-		b.fail(e.StructErr, e.Pos())
+	case r.Err != nil:
+		b.fail(r.Err, b.p.X.Pos())
 		return
-	case e.StructDiv >= 0:
-		b.unsupported(e, "found a ratio of rewards, simulation wants a single reward structure")
+	case r.Ratio:
+		b.unsupported(b.p.X, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}
-	switch p := e.Path.(type) {
-	case *sema.RewardPath:
-		b.rewardPath(o, p)
-	case *sema.Temporal:
-		if p.Op != syntax.Future {
-			b.unsupported(p, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", p.Op)
-			return
-		}
-		if p.Bound != nil {
-			b.refuse(result.Unsupported, p.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
-		}
-		o.Monitor = compile.Monitor{Kind: compile.ReachReward, Right: b.state(p.Y), Low: math.Inf(-1), High: math.Inf(1)}
+	switch r.Form {
+	case logic.Cumulative:
+		o.Monitor = b.timedReward(compile.CumulReward, r)
+	case logic.Instantaneous:
+		o.Monitor = b.timedReward(compile.InstantReward, r)
+	case logic.LongRun:
+		b.unsupported(r.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
+	case logic.TotalReward:
+		b.unsupported(r.X, "found the total reward C without a time bound, simulation wants C<=t")
 	default:
-		b.unsupported(p, "found %s in an R operator, simulation wants F, C<=t or I=t", describe(p))
+		o.Monitor = b.reachReward(r)
 	}
-	o.Monitor.Reward = e.Struct
+	o.Monitor.Reward = r.Struct
 }
 
-func (b *builder) rewardPath(o *Objective, p *sema.RewardPath) {
-	kind, name := compile.CumulReward, "C"
+func (b *builder) timedReward(kind compile.MonitorKind, r *logic.Objective) compile.Monitor {
+	m := compile.Monitor{Kind: kind, Low: math.Inf(-1), High: b.time(r.At, r.Letter())}
+	if m.High < 0 || math.IsInf(m.High, 1) {
+		b.refuse(result.TypeError, r.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", m.High, r.Letter())
+	}
+	return m
+}
+
+func (b *builder) reachReward(r *logic.Objective) compile.Monitor {
+	p := r.Path
 	switch {
-	case p.Kind == syntax.LongRun:
-		b.unsupported(p, "found the long-run reward S, simulation wants F, C<=t or I=t")
-		return
-	case p.Kind == syntax.Instantaneous:
-		kind, name = compile.InstantReward, "I"
-	case p.Bound == nil:
-		b.unsupported(p, "found the total reward C without a time bound, simulation wants C<=t")
-		return
+	case !p.Operator || p.Negated:
+		b.unsupported(r.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(r.X))
+		return compile.Monitor{}
+	case p.Op != syntax.Future:
+		b.unsupported(r.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", p.Op)
+		return compile.Monitor{}
+	case p.Bound != nil:
+		b.refuse(result.Unsupported, p.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
 	}
-	o.Monitor = compile.Monitor{Kind: kind, Low: math.Inf(-1), High: b.time(p.Bound, name)}
-	if h := o.Monitor.High; h < 0 || math.IsInf(h, 1) {
-		b.refuse(result.TypeError, p.Bound.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", h, name)
-	}
+	return compile.Monitor{Kind: compile.ReachReward, Right: b.state(p.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }
 
 // time evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
@@ -265,65 +250,32 @@ func (b *builder) fail(err error, at syntax.Pos) {
 	b.refuse(result.TypeError, at, "%s", msg)
 }
 
-// state returns a state formula with the labels of the files replaced by what
-// they stand for, and refuses operators inside it. Its operations have no
-// positions: a formula may come from the properties file or the model, and who
-// evaluates it knows of one file only. Errors then get the property's place.
-func (b *builder) state(e sema.Expr) sema.Expr {
+// state returns a state formula with labels replaced by their definitions, and refuses operators in it. Its operations have
+// no positions, because a formula may come from the properties file or from the model, and the evaluator knows only one file.
+// Errors then get the position of the property.
+func (b *builder) state(x sema.Expr) sema.Expr {
 	r := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
-	r.Other = func(e sema.Expr) (sema.Expr, error) {
-		switch e := e.(type) {
-		case *sema.Label:
-			if e.Index >= 0 {
-				return r.Rewrite(b.p.Program.Labels[e.Index].X)
-			}
-			return &sema.Label{Base: sema.Base{T: e.T}, Name: e.Name, Index: e.Index}, nil
-		case *sema.Temporal:
-			b.unsupported(e, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", describe(e))
+	r.Other = func(x sema.Expr) (sema.Expr, error) {
+		switch f := logic.Of(x); {
+		case f.Kind == logic.Label && f.Index >= 0:
+			return r.Rewrite(b.p.Program.Labels[f.Index].X)
+		case f.Kind == logic.Label:
+			label := *x.(*sema.Label)
+			label.Base = sema.Base{T: x.Type()}
+			return &label, nil
+		case f.Kind == logic.PathFormula:
+			b.unsupported(x, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(x))
 		default:
-			b.unsupported(e, "found %s inside a path formula, simulation cannot check nested operators", describe(e))
+			b.unsupported(x, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(x))
 		}
-		return e, nil
+		return x, nil
 	}
-	x, _ := r.Rewrite(e) // never fails
-	return x
-}
-
-// describe names an expression that cannot be sampled.
-func describe(e sema.Expr) string {
-	switch e := e.(type) {
-	case *sema.Prob:
-		return "a P operator"
-	case *sema.Reward:
-		return "an R operator"
-	case *sema.Steady:
-		return "an S operator"
-	case *sema.Quant:
-		if e.All {
-			return "an A operator"
-		}
-		return "an E operator"
-	case *sema.Strategy:
-		return "a strategy operator (<<>> or [[]])"
-	case *sema.Filter:
-		return "a filter"
-	case *sema.Multi:
-		return "multi(...)"
-	case *sema.Temporal:
-		return "the temporal operator " + e.Op.String()
-	}
-	if e.Type() == sema.Path {
-		return "a combination of path formulas"
-	}
-	return "an expression of type " + e.Type().String()
+	rewritten, _ := r.Rewrite(x) // never fails
+	return rewritten
 }
 
 func truth() sema.Expr {
 	return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.BoolValue(true)}
-}
-
-func not(x sema.Expr) sema.Expr {
-	return &sema.Unary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpNot, X: x}
 }
 
 func and(x, y sema.Expr) sema.Expr {

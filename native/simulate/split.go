@@ -18,68 +18,58 @@ import (
 	"tilecheck/stats"
 )
 
-// smallestBlock is the least that a part draws of samples that end themselves.
+// smallestBlock is the least number of samples that a part draws if the samples decide when to stop.
 const smallestBlock = 1000
 
-// block is how many samples the parts of the first round draw when nobody knows how many
-// there will be: half of what a probability takes at most.
-func (c *check) block(of int) int64 {
-	return max(smallestBlock, c.plan.Likely()/(2*int64(of)))
+// stream returns the samples as parts share them. If their number is not known, a part of the first round draws a block: its share of half
+// of what a probability takes at most.
+func (c *check) stream() shard.Stream {
+	if n, fixed := c.plan.Samples(); fixed {
+		return shard.Stream{Name: c.opt.Stream, End: n}
+	}
+	of := int64(c.opt.Split.Part().Of)
+	return shard.Stream{Name: c.opt.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*of))}
 }
 
-// record draws the samples of one part, and has them recorded: what they add up to
-// when their number is known, so that the order does not matter, and otherwise one
-// by one, since any of them may be the last. Rewards are sums of doubles, whose order matters.
-func (c *check) record(ctx context.Context, s *sampler, fixed bool) error {
-	split, part := c.opt.Split, c.opt.Split.Part()
-	if fixed {
-		s.first, s.end = part.Range(s.end)
-	} else {
-		s.first, s.end = part.Block(c.block(part.Of), s.end)
-	}
-	piece := &shard.Piece{Stream: c.opt.Stream, First: s.first, End: s.end}
-	data := func() ([]byte, error) { return json.Marshal(c.summary()) }
-	if c.obj.Reward || !fixed {
-		log := newLog(c.obj.Reward)
-		data = log.bytes
-		counted := s.take
-		s.take = func(o *compile.Outcome) bool {
-			log.add(o)
-			counted(o)
-			return c.failed == nil
-		}
-	}
-	err := s.run(ctx)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		split.Unfinished(err)
-		return err
-	}
-	if piece.Data, err = data(); err != nil {
-		return err
-	}
-	if n := c.stats().Count(); n > 0 {
-		mean := c.stats().Mean()
-		if !math.IsInf(mean, 0) && !math.IsNaN(mean) {
-			piece.Mean = &mean
-		}
-	}
-	split.Put(piece)
-	return nil
+// summed reports whether a part records only the sum of its samples. It records each sample if any of them may be the last
+// one, or if rewards are added, because sums of float64 numbers depend on the order.
+func (c *check) summed() bool {
+	_, fixed := c.plan.Samples()
+	return fixed && !c.obj.Reward
 }
 
-// replay takes the samples that parts have recorded.
-func (c *check) replay(end int64, fixed bool) error {
-	return c.opt.Split.Replay(c.opt.Stream, end, !fixed, func(p *shard.Piece) (more bool, err error) {
-		return c.absorb(p, fixed)
+// record draws and records the samples of one part.
+func (c *check) record(ctx context.Context, s *sampler) error {
+	return c.opt.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
+		s.first, s.end = piece.First, piece.End
+		data := func() ([]byte, error) { return json.Marshal(c.summary()) }
+		if !c.summed() {
+			log := newLog(c.obj.Reward)
+			data = log.bytes
+			counted := s.take
+			s.take = func(o *compile.Outcome) bool {
+				log.add(o)
+				counted(o)
+				return c.failed == nil
+			}
+		}
+		if err := s.run(ctx); err != nil {
+			return err
+		}
+		if n := c.stats().Count(); n > 0 {
+			mean := c.stats().Mean()
+			if !math.IsInf(mean, 0) && !math.IsNaN(mean) {
+				piece.Mean = &mean
+			}
+		}
+		piece.Data, err = data()
+		return err
 	})
 }
 
-// absorb takes the samples of a piece, and reports whether more are wanted.
-func (c *check) absorb(p *shard.Piece, fixed bool) (more bool, err error) {
-	if fixed && !c.obj.Reward {
+// replay counts the samples of a piece, and reports whether more are wanted.
+func (c *check) replay(p *shard.Piece) (more bool, err error) {
+	if c.summed() {
 		var sum summary
 		err := p.Decode(&sum)
 		if err == nil {
@@ -94,10 +84,10 @@ func (c *check) absorb(p *shard.Piece, fixed bool) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return readLog(data, p.End-p.First, c.obj.Reward, c.take)
+	return readLog(data, p.End-p.First, c.obj.Reward, c.count)
 }
 
-// summary is what samples add up to, and the one that ended them, if one did.
+// summary is the sum of samples, and the outcome that ended them, if there is one.
 type summary struct {
 	Samples   int64
 	Successes int64
@@ -109,7 +99,7 @@ type summary struct {
 	Failed    *pathEnd `json:",omitempty"`
 }
 
-// pathEnd is an outcome that is none; rewards and times of such paths are not used.
+// pathEnd is an outcome of a path without a value. The rewards and times of such a path are not used.
 type pathEnd struct {
 	Status  compile.Status
 	Steps   int64
@@ -303,6 +293,6 @@ func (c *check) lacking(err error) error {
 		}
 		return f
 	}
-	split.Want(c.block(split.Part().Of), c.plan.Forecast(c.stats()))
+	split.Want(c.stream(), c.plan.Forecast(c.stats()))
 	return err
 }

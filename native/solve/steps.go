@@ -85,7 +85,7 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 	if err != nil {
 		return nil, err
 	}
-	sys.limit = sys.rewardLimit(opts)
+	sys.drift = sys.newDrift(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	sys.v.Steps = sys.trace.steps(nil)
 	return sys.v, err
@@ -105,6 +105,7 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 			sys.v.Exact[s] = r.StateRat[s]
 		}
 	}
+	sys.drift = sys.newDrift(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	sys.v.Steps = sys.trace.steps(nil)
 	return sys.v, err
@@ -164,6 +165,9 @@ func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n 
 		sys.v.Lower, lower = lower, sys.v.Lower
 		sys.v.Upper, upper = upper, sys.v.Upper
 		meter.progress.Done++
+		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, i+1, n-i-1) {
+			return nil
+		}
 		if sys.tries(i+1, n-i-1) {
 			if enough, err := sys.limit(lower, upper, n-i-1); enough || err != nil {
 				return err

@@ -42,7 +42,7 @@ func TestTimeOperator(t *testing.T) {
 	check := func(text, property, want string) {
 		t.Helper()
 		vs, err := runner.Check(t.Context(), native.New(), runner.Job{
-			File: "m.jani", Model: []byte(text), Props: []string{property}, Dialect: syntax.Storm, Numeric: runner.Numeric{Accuracy: result.Exact},
+			File: "m.jani", Model: []byte(text), Props: []string{property}, Dialect: syntax.Storm, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 		})
 		if err != nil || len(vs) != 1 || vs[0].Err != nil || vs[0].Value.Rat == nil || vs[0].Value.Rat.RatString() != want {
 			t.Errorf("%s: found %v, %v, want %s", property, vs, err, want)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -243,8 +244,8 @@ func TestMeaning(t *testing.T) {
 // checkMeaning checks all properties of a document in fractions.
 func checkMeaning(t *testing.T, text string, states int, values map[string]string) {
 	t.Helper()
-	job := runner.Job{File: "test.jani", Model: []byte(text), Numeric: runner.Numeric{Accuracy: result.Exact}}
-	model, _, err := native.Load(context.Background(), runner.Job{File: job.File, Model: job.Model})
+	job := runner.Job{File: "test.jani", Model: []byte(text), Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
+	model, _, err := load.Model(context.Background(), runner.Job{File: job.File, Model: job.Model})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -309,7 +310,7 @@ func TestTimedAutomaton(t *testing.T) {
 		property("cheapest", expected("Emin", "cost", `"steps"`, reach)), property("hottest", expected("Emax", "heat", `"time"`, reach)),
 		property("steps", `{"op": "Pmax", "exp": {"op": "F", "exp": "end", "step-bounds": {"upper": 3}}}`),
 		property("open", strings.Replace(bound("Pmax"), `{"upper": 3}`, `{"upper": 3, "upper-exclusive": true}`, 1))))
-	job := runner.Job{File: "test.jani", Model: []byte(text), Numeric: runner.Numeric{Accuracy: result.Exact}}
+	job := runner.Job{File: "test.jani", Model: []byte(text), Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
 	checkValues(t, job, map[string]string{
 		"soonest": "7/8", "latest": "1/2", "longest": "4", "shortest": "2", "cheapest": "7", "hottest": "12",
 		"steps": "test.jani:12:169: bounds on steps of a PTA are not supported, want those on time",

@@ -31,17 +31,15 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	}
 	n := len(b.slots)
 	if n == 0 {
-		return nil, usage.Errorf("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
+		return nil, usage.Errorf("--as-board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
 	}
 	if b.cols == 0 {
-		if m := prog.Model(); m != nil {
-			b.cols = modelgen.Columns(m.Formulas(), n)
-		}
+		b.cols = modelgen.Recognizer{}.Columns(prog)
 	}
 	if b.cols == 0 {
 		b.cols = int(math.Sqrt(float64(n)))
 		if b.cols*b.cols != n {
-			return nil, usage.Errorf("--board: the %d cells are no square board, want --cols", n)
+			return nil, usage.Errorf("--as-board: the %d cells are no square board, want --cols", n)
 		}
 	}
 	if b.cols < 1 || n%b.cols != 0 {

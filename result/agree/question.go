@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -40,19 +41,19 @@ func Ask(property string, constants []result.Constant) Question {
 
 // About is Ask for a parsed property.
 func About(x syntax.Expr, constants []result.Constant) Question {
-	var q Question
-	var t syntax.Threshold
-	switch x := syntax.Unparen(x).(type) {
-	case *syntax.Prob:
-		q.Operator, t = 'P', x.Threshold
-	case *syntax.Reward:
-		q.Operator, t = 'R', x.Threshold
-	case *syntax.Call:
-		q.Multi = x.Func.Name == "multi"
+	w := logic.Read(syntax.Unparen(x))
+	q := Question{Multi: w.Kind == logic.Objectives}
+	switch w.Kind {
+	case logic.Probability:
+		q.Operator = 'P'
+	case logic.Reward:
+		q.Operator = 'R'
+	default:
+		return q
 	}
-	q.Extremum, q.Rel = t.Extremum, t.Rel
-	if t.Rel != syntax.OpNone {
-		q.Bound = evaluate(t.Bound, constants)
+	q.Extremum, q.Rel = w.Extremum, w.Rel
+	if w.Rel != syntax.OpNone {
+		q.Bound = evaluate(w.Bound, constants)
 	}
 	return q
 }

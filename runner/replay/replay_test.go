@@ -34,7 +34,7 @@ func TestRecordedRun(t *testing.T) {
 	engine := bridge.PRISM(replay.New("random-128", log), bridge.Options{})
 	vs, err := runner.Check(t.Context(), engine, runner.Job{
 		File: "random-128.prism", Model: model.Bytes(), Props: []string{"Pmin=? [ F fail ]"},
-		Method: runner.CI, Simulation: runner.Simulation{Samples: 1000, Confidence: 0.99},
+		Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Samples: 1000, Confidence: 0.99}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/accessibility"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -37,6 +38,7 @@ type person struct {
 	mistakes []string
 	refused  string // the end of the address of a question that is wrong on purpose: browsers log that
 	sent     int64  // bytes that were loaded
+	asked    int    // how often the browser asked whether to leave the page
 }
 
 // each runs a test in the server and in the playground.
@@ -64,7 +66,12 @@ func browser(t *testing.T) string {
 
 // serverOf serves the page with a folder of two files.
 func serverOf(t *testing.T) string {
-	dir := t.TempDir()
+	url, _ := serverIn(t, t.TempDir())
+	return url
+}
+
+// serverIn serves the page with a folder, in which it puts two files. stop ends the server.
+func serverIn(t *testing.T, dir string) (url string, stop func()) {
 	for name, text := range map[string]string{"walk.prism": walk, "walk.props": "P=? [ F x=4 ];\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -83,13 +90,14 @@ func serverOf(t *testing.T) string {
 	go func() {
 		done <- site.Serve(ctx, l, site.Options{API: serve.New(serve.Options{Version: "test", Folders: folders})})
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := errors.Join(<-done, folders.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return "http://" + l.Addr().String() + "/"
+	t.Cleanup(stop)
+	return "http://" + l.Addr().String() + "/", stop
 }
 
 const walk = `dtmc
@@ -178,6 +186,11 @@ func visit(t *testing.T, chromium, where, at string) *person {
 			if u.Host != host && u.Scheme != "data" && u.Scheme != "blob" {
 				p.mistakes = append(p.mistakes, "request to "+e.Request.URL)
 			}
+		case *cdppage.EventJavascriptDialogOpening: // whether to leave the page with changes that are not saved: yes
+			p.asked++
+			go func() {
+				_, _ = chromedp.Call(ctx, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: true})
+			}()
 		case *network.EventLoadingFinished:
 			p.sent += int64(e.EncodedDataLength)
 		}
@@ -359,7 +372,7 @@ func TestSimulateView(t *testing.T) {
 		p.says(".props", "loss")
 		p.view("simulate")
 		p.sees("a board", `document.querySelectorAll('.board .tile').length === 4`)
-		p.do("take a step", chromedp.Click(`ul[aria-label="What can be done"] button`))
+		p.do("take a step", chromedp.Click(`ul[aria-label="Enabled transitions"] button`))
 		p.says("#status", "Step 1")
 		p.press("Random steps")
 		p.says("#status", "steps, seed 1; the path ends here")
@@ -473,12 +486,12 @@ func TestPlayView(t *testing.T) {
 		p.do("swipe", chromedp.DragAndDropXY(100, 250, 250, 250), chromedp.DragAndDropXY(100, 250, 100, 380))
 		p.sees("a move", `/[1-9]\d* moves/.test(document.querySelector('p[role="status"]').textContent)`)
 		p.choose(".row select", "4,4,2048")
-		p.says("section", "What expectimax:")
+		p.says("section", "what expectimax:")
 		p.shoot("play-hints")
 		p.write("input[list=specs]", "expectimax:eval=cs221,depth=2")
 		p.press("Watch")
 		p.sees("moves of a game that goes on", `Number(document.querySelector('input[type="range"]').max) > 20 && Number(document.querySelector('input[type="range"]').value) > 1`)
-		p.says("section", "What expectimax:eval=cs221,depth=2 thinks")
+		p.says("section", "what expectimax:eval=cs221,depth=2 thinks")
 		p.press("Stop")
 		p.press("Next")
 		p.shoot("play-watch")

@@ -137,7 +137,7 @@ func TestLooks(t *testing.T) {
 	ready := map[string]string{
 		"model":       `document.querySelectorAll('.code .kw').length > 3 && document.querySelectorAll('.props .ask').length > 0`,
 		"explore":     `document.querySelectorAll('.graph .node').length > 2`,
-		"simulate":    `document.querySelectorAll('ul[aria-label="What can be done"] button').length > 0`,
+		"simulate":    `document.querySelectorAll('ul[aria-label="Enabled transitions"] button').length > 0`,
 		"experiments": `true`,
 		"strategies":  `true`,
 		"play":        `document.querySelectorAll('.board .tile').length === 16`,
@@ -215,12 +215,12 @@ func TestWriting(t *testing.T) {
 		p.says(".words.tip", "constant, used 2 times")
 		p.shoot("writing")
 		p.do("no more", chromedp.KeyEvent(kb.Escape))
-		p.press("Lay out the model")
+		p.press("Format the model")
 		p.sees("the layout", `document.querySelector('.editor textarea').value === "dtmc\nconst int limit = 4;\nmodule walk\n  place : [0..limit] init 2;\n  [] place<limit -> (place'=place+1);\nendmodule\n"`)
 		p.do("undo", chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 		p.sees("the text before", `!document.querySelector('.editor textarea').value.includes('  place')`)
 		p.write(area, "dtmc module")
-		p.press("Lay out the model")
+		p.press("Format the model")
 		p.says("#status", "✕ die.prism:1:11")
 		p.named()
 	})

@@ -78,12 +78,11 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 	if t.Rejected != nil {
 		return t.Rejected
 	}
-	props, full, err := t.Source.Props.Instantiate(space.Program(), []int{t.Index}, r.property.Map())
+	of, err := t.Instance(space.Program(), r.property)
 	if err != nil {
 		return err
 	}
-	p := &prove.Property{Property: props[0], Program: full, File: t.Source.File}
-	i, truth, err := prover.Proven(ctx, p)
+	i, truth, err := prover.Proven(ctx, &prove.Property{Property: of})
 	if err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, x *Proof
 	}
 	plan := e.subject.plan
 	if e.Method != "" || e.Accuracy != result.Unknown {
-		plan = plan.With(func(job *runner.Job) { job.Method, job.Numeric.Accuracy = e.Method, e.Accuracy })
+		plan = plan.WithSettings(func(s *runner.Settings) { s.Method, s.Numeric.Accuracy = e.Method, e.Accuracy })
 	}
 	values, err := teller.Values(ctx, plan, r.task, e.subject.instances[r.instance].valuation, r.property)
 	if err == nil && len(values) != space.Model().NumStates() {

@@ -130,9 +130,9 @@ func (e *modelComparison) compareTools(ctx context.Context, entrants []runner.En
 				continue
 			}
 			e.compareInstance(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
-				plan := e.ours.plan.With(func(job *runner.Job) {
-					if job.Numeric.Accuracy = result.Float; exact {
-						job.Numeric.Accuracy = result.Exact
+				plan := e.ours.plan.WithSettings(func(s *runner.Settings) {
+					if s.Numeric.Accuracy = result.Float; exact {
+						s.Numeric.Accuracy = result.Exact
 					}
 				})
 				return tool.States(ctx, plan, in.valuation)

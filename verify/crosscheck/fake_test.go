@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -22,7 +23,7 @@ import (
 // states builds the state space of a model.
 func states(t *testing.T, model string) *explicit.Space {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), runner.Job{File: "model.prism", Model: []byte(model)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "model.prism", Model: []byte(model)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,8 @@ func (c *canned) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		return nil, err
 	}
 	// for the names of properties and constants
-	plain, err := native.New().Check(ctx, p.With(func(job *runner.Job) {
-		job.Method, job.Numeric, job.Simulation = "", runner.Numeric{}, runner.Simulation{}
+	plain, err := native.New().Check(ctx, p.WithSettings(func(s *runner.Settings) {
+		s.Method, s.Numeric, s.Simulation = "", runner.Numeric{}, runner.Simulation{}
 	}))
 	for i := range plain {
 		p := plain[i]

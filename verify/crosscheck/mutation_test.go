@@ -201,7 +201,7 @@ func wantOrigins(t *testing.T, d *crosscheck.Difference) {
 func values(t *testing.T, model string) string {
 	t.Helper()
 	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "values.prism", Model: []byte(model), Props: boardProperties, Numeric: runner.Numeric{Accuracy: result.Exact},
+		File: "values.prism", Model: []byte(model), Props: boardProperties, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package crosscheck
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,11 +73,7 @@ func (c *comparison) record() error {
 	for _, d := range c.report.Diagnoses {
 		x.Diagnoses = append(x.Diagnoses, diagnosisRecord{d.instance, d.First, d.Second, d.Difference, result.NewFailureRecord(d.Err)})
 	}
-	data, err := json.Marshal(x)
-	if err == nil {
-		l.Put(&shard.Piece{Stream: splitStream, First: first, End: end, Data: data, Timed: true})
-	}
-	return err
+	return l.PutJSON(&shard.Piece{Stream: splitStream, First: first, End: end, Timed: true}, x)
 }
 
 // tasks returns the number of properties.
@@ -98,7 +93,7 @@ func (c *comparison) recorded() (out partRecords, err error) {
 	if !l.Replaying() {
 		return nil, nil
 	}
-	err = l.Replay(splitStream, c.tasks(), false, func(p *shard.Piece) (more bool, err error) {
+	err = l.Replay(shard.Stream{Name: splitStream, End: c.tasks()}, func(p *shard.Piece) (more bool, err error) {
 		x := &partRecord{piece: p}
 		out = append(out, x)
 		return true, p.Decode(x)

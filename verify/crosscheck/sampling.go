@@ -93,7 +93,7 @@ func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*ro
 // ask lets an entry check rows: in the first draw all rows of this part, later some rows of one valuation. It returns
 // a verdict for every row, whatever the engine returns.
 func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
-	plan := e.subject.plan.With(func(job *runner.Job) { c.configureJob(job, e, draw, n) })
+	plan := e.subject.plan.WithSettings(func(s *runner.Settings) { c.configure(s, e, draw, n) })
 	if draw > 1 || len(rows) < len(c.rows) {
 		var tasks []int
 		for _, r := range rows {
@@ -117,17 +117,17 @@ func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n
 	return alignVerdicts(rows, verdicts, err)
 }
 
-// configureJob sets the method, accuracy, samples and seed with which an entry checks in a draw.
-func (c *comparison) configureJob(job *runner.Job, e *entry, draw int, n int64) {
+// configure sets the method, accuracy, samples and seed with which an entry checks in a draw.
+func (c *comparison) configure(s *runner.Settings, e *entry, draw int, n int64) {
 	if e.Accuracy != result.Unknown {
-		job.Numeric.Accuracy = e.Accuracy
+		s.Numeric.Accuracy = e.Accuracy
 	}
 	if e.Method != "" {
-		job.Method = e.Method
+		s.Method = e.Method
 	}
 	if m := e.sampling(); m != "" {
-		job.Method = m
-		sim := &job.Simulation
+		s.Method = m
+		sim := &s.Simulation
 		sim.Confidence = c.level(draw)
 		if m != runner.SPRT {
 			sim.Samples, sim.Width, sim.Approximation = n, 0, 0

@@ -36,7 +36,7 @@ func thesis(t *testing.T) *Experiment {
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, Max: []int{128, 256},
 		Updates: []modelgen.Updates{modelgen.UpdatesRules},
-		Job:     runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
+		Job:     runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Simulation: runner.Simulation{Samples: 1000}}}, Jobs: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("cell %d: %s, MAX %d, %v, want %v", i, c.Strategy, c.Max, c.Compatible, w)
 		}
 	}
-	if a := &out.Agreement; a.Different != 1 || len(a.Apart) != 1 || !strings.Contains(a.Apart[0], "MAX 256") {
+	if a := &out.Agreement; a.Different != 1 || len(a.Differences) != 1 || !strings.Contains(a.Differences[0], "MAX 256") {
 		t.Errorf("agreement %+v, want one difference, at 256", a)
 	}
 }
@@ -100,7 +100,7 @@ func TestTilesTogether(t *testing.T) {
 		e, err := New(Options{
 			Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"orthogonal"}, Max: tiles,
 			Updates: []modelgen.Updates{modelgen.UpdatesPublished},
-			Job:     runner.Job{Method: runner.Sim, Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 100, Seed: 3}},
+			Job:     runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Samples: 100, Seed: 3}}},
 		})
 		if err != nil {
 			t.Fatal(err)

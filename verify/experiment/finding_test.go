@@ -49,7 +49,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 		v := result.Verdict{
 			Value: result.Value{Kind: result.Number, Num: b.Mean()}, Accuracy: result.Probable, Resolution: result.Uniform, Samples: b.N, BoundMethod: "Clopper-Pearson",
 		}
-		x, err := e.besidePublished(c, v)
+		x, err := e.judgeCell(c, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 func TestFindingOfManySeeds(t *testing.T) {
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: ThesisStrategies(), Max: ThesisMax(),
-		Job: runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}},
+		Job: runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Simulation: runner.Simulation{Samples: 1000}}},
 	})
 	if err != nil {
 		t.Fatal(err)

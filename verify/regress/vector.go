@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -18,7 +19,7 @@ func (e *exporter) vector() ([]byte, error) {
 	if len(e.items) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
 	}
-	values, err := e.everywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
+	values, err := e.valuesEverywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +35,9 @@ func (e *exporter) vector() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// everywhere returns the values of an expression in all states, in PRISM's order of these:
-// those of a filter that prints them all.
-func (e *exporter) everywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
+// valuesEverywhere returns the values of an expression in all states, in PRISM's order. It uses a filter that prints
+// them all.
+func (e *exporter) valuesEverywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
 	job.Props = []string{"filter(printall, " + syntax.ExprString(x) + ", true)"}
@@ -63,23 +64,23 @@ func (e *exporter) everywhere(x syntax.Expr, name string) ([]result.StateValue, 
 	return vs[0].Listings[len(vs[0].Listings)-1].Values, nil
 }
 
-// targets writes the states that the one property wants to reach, and the initial ones, as
-// labels. Those of LTL are states of a product that only PRISM has.
+// targets writes the target states of the one property and the initial states as labels. Targets of LTL are states of a
+// product that only PRISM has.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targets() ([]byte, error) {
 	if len(e.items) != 1 {
 		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.items))
 	}
-	prob, ok := e.items[0].task.Property.X.(*syntax.Prob)
-	if !ok {
+	asked := logic.Read(e.items[0].task.Property.X)
+	if asked.Kind != logic.Probability {
 		return nil, refusal("targets of other properties than P (-exporttarget)")
 	}
-	path, ok := prob.Path.(*syntax.Temporal)
-	if !ok || path.Op != syntax.Future && path.Op != syntax.Until || path.Bound != nil || path.Costs != nil || temporal(path.X) || temporal(path.Y) {
+	path := asked.Path
+	if !asked.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
 		return nil, refusal("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
-	values, err := e.everywhere(path.Y, "-exporttarget")
+	values, err := e.valuesEverywhere(path.Y, "-exporttarget")
 	if err != nil {
 		return nil, err
 	}
@@ -101,21 +102,4 @@ func (e *exporter) targets() ([]byte, error) {
 		}
 	}
 	return out, nil
-}
-
-// temporal reports whether an operand has a temporal operator that belongs to the same path.
-func temporal(x syntax.Expr) (found bool) {
-	if x == nil {
-		return false
-	}
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		switch n.(type) {
-		case *syntax.Prob, *syntax.Steady, *syntax.Reward:
-			return false
-		case *syntax.Temporal:
-			found = true
-		}
-		return !found
-	})
-	return found
 }

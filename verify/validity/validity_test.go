@@ -103,7 +103,7 @@ func TestLost(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	job := runner.Job{
 		File: "m.prism", Model: []byte("dtmc module m x:[0..5000]; [] x<5000 -> (x'=x+1); [] x=5000 -> true; endmodule"),
-		Props: []string{"P=? [ F x=1 ]"}, Numeric: runner.Numeric{MaxStates: 100},
+		Props: []string{"P=? [ F x=1 ]"}, Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: 100}},
 	}
 	checker := validity.New()
 	for _, test := range []struct {

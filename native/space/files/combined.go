@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"tilecheck/internal/limited"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
 )
@@ -182,27 +183,27 @@ func partOf(comment string) string {
 	return ""
 }
 
-// Gunzip returns the text of a file that gzip compressed, of at most limit bytes. It counts them first, which takes no
-// memory: a small file can have many.
-func Gunzip(src Source, limit int64) (Source, error) {
-	size, err := unzip(src, io.Discard, limit+1)
+// Gunzip returns the text that gzip compressed. It counts the bytes first, which takes no memory: few bytes can stand for
+// many. The error of a text with more than limit bytes is a limited.TooLarge.
+func Gunzip(zipped []byte, limit int64) ([]byte, error) {
+	size, err := unzip(zipped, io.Discard, limit+1)
 	if size > limit {
-		return Source{}, fmt.Errorf("%s: has more than %d bytes, uncompressed", src.Name, limit)
+		return nil, limited.TooLarge(limit)
 	}
 	var text bytes.Buffer
 	if err == nil {
 		text.Grow(int(size) + bytes.MinRead)
-		_, err = unzip(src, &text, limit)
+		_, err = unzip(zipped, &text, limit)
 	}
 	if err != nil {
-		return Source{}, fmt.Errorf("%s: not what gzip writes: %w", src.Name, err)
+		return nil, fmt.Errorf("not what gzip writes: %w", err)
 	}
-	return Source{Name: src.Name, Text: text.Bytes()}, nil
+	return text.Bytes(), nil
 }
 
-// unzip writes the text of a compressed file, at most so many bytes of it, and returns their number.
-func unzip(src Source, out io.Writer, most int64) (int64, error) {
-	r, err := gzip.NewReader(bytes.NewReader(src.Text))
+// unzip writes the text that gzip compressed, at most so many bytes of it, and returns their number.
+func unzip(zipped []byte, out io.Writer, most int64) (int64, error) {
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err != nil {
 		return 0, err
 	}

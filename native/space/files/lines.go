@@ -19,8 +19,12 @@ type Source struct {
 	offset, line int // bytes and lines before the text, if it is a part of a file
 }
 
-// maxErrors is how many diagnostics a file gets.
-const maxErrors = 10
+const (
+	// maxErrors is how many diagnostics a file gets.
+	maxErrors = 10
+	// maxLine is the greatest length of a line in bytes: its words take many times as much memory.
+	maxLine = 1 << 20
+)
 
 // lines goes through the lines of a file and collects what is wrong with them.
 type lines struct {
@@ -56,6 +60,11 @@ func (l *lines) next() bool {
 	if n < 0 {
 		n = len(rest)
 		l.fail(n, "the last line does not end: the file may be truncated")
+	}
+	if n > maxLine {
+		l.fail(0, "found a line of %d bytes, wanted at most %d", n, maxLine)
+		l.offset = len(l.src.Text)
+		return false
 	}
 	l.text = bytes.TrimSuffix(rest[:n], []byte("\r"))
 	l.offset += n + 1

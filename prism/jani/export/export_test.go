@@ -13,6 +13,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani/export"
 	"tilecheck/prism/syntax"
@@ -23,7 +24,7 @@ import (
 
 // build builds the states of a text; the error may be one of the model.
 func build(text []byte, consts []string, exact bool) (*explicit.Space, error) {
-	m, _, err := native.Load(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
+	m, _, err := load.Model(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func build(text []byte, consts []string, exact bool) (*explicit.Space, error) {
 // written is a model as a JANI model.
 func written(t *testing.T, text []byte, consts []string) []byte {
 	t.Helper()
-	m, _, err := native.Load(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
+	m, _, err := load.Model(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 	answered := 0
 	for i := range uint64(needs.Some(120)) {
 		m := newModel(18, i, 6)
-		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Numeric: runner.Numeric{Accuracy: result.Exact}}
+		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
 		job.Properties = []byte(strings.Join(m.Props, "\n"))
 		for _, c := range m.Consts {
 			name, values, _ := strings.Cut(c, "=")
@@ -135,7 +136,7 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 			one.Properties = []byte(syntaxText(t, plan, p.Text))
 			want[properties[k].Name] = answers(t, one)[""]
 		}
-		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Numeric: job.Numeric})
+		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Settings: runner.Settings{Numeric: job.Numeric}})
 		for name, answer := range got {
 			failed := strings.HasPrefix(answer, "error")
 			if !failed {
@@ -219,7 +220,7 @@ func TestWildMarkov(t *testing.T) {
 			text = strings.NewReplacer(`R{"r`, `R{"w`, "R=?", `R{"unnamed"}=?`).Replace(text)
 			value := func(model []byte, text string) (string, bool) {
 				v, err := runner.Check(context.Background(), native.New(), runner.Job{
-					File: "m.jani", Model: model, Props: []string{text}, Numeric: runner.Numeric{Accuracy: result.Exact},
+					File: "m.jani", Model: model, Props: []string{text}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 				})
 				if err != nil || v[0].Err != nil {
 					return "", false

@@ -8,6 +8,8 @@ export class Failure extends Error {
     super(failure.message);
     this.places = failure.places || [];
     this.class = failure.class;
+    this.kind = failure.kind; // "changed": the file on disk is another one than was opened
+    this.expected = true; // it is about the question, not a fault of the page
   }
 }
 
@@ -67,9 +69,9 @@ async function askServer(name, body, part, signal) {
   return ended(result);
 }
 
-// In the playground there are three workers: one for what is quick, one for what may take long, which does not keep the first waiting, and one
-// that plays games while one asks the others why.
-const slow = new Set(['check', 'graph', 'find', 'path', 'experiment', 'strategies', 'hints', 'follow']);
+// In the playground a worker does one thing at a time. What is quick has one, the views of states have one, and each job that may take long has its own,
+// so that none keeps the others waiting.
+const lanesOf = { graph: 'states', find: 'states', path: 'states', follow: 'states', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
 
 let compiled;
 function program() {
@@ -134,8 +136,13 @@ class Lane {
   }
 }
 
-const lanes = { quick: new Lane(), slow: new Lane(), games: new Lane() };
-// warm starts the second worker before it is needed.
-export function warm() { if (!inServer && !lanes.slow.worker) lanes.slow.start(); }
+const lanes = new Map();
+function lane(name) {
+  if (!lanes.has(name)) lanes.set(name, new Lane());
+  return lanes.get(name);
+}
 
-const askWorker = (name, body, part, signal) => lanes[name === 'watch' ? 'games' : slow.has(name) ? 'slow' : 'quick'].ask(name, body, part, signal);
+// warm starts the worker of checks before it is needed.
+export function warm() { if (!inServer && !lane('check').worker) lane('check').start(); }
+
+const askWorker = (name, body, part, signal) => lane(lanesOf[name] || 'quick').ask(name, body, part, signal);

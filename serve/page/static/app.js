@@ -1,7 +1,7 @@
-import { el, clear, button } from './dom.js';
+import { el, clear } from './dom.js';
 import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
-import { status } from './status.js';
+import { status, tell } from './status.js';
 
 const views = [
   ['model', 'Model'], ['explore', 'Explore'], ['simulate', 'Simulate'], ['experiments', 'Experiments'], ['strategies', 'Strategies'], ['play', 'Play'],
@@ -38,11 +38,18 @@ async function show(name) {
   }
   main.setAttribute('aria-labelledby', 'tab-' + name);
   main.setAttribute('role', 'tabpanel');
-  if (!made.has(name)) made.set(name, (await import(`./view-${name}.js`)).create({ show }));
+  const view = await make(name);
   if (current !== name) return;
-  clear(main, made.get(name).element);
+  clear(main, view.element);
   main.dataset.view = name;
-  made.get(name).show?.();
+  view.show?.();
+}
+
+// make returns a view, which is made when it is first wanted.
+async function make(name) {
+  const { create } = await import(`./view-${name}.js`);
+  if (!made.has(name)) made.set(name, create({ show }));
+  return made.get(name);
 }
 
 const themes = ['auto', 'light', 'dark'];
@@ -58,7 +65,27 @@ let themed = themes.includes(localStorage.getItem('theme')) ? localStorage.getIt
 theme(themed);
 themeButton.addEventListener('click', () => theme(themed = themes[(themes.indexOf(themed) + 1) % 3]));
 
-doc.addEventListener('change', () => { document.getElementById('file').textContent = doc.file; });
+doc.addEventListener('change', () => {
+  const name = (doc.unsaved ? '● ' : '') + doc.file;
+  const file = document.getElementById('file');
+  file.textContent = name;
+  file.title = doc.unsaved ? `${doc.name}: there are changes that are not saved` : doc.name;
+  document.title = name + ' – tilecheck';
+});
+doc.addEventListener('draft', ({ detail: draft }) => {
+  const when = new Date(draft.when).toLocaleString();
+  tell(`There are changes of ${draft.saved.model || draft.file} from ${when} that were not saved.`, [['Restore', () => doc.restore(draft)], ['Discard', () => doc.discard(draft)]], false);
+});
+doc.addEventListener('go', async ({ detail: place }) => {
+  await show('model');
+  (await make('model')).go(place);
+});
+addEventListener('beforeunload', (e) => { if (doc.unsaved) e.preventDefault(); });
+addEventListener('keydown', (e) => {
+  if (e.key !== 's' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return;
+  e.preventDefault();
+  make('model').then((view) => view.save());
+});
 
 // renewed loads the page again where a newer version of it has come since the last visit, unless another page has the old one.
 async function renewed() {

@@ -1,73 +1,143 @@
-// The model and the properties that the page is about.
+// The model and the properties that the page is about, what of them is saved, and the drafts of what is not.
 import { ask, inServer } from './api.js';
 
 // windows reports whether all lines of a text end as on Windows; a text that is edited in the page loses that.
 const windows = (text) => text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
 const withEnds = (text, yes) => yes ? text.replace(/\r?\n/g, '\r\n') : text;
+const lines = (text) => text.replace(/\r\n/g, '\n'); // as a text area has them
+
+export const isProperties = (path) => /\.(props|prop|pctl|csl)$/.test(path);
+const stem = (path) => path.replace(/\.[^./]*$/, '');
 
 class Document extends EventTarget {
   file = 'model.prism'; model = ''; props = ''; const = '';
   // Where the texts are in the folders of the server, and which version of them.
   saved = {};
+  // The texts as they were opened or saved.
+  kept = { model: '', props: '' };
+  // revision grows with every change of the texts and constants: what was computed before is of an older text.
+  revision = 0;
   info = { strategies: [], engines: ['native'] };
   examples = [];
+  properties = []; labels = [];
 
   get source() {
     return { file: this.file, model: this.model, props_file: this.file + '.props', props: this.props, const: this.const };
   }
 
+  get unsaved() { return lines(this.model) !== lines(this.kept.model) || lines(this.props) !== lines(this.kept.props); }
+
+  // name says which file a draft is of.
+  get name() { return this.saved.model || this.file; }
+
+  // begin opens what this tab had, or the first example. A draft that was not saved when a browser ended is offered.
   async begin() {
     this.examples = (await ask('examples')).examples;
-    let kept = null;
-    try { kept = JSON.parse(sessionStorage.getItem('document')); } catch { /* the page begins anew */ }
-    this.set(kept?.model ? kept : this.examples[0]);
+    const here = readStore(sessionStorage, 'document');
+    if (here?.model) { this.set(here); return; }
+    const drafts = Object.keys(localStorage).filter((key) => key.startsWith('draft:')).map((key) => readStore(localStorage, key)).filter((d) => d?.model);
+    this.open(this.examples[0]);
+    this.offer(drafts.sort((a, b) => b.when - a.when)[0]);
   }
 
-  set({ name, file, model, props, const: constants = '', saved = {} }) {
-    Object.assign(this, { file: file || name, model, props, const: constants, saved });
+  // open shows texts that are saved, or that come with the page. If there is a draft of the file, it is offered.
+  open({ name, file, model, props, const: constants = '', saved = {} }) {
+    this.set({ file: file || name, model, props, const: constants, saved, kept: { model, props } });
+    this.offer(readStore(localStorage, 'draft:' + this.name));
+  }
+
+  // offer tells the page of a draft with other texts. Until it is restored or discarded, no newer draft of the file takes its place.
+  offer(draft) {
+    this.offered = null;
+    if (!draft || (draft.file === this.file && lines(draft.model) === lines(this.model) && lines(draft.props) === lines(this.props))) return;
+    this.offered = draft;
+    this.dispatchEvent(new CustomEvent('draft', { detail: draft }));
+  }
+
+  restore(draft) { this.offered = null; this.set(draft); }
+
+  // discard forgets a draft, by default that of the texts that are open.
+  discard(draft = this) {
+    this.offered = null;
+    localStorage.removeItem('draft:' + (draft.saved.model || draft.file));
+  }
+
+  set({ file, model, props, const: constants = '', saved = {}, kept = { model: '', props: '' } }) {
+    Object.assign(this, { file, model, props, const: constants, saved, kept });
     this.changed(true);
   }
 
-  // whole says that other texts are there, and not the same ones edited.
+  // changed is called after every change. whole says that other texts are there, and not the same ones edited.
   changed(whole = false) {
-    try { sessionStorage.setItem('document', JSON.stringify({ file: this.file, model: this.model, props: this.props, const: this.const, saved: this.saved })); } catch { /* too large to keep */ }
+    this.revision++;
+    const now = { file: this.file, model: this.model, props: this.props, const: this.const, saved: this.saved, kept: this.kept };
+    writeStore(sessionStorage, 'document', now);
+    if (this.unsaved && !this.offered) writeStore(localStorage, 'draft:' + this.name, { ...now, when: Date.now() });
     this.dispatchEvent(new CustomEvent('change', { detail: { whole } }));
   }
 
-  async open(path) {
+  // openFile opens a model of the folders with the properties beside it, or properties for the model that is open.
+  async openFile(path) {
     const main = await ask('open', { path });
-    const props = /\.(props|pctl|csl)$/.test(path);
-    if (props) {
-      this.props = main.text;
-      this.saved = { ...this.saved, props: path, propsVersion: main.version, propsWindows: windows(main.text) };
-      this.changed(true);
-      return;
-    }
+    if (isProperties(path)) { this.openProperties(path, main); return; }
     const saved = { model: path, modelVersion: main.version, modelWindows: windows(main.text) };
+    const there = new Set((await ask('files')).files.map((f) => f.path));
+    const beside = [path + '.props', ...['.props', '.prop', '.pctl', '.csl'].map((ending) => stem(path) + ending)].find((p) => there.has(p));
     let text = '';
-    const stem = path.replace(/\.[^.]*$/, '');
-    for (const beside of [path + '.props', ...['.props', '.prop', '.pctl', '.csl'].map(ending => stem + ending)]) {
-      try {
-        const opened = await ask('open', { path: beside });
-        Object.assign(saved, { props: beside, propsVersion: opened.version, propsWindows: windows(opened.text) });
-        text = opened.text;
-        break;
-      } catch { /* there is none of that name */ }
+    if (beside) {
+      const opened = await ask('open', { path: beside });
+      Object.assign(saved, { props: beside, propsVersion: opened.version, propsWindows: windows(opened.text) });
+      text = opened.text;
     }
-    this.set({ file: path.split('/').pop(), model: main.text, props: text, saved });
+    this.open({ file: path.split('/').pop(), model: main.text, props: text, saved });
   }
 
-  async save(path) {
-    const model = await ask('save', { path, text: withEnds(this.model, this.saved.modelWindows), version: path === this.saved.model ? this.saved.modelVersion : '' });
-    this.saved = { ...this.saved, model: path, modelVersion: model.version };
+  openProperties(path, { text, version }) {
+    this.props = text;
+    this.kept = { ...this.kept, props: text };
+    this.saved = { ...this.saved, props: path, propsVersion: version, propsWindows: windows(text) };
+    this.changed(true);
+  }
+
+  // save writes the model to a path, and the properties beside it. overwrite is the path of a file that may have changed meanwhile. An error has the path
+  // of the file that could not be written.
+  async save(path, overwrite) {
+    const { model, props, saved, name } = this;
+    // Under another name they are other files: those of the model before stay as they are.
+    const before = path === saved.model ? saved : { modelWindows: saved.modelWindows, propsWindows: saved.propsWindows };
+    const version = await write(path, withEnds(model, saved.modelWindows), before.modelVersion, overwrite);
+    localStorage.removeItem('draft:' + name);
+    this.saved = { ...before, model: path, modelVersion: version };
+    this.kept = { ...this.kept, model };
     this.file = path.split('/').pop();
-    if (this.props.trim()) {
-      const beside = this.saved.props || path + '.props';
-      const props = await ask('save', { path: beside, text: withEnds(this.props, this.saved.propsWindows), version: beside === this.saved.props ? this.saved.propsVersion : '' });
-      this.saved = { ...this.saved, props: beside, propsVersion: props.version };
+    if (props.trim() || before.props) {
+      const beside = before.props || stem(path) + '.props';
+      const version = await write(beside, withEnds(props, saved.propsWindows), before.propsVersion, overwrite);
+      this.saved = { ...this.saved, props: beside, propsVersion: version };
     }
+    this.kept = { ...this.kept, props };
+    this.discard();
     this.changed();
   }
+}
+
+// write saves a text over a version of a file and returns the new version.
+async function write(path, text, version = '', overwrite) {
+  try {
+    if (path === overwrite) version = await ask('open', { path }).then((now) => now.version, () => '');
+    return (await ask('save', { path, text, version })).version;
+  } catch (e) {
+    e.path = path;
+    throw e;
+  }
+}
+
+function readStore(store, key) {
+  try { return JSON.parse(store.getItem(key)); } catch { return null; }
+}
+
+function writeStore(store, key, value) {
+  try { store.setItem(key, JSON.stringify(value)); } catch { /* too large to keep, or not allowed */ }
 }
 
 export const doc = new Document();

@@ -1,44 +1,94 @@
-// What the page is doing, said in one place; and how to end it.
-import { number } from './dom.js';
+// What the page says: one line about the last event, a message that stays until it is answered, and the list of running jobs.
+import { el, clear, button, number } from './dom.js';
 
 const line = document.getElementById('status');
-const cancel = document.getElementById('cancel');
-let running = null;
-cancel.addEventListener('click', () => running?.abort());
-addEventListener('pagehide', () => running?.abort());
+const notice = document.getElementById('notice');
+const list = document.getElementById('jobs');
 
 export const status = {
   say(text) { line.textContent = text; line.className = ''; },
   error(e) {
-    if (e?.name === 'AbortError') { this.say('Cancelled.'); return; }
+    if (e?.name === 'AbortError') { this.say('Stopped.'); return; }
     line.textContent = '✕ ' + (e?.message || e);
     line.className = 'bad';
   },
-  progress(p) {
-    const of = p.target ? ` of ${p.target.toLocaleString('en')}` : '';
-    const about = p.half_width ? `, ${number(p.estimate, 4)} ± ${number(p.half_width, 2)}` : '';
-    this.say(`${p.property ? p.property + ': ' : ''}${p.done.toLocaleString('en')}${of} ${p.unit || ''}${about}…`);
-  },
 };
 
-// work runs something that can be cancelled. One such thing runs at a time: a new one ends the last.
-export async function work(title, f) {
-  running?.abort();
-  const control = new AbortController();
-  running = control;
-  cancel.hidden = false;
+// tell shows a message that stays until a button of it is pressed. actions are pairs of a title and a function.
+export function tell(text, actions = [], bad = true) {
+  const close = () => { notice.hidden = true; clear(notice); };
+  notice.className = bad ? 'error' : 'note';
+  clear(notice, el('span', {}, text), actions.map(([title, act]) => button(title, () => { close(); act(); }, { class: 'small' })),
+    button('Dismiss', close, { class: 'small' }));
+  notice.hidden = false;
+}
+
+export function untell() { notice.hidden = true; clear(notice); }
+
+// refuse says that something could not be done, where it cannot be overlooked.
+export function refuse(e, actions) {
+  if (e?.name === 'AbortError') return;
+  status.error(e);
+  tell(e?.message || String(e), actions);
+}
+
+const jobs = new Map(); // by what they are for
+addEventListener('pagehide', () => { for (const job of jobs.values()) job.control.abort(); });
+
+const clock = (ms) => (ms < 60000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60000)} min ${Math.floor(ms / 1000) % 60} s`);
+
+// A job of the list: its title, how far it is, its clock, and a button that ends it.
+function listed(title, control) {
+  const far = el('span', { class: 'soft' });
+  const time = el('span', { class: 'soft mono' });
+  const begun = performance.now();
+  const tick = () => { time.textContent = clock(performance.now() - begun); };
+  tick();
+  const timer = setInterval(tick, 500);
+  const row = el('li', {}, el('span', {}, title), far, time, button('Stop', () => control.abort(), { class: 'small', 'aria-label': 'Stop ' + title }));
+  list.append(row);
+  return {
+    control,
+    progress(p) { far.textContent = progressText(p); },
+    end() { clearInterval(timer); row.remove(); },
+  };
+}
+
+function progressText(p) {
+  const of = p.target ? ` of ${p.target.toLocaleString('en')}` : '';
+  const value = p.half_width ? `, ${number(p.estimate, 4)} ± ${number(p.half_width, 2)}` : '';
+  return `${p.property ? p.property + ': ' : ''}${p.done.toLocaleString('en')}${of} ${p.unit || ''}${value}${p.detail ? ', ' + p.detail : ''}`;
+}
+
+// work runs f(signal, part) in the background, in the list of jobs. Jobs for different purposes run side by side; a new one ends the one before it for the
+// same purpose.
+export async function work(title, f, purpose = title) {
+  jobs.get(purpose)?.control.abort();
+  const job = listed(title, new AbortController());
+  jobs.set(purpose, job);
+  const newest = () => jobs.get(purpose) === job;
   status.say(title + '…');
   try {
-    const result = await f(control.signal, (name, value) => { if (name === 'progress' && running === control) status.progress(value); });
-    if (running === control) status.say(title + ': done.');
+    const result = await f(job.control.signal, (name, value) => { if (name === 'progress') job.progress(value); });
+    if (newest()) status.say(title + ': done.');
     return result;
   } catch (e) {
-    if (running === control || e?.name !== 'AbortError') status.error(e);
+    if (newest()) status.error(e);
+    e.shown = true;
     throw e;
   } finally {
-    if (running === control) { running = null; cancel.hidden = true; }
+    job.end();
+    if (newest()) jobs.delete(purpose);
   }
 }
 
-// attempt is for handlers of events: what went wrong has been said.
-export const attempt = (f) => async (...args) => { try { return await f(...args); } catch (e) { if (!e?.places && e?.name !== 'AbortError') { status.error(e); console.error(e); } return undefined; } };
+// attempt makes a handler of events of f: an error that nothing has shown yet is a message that stays.
+export const attempt = (f) => async (...args) => {
+  try { return await f(...args); } catch (e) {
+    if (e?.name !== 'AbortError' && !e?.shown) {
+      refuse(e);
+      if (!e?.expected) console.error(e);
+    }
+    return undefined;
+  }
+};

@@ -3,6 +3,7 @@ import { el, clear, button, field, choice, input, number, toNumber } from './dom
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
+import { Current } from './current.js';
 import { Plot } from './plot.js';
 import { verdict } from './view-model.js';
 
@@ -19,22 +20,32 @@ export function create() {
 
   const element = el('div', {},
     el('p', { class: 'soft' }, 'A constant without a value, such as const int N;, gets the values of a range low:step:high. All results come as they are computed.'),
-    el('div', { class: 'row' }, propertyField, field('Constants', ranges, 'grow'), field('Method', method), field('Samples', samples), engines, button('Run', attempt(() => run()), { class: 'main' })),
-    el('div', { class: 'two' }, el('section', { class: 'panel' }, plot.element), el('section', { class: 'panel' }, el('div', { class: 'scroll', style: 'max-height:60vh', tabindex: 0, role: 'region', 'aria-label': 'Results' }, el('table', { 'aria-label': 'Results' }, el('thead', {}, el('tr', {}, ['engine', 'constants', 'value'].map((t) => el('th', { scope: 'col' }, t)))), rows)))));
+    el('div', { class: 'row' }, propertyField, field('Constants', ranges, 'grow'), field('Method', method), field('Samples', samples), engines, button('Run', attempt(() => run()), { class: 'main' })));
+  const current = new Current(el('div', { class: 'two' }, el('section', { class: 'panel' }, plot.element), el('section', { class: 'panel' }, el('div', { class: 'scroll', style: 'max-height:60vh', tabindex: 0, role: 'region', 'aria-label': 'Results' }, el('table', { 'aria-label': 'Results' }, el('thead', {}, el('tr', {}, ['engine', 'constants', 'value'].map((t) => el('th', { scope: 'col' }, t)))), rows)))), attempt(() => run()));
+  element.append(current.element);
 
   async function run() {
-    points = [];
-    clear(rows);
-    plot.zoomed = null;
+    const of = current.begin();
+    current.stale();
+    let begun = false; // with the first point, those of the experiment before go
+    const add = (v) => {
+      if (!begun) { begun = true; points = []; clear(rows); plot.zoomed = null; current.done(of); }
+      put(v);
+    };
     const question = { ...doc.source, const: ranges.value.trim(), index: Number(property.value), method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    await work('Experiment', (signal, part) => ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v); else part(name, v); } }));
+    try {
+      await work('Experiment', (signal, part) => ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v); else part(name, v); } }));
+    } catch (e) {
+      current.failed(of, e);
+      throw e;
+    }
     draw();
     status.say(`${points.length} results.`);
   }
 
   let due = null;
-  function add(v) {
+  function put(v) {
     points.push(v);
     if (points.length <= 2000) rows.append(el('tr', {}, el('td', {}, v.engine), el('td', { class: 'mono' }, Object.entries(v.constants || {}).map(([k, x]) => `${k}=${x}`).join(', ')), el('td', {}, verdict({ ...v, constants: null }))));
     due ??= requestAnimationFrame(() => { due = null; draw(); });

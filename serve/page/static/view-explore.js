@@ -3,6 +3,7 @@ import { el, svg, clear, button, field, choice, input, number, interval, toNumbe
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
+import { Current } from './current.js';
 import { layout, Canvas, badge, legendOf, curve } from './graph.js';
 import { boardOf, boardElement, tileClass } from './board.js';
 
@@ -22,12 +23,15 @@ export function create() {
   const search = el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(); } }, field('Show a state with', expr, 'grow'), el('button', { type: 'submit' }, 'Find'));
   const element = el('div', {},
     el('div', { class: 'row' }, propertyField,
-      button('Start again', attempt(async () => { reset(); await refresh(); })),
+      button('Start again', () => again()),
       button('Unfold all', attempt(async () => { open = graph.nodes.map((n) => n.state).slice(0, 300); await refresh(); })),
       button('Path to the goal', attempt(() => why(false))), button('Path to failure', attempt(() => why(true))),
       button('Fit', () => canvas.fit()), button('SVG', () => download('graph.svg', serialized(), 'image/svg+xml'))),
-    search, found,
-    el('div', { class: 'two' }, el('div', {}, canvas.element, legend), el('section', { class: 'panel' }, details)));
+    search);
+  const current = new Current(el('div', {}, found, el('div', { class: 'two' }, el('div', {}, canvas.element, legend), el('section', { class: 'panel' }, details))), () => again());
+  element.append(current.element);
+
+  const again = () => { reset(); return refresh(); };
 
   function reset() { open = []; shown = []; chosen = null; path = new Set(); steps = new Set(); clear(found); }
 
@@ -41,16 +45,29 @@ export function create() {
 
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
 
+  // computed asks for something that is of the text as it is now; an error is shown above the graph.
+  async function computed(title, name, question) {
+    const of = current.begin();
+    try {
+      const answer = await work(title, (signal, part) => ask(name, { ...doc.source, ...question }, { signal, part }), 'explore');
+      return [of, answer];
+    } catch (e) {
+      current.failed(of, e);
+      throw e;
+    }
+  }
+
   const refresh = attempt(async () => {
-    const question = { ...doc.source, open, shown, ...asked() };
-    graph = await work('Explore', (signal, part) => ask('graph', question, { signal, part }));
+    const [of, answer] = await computed('Explore', 'graph', { open, shown, ...asked() });
+    graph = answer;
     if (!open.length && !shown.length) open = graph.nodes.filter((n) => n.open).map((n) => n.state);
     await draw();
+    current.done(of);
     status.say(`${graph.nodes.length} state${graph.nodes.length === 1 ? '' : 's'} shown${graph.states ? ` of ${graph.states.toLocaleString('en')}` : ''}${graph.more ? ': more than 300 are not drawn' : ''}.`);
   });
 
   const find = attempt(async () => {
-    const { states, count, of } = await work('Find', (signal, part) => ask('find', { ...doc.source, expr: expr.value }, { signal, part }));
+    const [, { states, count, of }] = await computed('Find', 'find', { expr: expr.value });
     clear(found, el('span', {}, `${count.toLocaleString('en')} of ${of.toLocaleString('en')} states.`),
       states.slice(0, 12).map((s) => button('(' + s.join(',') + ')', attempt(() => look(s)), { class: 'small mono' })));
     if (states.length) await look(states[0]);
@@ -67,7 +84,7 @@ export function create() {
 
   async function why(miss) {
     if (property.value === '') { status.error({ message: 'choose a property with P first' }); return; }
-    const answer = await work(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', (signal, part) => ask('path', { ...doc.source, ...asked(), miss }, { signal, part }));
+    const [, answer] = await computed(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', 'path', { ...asked(), miss });
     path = new Set(answer.states.map(key));
     steps = new Set(answer.states.slice(1).map((s, i) => key(answer.states[i]) + '>' + key(s)));
     open = [...new Map(answer.states.map((s) => [key(s), s])).values()].slice(0, 100);
@@ -193,8 +210,6 @@ export function create() {
     property.replaceWith(next);
     property = next;
   }
-  let stale = true;
   doc.addEventListener('diagnosed', listProperties);
-  doc.addEventListener('change', () => { stale = true; });
-  return { element, show() { listProperties(); if (stale) { stale = false; reset(); refresh(); } } };
+  return { element, show() { listProperties(); if (current.outdated) again(); } };
 }

@@ -68,22 +68,42 @@ export function create() {
     hint();
   }
 
-  let hinted = 0;
+  // Hints take longer than moves of a film: while some are computed, only the newest position waits. They say of which move they are.
+  let next = null; let computing = false;
   const hint = attempt(async () => {
     if (!hinting.checked) { clear(hints, el('p', { class: 'soft' }, 'Turn hints on. On boards up to 3x3 and 64 they are the probabilities of winning with optimal play, computed here; on others what expectimax thinks they are worth.')); return; }
-    const mine = ++hinted;
-    const q = { rows: game.rows, cols: game.cols, max: game.max, cells: game.cells, strategy: film?.strategy && !film.strategy.startsWith('optimal') ? film.strategy : '' };
-    const h = await ask('hints', q, { part: (name, v) => { if (name === 'progress') status.progress(v); } });
-    if (mine !== hinted) return;
-    if (!h.moves.length) { clear(hints, el('p', { class: 'soft' }, 'The game is over.')); return; }
-    clear(hints, el('p', { class: 'soft' }, h.kind === 'win' ? `The ${h.about}.` : h.kind === 'worth' ? `What ${h.about} thinks each move is worth, in its own points.` : `How likely ${h.about} makes the move.`),
-      ['left', 'right', 'up', 'down'].map((d) => {
-        const all = h.moves.map((x) => x.value);
-        const share = (v) => (h.kind !== 'worth' ? v : Math.max(...all) === Math.min(...all) ? 1 : 0.08 + 0.92 * (v - Math.min(...all)) / (Math.max(...all) - Math.min(...all)));
-        const m = h.moves.find((x) => x.dir === d);
-        return el('div', { class: 'hint' + (m?.best ? ' best' : '') }, el('span', {}, `${m?.best ? '★' : ' '} ${signs[d]} ${d}`), el('div', { class: 'track', 'aria-hidden': 'true' }, el('div', { class: 'fill', style: `width:${m ? share(m.value) * 100 : 0}%` })), el('span', { class: 'mono' }, m ? number(m.value, 8) : 'not legal'));
-      }));
+    next = game;
+    ofThisMove();
+    if (computing) return;
+    computing = true;
+    try {
+      while (next && hinting.checked) {
+        const g = next;
+        next = null;
+        const q = { rows: g.rows, cols: g.cols, max: g.max, cells: g.cells, strategy: film?.strategy && !film.strategy.startsWith('optimal') ? film.strategy : '' };
+        showHints(g, await ask('hints', q));
+      }
+    } finally { computing = false; }
   });
+
+  // ofThisMove greys hints of another move.
+  function ofThisMove() { hints.classList.toggle('outdated', hints.dataset.moves !== String(game.moves)); }
+
+  function showHints(g, h) {
+    hints.dataset.moves = g.moves;
+    const of = `Move ${g.moves}: `;
+    if (!h.moves.length) clear(hints, el('p', { class: 'soft' }, of + 'the game is over.'));
+    else {
+      clear(hints, el('p', { class: 'soft' }, of + (h.kind === 'win' ? `the ${h.about}.` : h.kind === 'worth' ? `what ${h.about} thinks each move is worth, in its own points.` : `how likely ${h.about} makes the move.`)),
+        ['left', 'right', 'up', 'down'].map((d) => {
+          const all = h.moves.map((x) => x.value);
+          const share = (v) => (h.kind !== 'worth' ? v : Math.max(...all) === Math.min(...all) ? 1 : 0.08 + 0.92 * (v - Math.min(...all)) / (Math.max(...all) - Math.min(...all)));
+          const m = h.moves.find((x) => x.dir === d);
+          return el('div', { class: 'hint' + (m?.best ? ' best' : '') }, el('span', {}, `${m?.best ? '★' : ' '} ${signs[d]} ${d}`), el('div', { class: 'track', 'aria-hidden': 'true' }, el('div', { class: 'fill', style: `width:${m ? share(m.value) * 100 : 0}%` })), el('span', { class: 'mono' }, m ? number(m.value, 8) : 'not legal'));
+        }));
+    }
+    ofThisMove();
+  }
 
   function at(i) {
     film.at = Math.max(0, Math.min(film.frames.length - 1, i));

@@ -3,13 +3,14 @@ import { el, clear, button, field, choice, input, number, toNumber, download, up
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
+import { Current } from './current.js';
 import { boardOf, boardElement } from './board.js';
 import { Plot } from './plot.js';
 
 export function create() {
   let path = []; let here = null; let property;
   const state = el('div', { 'aria-live': 'polite' });
-  const moves = el('ul', { class: 'list', 'aria-label': 'What can be done' });
+  const moves = el('ul', { class: 'list', 'aria-label': 'Enabled transitions' });
   const rows = el('tbody');
   const head = el('thead');
   const seed = el('input', { type: 'number', min: 0, step: 1 }); seed.value = 1;
@@ -20,22 +21,39 @@ export function create() {
   const variables = el('div', { class: 'row', role: 'group', 'aria-label': 'Variables in the plot' });
   let plotted = new Set();
 
-  const undo = button('Undo', attempt(async () => { if (path.length > 1) { path.pop(); await look(); } }));
+  const undo = button('Undo', attempt(async () => { if (path.length > 1) await look(path.slice(0, -1)); }));
   const element = el('div', {},
     el('div', { class: 'row' }, propertyField, undo, button('Start again', attempt(() => begin())),
       field('Steps', steps), field('Seed', seed), button('Random steps', attempt(() => random()), { class: 'main' }),
-      button('Save CSV', () => download('path.csv', csv(), 'text/csv')), button('Load CSV…', () => upload('.csv,.txt', load))),
+      button('Save CSV', () => download('path.csv', csv(), 'text/csv')), button('Load CSV…', () => upload('.csv,.txt', load))));
+  const current = new Current(el('div', {},
     el('div', { class: 'two' },
-      el('section', { class: 'panel' }, el('h2', {}, 'What can be done'), state, moves),
+      el('section', { class: 'panel' }, el('h2', {}, 'Enabled transitions'), state, moves),
       el('section', { class: 'panel' }, el('h2', {}, 'Path'), el('div', { class: 'scroll', style: 'max-height:44vh', tabindex: 0, role: 'region', 'aria-label': 'Path' }, el('table', { 'aria-label': 'Path' }, head, rows)))),
-    el('section', { class: 'panel' }, el('h2', {}, 'Over time'), variables, plot.element));
+    el('section', { class: 'panel' }, el('h2', {}, 'Plot'), variables, plot.element)), attempt(() => begin()));
+  element.append(current.element);
 
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
-  const begin = async () => { path = []; await look(); };
+  const begin = () => look([]);
 
-  async function look() {
-    const last = path[path.length - 1];
-    here = await work('Simulate', (signal, part) => ask('step', { ...doc.source, state: last?.state ?? null, ...asked() }, { signal, part }));
+  // computed asks for something that is of the text as it is now; an error is shown above the path.
+  async function computed(title, name, question) {
+    const of = current.begin();
+    try {
+      return [of, await work(title, (signal, part) => ask(name, { ...doc.source, ...question }, { signal, part }), 'simulate')];
+    } catch (e) {
+      current.failed(of, e);
+      throw e;
+    }
+  }
+
+  // look shows the end of a path, which takes the place of the one that is shown.
+  async function look(next = path) {
+    const last = next[next.length - 1];
+    const [of, answer] = await computed('Simulate', 'step', { state: last?.state ?? null, ...asked() });
+    here = answer;
+    path = next;
+    current.done(of);
     if (!last) path = [{ state: here.state, action: '', rewards: here.rewards }];
     else { last.rewards = here.rewards; last.value = here.value; }
     path[path.length - 1].value = here.value;
@@ -55,7 +73,7 @@ export function create() {
     const chain = !['mdp', 'lts', 'pomdp'].includes(here.type);
     clear(moves, here.moves.length ? here.moves.map((m) => el('li', { style: 'margin-bottom:8px' },
       el('strong', {}, (m.best ? '★ ' : '') + (/^\[/.test(m.action) ? m.action : `module ${m.action}`)), m.best ? el('span', { class: 'chip' }, 'best') : null,
-      el('div', { class: 'scroll' }, m.to.map((t) => el('div', { style: 'margin:3px 0' }, button(change(t.state), attempt(async () => { path.push({ state: t.state, action: m.action, p: t.p }); await look(); }), { class: 'small mono', 'aria-label': `${m.action} with ${chain && here.type === 'ctmc' ? 'rate' : 'probability'} ${number(t.p)} to ${t.text}` }),
+      el('div', { class: 'scroll' }, m.to.map((t) => el('div', { style: 'margin:3px 0' }, button(change(t.state), attempt(() => look([...path, { state: t.state, action: m.action, p: t.p }])), { class: 'small mono', 'aria-label': `${m.action} with ${chain && here.type === 'ctmc' ? 'rate' : 'probability'} ${number(t.p)} to ${t.text}` }),
         el('span', { class: 'soft' }, ` ${here.type === 'ctmc' ? 'rate ' : ''}${number(t.p)}${t.value ? ', then value ' + valueText(t.value) : ''}`)))))) : el('li', { class: 'warn' }, 'A deadlock: nothing can be done.'));
     clear(head, el('tr', {}, ['step', 'action', ...here.vars.map((v) => v.name), property.value !== '' ? 'value' : null].filter(Boolean).map((t) => el('th', { scope: 'col' }, t))));
     clear(rows, path.slice(-300).map((s, i) => { const n = Math.max(0, path.length - 300) + i; return el('tr', { 'aria-current': n === path.length - 1 ? 'true' : null }, el('td', { class: 'num' }, String(n)), el('td', {}, s.action), here.vars.map((v, j) => el('td', { class: 'mono' }, cell(v, s.state[j]))), property.value !== '' ? el('td', { class: 'mono' }, valueText(s.value)) : null); }));
@@ -82,9 +100,8 @@ export function create() {
 
   async function random() {
     const last = path[path.length - 1];
-    const answer = await work('Random steps', (signal, part) => ask('walk', { ...doc.source, state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1 }, { signal, part }));
-    for (const s of answer.steps.slice(1)) path.push(walked(s));
-    await look();
+    const [, answer] = await computed('Random steps', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1 });
+    await look([...path, ...answer.steps.slice(1).map(walked)]);
     status.say(`${answer.steps.length - 1} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
 
@@ -92,9 +109,8 @@ export function create() {
   const csv = () => ['action,step,' + here.vars.map((v) => v.name).join(','), ...path.map((s, i) => [i ? s.action : '-', i, ...here.vars.map((v, j) => cell(v, s.state[j]))].join(','))].join('\n') + '\n';
 
   const load = attempt(async (name, text) => {
-    const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.source, name, text }, { signal, part }));
-    path = found.steps.map(walked);
-    await look();
+    const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.source, name, text }, { signal, part }), 'simulate');
+    await look(found.steps.map(walked));
     status.say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
   });
 
@@ -103,8 +119,6 @@ export function create() {
     property.replaceWith(next);
     property = next;
   }
-  let stale = true;
   doc.addEventListener('diagnosed', listProperties);
-  doc.addEventListener('change', () => { stale = true; });
-  return { element, show: attempt(async () => { listProperties(); if (stale) { stale = false; await begin(); } }) };
+  return { element, show: attempt(async () => { listProperties(); if (current.outdated) await begin(); }) };
 }

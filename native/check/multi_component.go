@@ -8,17 +8,16 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// limit is an end component of the product together with the accepting parts of the
-// automata of some linear objectives: their jumps are guesses that are made at once.
+// acceptingComponent is an end component of the product together with the accepting parts of the automata of some linear
+// objectives. The automata make their nondeterministic jumps when the component is entered.
 //
-// Within the component some scheduler satisfies all objectives with probability one if and
-// only if it does so from some state after some jumps. For whatever scheduler satisfies
-// them, the right jumps are known from some time on; there are only so many, so by Lévy's
-// zero-one law some history has jumps that are right with a probability near one, and in
-// finitely many states a supremum of one is attained.
-type limit struct {
+// Within the component some scheduler satisfies all objectives with probability one if and only if it does so from some
+// state after some jumps. For whatever scheduler satisfies them, the right jumps are known from some time on. There are
+// finitely many of them, so by Lévy's zero-one law some history has jumps that are right with a probability near one; and in
+// finitely many states the supremum one is attained.
+type acceptingComponent struct {
 	*sparse.Graph
-	nodes  []guess
+	nodes  []componentNode
 	choice []uint32 // of the product
 	begin  []uint32 // the node that each member of the component should begin in, None if it should not begin here
 	goals  []*sparse.Set
@@ -27,24 +26,24 @@ type limit struct {
 	sure   *sparse.Set // the nodes from which they are reached
 }
 
-// guess is a state of the product, with a list of states of accepting parts.
-type guess struct{ at, list uint32 }
+// componentNode is a state of the product, with the number of a list of states of the accepting parts.
+type componentNode struct{ at, list uint32 }
 
-// guessed returns the objectives of a set that are open in an end component: there,
-// their automata do not accept without a jump. It is the same in all states of it.
-func (m *multi) guessed(satisfied, state uint32) []int {
+// openObjectives returns the objectives of a set whose automata accept in an end component only after a jump. They are the
+// same for all states of the component.
+func (m *multi) openObjectives(satisfied, state uint32) []int {
 	var out []int
 	for i, o := range m.objectives {
-		if satisfied>>i&1 == 1 && o.form == linear && o.reads.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
+		if satisfied>>i&1 == 1 && o.form == linear && o.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// limit builds the limit of an end component.
-func (m *multi) limit(satisfied uint32, members []uint32, choices *sparse.Set) (*limit, error) {
-	b := &limiter{multi: m, guesses: m.guessed(satisfied, members[0]), number: map[guess]uint32{}, inside: choices}
+// newAcceptingComponent builds the accepting component of an end component.
+func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
+	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0]), number: map[componentNode]uint32{}, inside: choices}
 	starts := make([][]uint32, len(members))
 	for k, s := range members {
 		jumps, err := b.jumps(s)
@@ -52,14 +51,14 @@ func (m *multi) limit(satisfied uint32, members []uint32, choices *sparse.Set) (
 			return nil, err
 		}
 		for _, list := range jumps {
-			starts[k] = append(starts[k], b.place(guess{s, b.parts.place(list)}))
+			starts[k] = append(starts[k], b.index(componentNode{s, b.parts.place(list)}))
 		}
 	}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	l := &limit{Graph: sparse.NewGraph(&b.out), nodes: b.nodes, choice: b.chosen}
-	if err := b.judge(l, satisfied); err != nil {
+	l := &acceptingComponent{Graph: sparse.NewGraph(&b.out), nodes: b.nodes, choice: b.chosen}
+	if err := b.findGoodNodes(l, satisfied); err != nil {
 		return nil, err
 	}
 	for k := range members {
@@ -74,23 +73,23 @@ func (m *multi) limit(satisfied uint32, members []uint32, choices *sparse.Set) (
 	return l, nil
 }
 
-// limiter builds a limit.
-type limiter struct {
+// acceptingComponentBuilder builds an accepting component.
+type acceptingComponentBuilder struct {
 	*multi
-	guesses []int // the objectives that are guessed
-	inside  *sparse.Set
-	parts   lists // of states of their accepting parts
-	number  map[guess]uint32
-	nodes   []guess
-	chosen  []uint32
-	out     sparse.Model
+	open   []int // the objectives that are guessed
+	inside *sparse.Set
+	parts  lists // of states of their accepting parts
+	number map[componentNode]uint32
+	nodes  []componentNode
+	chosen []uint32
+	out    sparse.Model
 }
 
-// jumps returns the lists of states that automata may jump to.
-func (b *limiter) jumps(state uint32) ([][]int, error) {
+// jumps returns the lists of states that the automata can jump to.
+func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	out := [][]int{nil}
-	for _, i := range b.guesses {
-		to, err := b.objectives[i].reads.auto.Jumps(b.automaton(b.states[state], i))
+	for _, i := range b.open {
+		to, err := b.objectives[i].reader.auto.Jumps(b.automaton(b.states[state], i))
 		if err != nil {
 			return nil, b.large(err)
 		}
@@ -107,7 +106,7 @@ func (b *limiter) jumps(state uint32) ([][]int, error) {
 	return out, nil
 }
 
-func (b *limiter) place(x guess) uint32 {
+func (b *acceptingComponentBuilder) index(x componentNode) uint32 {
 	i, ok := b.number[x]
 	if !ok {
 		i = uint32(len(b.nodes))
@@ -117,7 +116,7 @@ func (b *limiter) place(x guess) uint32 {
 	return i
 }
 
-func (b *limiter) build() error {
+func (b *acceptingComponentBuilder) build() error {
 	from := b.product.Model
 	b.out = sparse.Model{Kind: sparse.MDP, Weights: from.Weights, Rats: from.Rats, Err: from.Err}
 	for i := 0; i < len(b.nodes); i++ {
@@ -142,7 +141,7 @@ func (b *limiter) build() error {
 				if err != nil {
 					return err
 				}
-				b.out.Target = append(b.out.Target, b.place(guess{t, list}))
+				b.out.Target = append(b.out.Target, b.index(componentNode{t, list}))
 			}
 			b.out.Weight = append(b.out.Weight, from.Weight[lo:hi]...)
 		}
@@ -152,14 +151,14 @@ func (b *limiter) build() error {
 	return nil
 }
 
-// step has accepting parts read a state of the model.
-func (b *limiter) step(list, state uint32) (uint32, error) {
-	if len(b.guesses) == 0 {
+// step returns the list of states after the accepting parts have read a state of the model.
+func (b *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
+	if len(b.open) == 0 {
 		return list, nil
 	}
-	next := make([]int, len(b.guesses))
-	for k, i := range b.guesses {
-		q, err := b.objectives[i].reads.step(b.parts.of[list][k], state)
+	next := make([]int, len(b.open))
+	for k, i := range b.open {
+		q, err := b.objectives[i].reader.step(b.parts.of[list][k], state)
 		if err != nil {
 			return 0, b.large(err)
 		}
@@ -168,13 +167,13 @@ func (b *limiter) step(list, state uint32) (uint32, error) {
 	return b.parts.place(next), nil
 }
 
-// judge finds the end components that meet all goals, and from where they are reached.
-func (b *limiter) judge(l *limit, satisfied uint32) error {
+// findGoodNodes finds the end components that meet all goals, and the nodes that reach them with probability one.
+func (b *acceptingComponentBuilder) findGoodNodes(l *acceptingComponent, satisfied uint32) error {
 	alive := sparse.FullSet(len(l.nodes))
-	for k, i := range b.guesses {
+	for k, i := range b.open {
 		goal := sparse.NewSet(len(l.nodes))
 		for n, x := range l.nodes {
-			switch auto, q := b.objectives[i].reads.auto, b.parts.of[x.list][k]; {
+			switch auto, q := b.objectives[i].reader.auto, b.parts.of[x.list][k]; {
 			case auto.Class(q) == automata.Rejected:
 				alive.Remove(n)
 			case auto.Accepting(q):

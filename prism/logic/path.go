@@ -1,0 +1,126 @@
+package logic
+
+import (
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// PathForm is the form of a path formula, which decides how it is solved.
+type PathForm uint8
+
+// The forms of path formulas.
+const (
+	InitialState  PathForm = iota // a state formula, which the first state of a path decides
+	Next                          // X
+	Until                         // F, G, U, W or R of state formulas: an until formula or the negation of one
+	LateWeakUntil                 // W of state formulas with a lower bound, which is no until formula
+	CostBounded                   // F or U with bounds on costs
+	Linear                        // any other formula of linear temporal logic (LTL), which an automaton reads
+)
+
+// Path is a path formula. Negations around it are removed and counted.
+type Path struct {
+	// Whole is the formula as it was given, and X without the negations around it.
+	Whole, X sema.Expr
+	// Form is its form.
+	Form PathForm
+	// Negated says that the property is about the paths that do not satisfy X: the number of negations was odd.
+	Negated bool
+	// Operator says that X is a temporal operator, Op. Its operands are Left, nil for X, F and G, and Right; Bound is its
+	// step or time bound, or nil. The Right of InitialState is the state formula.
+	Operator    bool
+	Op          syntax.TemporalOp
+	Left, Right sema.Expr
+	Bound       *sema.Bound
+	// Costs are the bounds of CostBounded.
+	Costs []sema.Cost
+}
+
+// PathOf returns what a path formula is.
+func PathOf(x sema.Expr) *Path {
+	p := &Path{Whole: x}
+	for x.Type() != sema.Bool {
+		not, ok := x.(*sema.Unary)
+		if !ok || not.Op != syntax.OpNot {
+			break
+		}
+		p.Negated, x = !p.Negated, not.X
+	}
+	p.X, p.Form = x, Linear
+	if x.Type() == sema.Bool {
+		p.Form, p.Right = InitialState, x
+		return p
+	}
+	switch x := x.(type) {
+	case *sema.CostBounded:
+		p.Form, p.Left, p.Right, p.Costs = CostBounded, x.X, x.Y, x.Costs
+	case *sema.Temporal:
+		p.Operator, p.Op, p.Left, p.Right, p.Bound = true, x.Op, x.X, x.Y, x.Bound
+		switch {
+		case !IsState(x.X) || !IsState(x.Y):
+		case x.Op == syntax.Next:
+			p.Form = Next
+		case x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil:
+			p.Form = LateWeakUntil
+		default:
+			p.Form = Until
+		}
+	}
+	return p
+}
+
+// Not returns the negation of a formula.
+func Not(x sema.Expr) sema.Expr {
+	return &sema.Unary{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: syntax.OpNot, X: x}
+}
+
+// Reaches reports whether the formula is F or U of state formulas without bounds, and without a negation.
+func (p *Path) Reaches() bool {
+	return p.Form == Until && !p.Negated && p.Bound == nil && (p.Op == syntax.Future || p.Op == syntax.Until)
+}
+
+// Unbounded reports whether the formula is F, G, U, W or R of state formulas without a bound.
+func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
+
+// Repeated reports whether the formula is G F a or F G a without bounds: whether a must hold infinitely often, or, if lasting,
+// always from some time on.
+func (p *Path) Repeated() (a sema.Expr, lasting, ok bool) {
+	if p.Form != Linear || !p.Operator || p.Bound != nil {
+		return nil, false, false
+	}
+	inner, ok := p.Right.(*sema.Temporal)
+	if !ok || inner.Bound != nil || !IsState(inner.Y) {
+		return nil, false, false
+	}
+	switch {
+	case p.Op == syntax.Globally && inner.Op == syntax.Future:
+		return inner.Y, false, true
+	case p.Op == syntax.Future && inner.Op == syntax.Globally:
+		return inner.Y, true, true
+	}
+	return nil, false, false
+}
+
+// Algebra has the operations on sets, or on formulas, with which AsUntil computes.
+type Algebra[S any] struct {
+	Not     func(S) S
+	And     func(S, S) S
+	Neither func(S, S) S // of two: the complement of their union
+}
+
+// AsUntil returns the operands of the until formula that an operator, or its negation, is equivalent to:
+// F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is !(!a U !b). The left operand of F and G is
+// given as the set of all states.
+//
+// Source: the PRISM manual; Baier and Katoen, section 5.1.
+func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (l, r S, negated bool) {
+	switch op {
+	case syntax.Globally:
+		return left, a.Not(right), true
+	case syntax.WeakUntil:
+		return a.And(left, a.Not(right)), a.Neither(left, right), true
+	case syntax.Release:
+		return a.Not(left), a.Not(right), true
+	}
+	return left, right, false
+}

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// The row of a test report is a [TestResult]. This file has everything that a report shows of rows: the parts of one, the failures to
+// show in detail, the reasons of what was not judged, and the counts by folder. Text, Markdown, HTML, JUnit XML and the annotations of
+// GitHub lay these out and compute nothing of their own; JSON and CSV have the fields of a row as they are.
+
+// part is a part of a row with its name. Text to copy is code.
+type part struct {
+	Name, Text string
+	Code       bool
+}
+
+// parts returns the parts of a result that have a text, for reports that show it in detail.
+func (r *TestResult) parts() []part {
+	property := r.title()
+	if property == wholeRun {
+		property = ""
+	}
+	all := []part{
+		{"property", property, true},
+		{"with", r.setting(), true},
+		{"model", r.Model, true},
+		{"expected", r.expectedText(), false},
+		{"got", r.Got, false},
+		{"reason", r.Reason, false},
+		{"path", likeliestPath(r.Verdict), false},
+		{"re-run", r.Rerun, true},
+	}
+	return slices.DeleteFunc(all, func(p part) bool { return p.Text == "" })
+}
+
+// expectedText is the expectation, with its line if that is not the line of the property.
+func (r *TestResult) expectedText() string {
+	if r.Expected == "" || r.ExpectedLine == 0 || r.ExpectedLine == r.Line {
+		return r.Expected
+	}
+	return r.Expected + " (line " + strconv.Itoa(r.ExpectedLine) + ")"
+}
+
+// contrast is "expected X, got Y".
+func (r *TestResult) contrast() string { return "expected " + r.Expected + ", got " + r.Got }
+
+// maxAlike is how many failures with the same reason on the same engine are shown.
+const maxAlike = 5
+
+// failureRow is a failure that is shown in detail. More failures with the same reason on the same engine are not shown.
+type failureRow struct {
+	*TestResult
+	More int
+}
+
+// failures returns the failures to show, in the order of the suite.
+func (rep *TestReport) failures() []failureRow {
+	more := make(map[*TestResult]int) // after the last one that is shown
+	hidden := make(map[*TestResult]bool)
+	for _, g := range rep.byReason() {
+		if g.reason == "" || len(g.results) <= maxAlike {
+			continue
+		}
+		more[g.results[maxAlike-1]] = len(g.results) - maxAlike
+		for _, r := range g.results[maxAlike:] {
+			hidden[r] = true
+		}
+	}
+	var out []failureRow
+	for i := range rep.Results {
+		if r := &rep.Results[i]; r.Outcome.failing() && !hidden[r] {
+			out = append(out, failureRow{r, more[r]})
+		}
+	}
+	return out
+}
+
+// reasonRow counts the results that neither passed nor failed, with one outcome for one reason on one engine.
+type reasonRow struct {
+	Outcome               TestOutcome
+	N                     int
+	Engine, Reason, First string // First is the place of the first of them
+}
+
+// reasons returns why results were not judged, the gravest outcome first, then the most frequent reason.
+func (rep *TestReport) reasons() []reasonRow {
+	var out []reasonRow
+	for _, g := range rep.byReason() {
+		if g.outcome.failing() {
+			continue
+		}
+		row := reasonRow{g.outcome, len(g.results), g.engine, g.reason, g.results[0].place()}
+		switch {
+		case row.Reason != "":
+		case row.Outcome == TestUnchecked:
+			row.Reason = "there is no expectation"
+		default:
+			row.Reason = "no reason was given"
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// reasonGroup is the results with one outcome for one reason on one engine.
+type reasonGroup struct {
+	outcome        TestOutcome
+	engine, reason string
+	results        []*TestResult
+}
+
+// generalReason is the reason without the valuation, if that is a part of it.
+func (r *TestResult) generalReason() string {
+	if len(r.Constants) == 0 {
+		return r.Reason
+	}
+	return strings.ReplaceAll(r.Reason, result.Valuation(r.Constants).String(), "...")
+}
+
+// byReason groups the results that did not pass: the gravest outcome first, then the largest group.
+func (rep *TestReport) byReason() []*reasonGroup {
+	type key struct {
+		outcome        TestOutcome
+		engine, reason string
+	}
+	groups := make(map[key]*reasonGroup)
+	var order []*reasonGroup
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if r.Outcome == TestPassed {
+			continue
+		}
+		k := key{r.Outcome, r.Engine, r.generalReason()}
+		g := groups[k]
+		if g == nil {
+			g = &reasonGroup{outcome: r.Outcome, engine: r.Engine, reason: k.reason}
+			groups[k] = g
+			order = append(order, g)
+		}
+		g.results = append(g.results, r)
+	}
+	slices.SortStableFunc(order, func(a, b *reasonGroup) int {
+		if a.outcome != b.outcome {
+			return int(a.outcome) - int(b.outcome)
+		}
+		return len(b.results) - len(a.results)
+	})
+	return order
+}
+
+// folderRow has the counts of one folder on one engine, or of the whole report.
+type folderRow struct {
+	Folder, Engine string
+	Total          bool
+	*tally
+}
+
+// folders counts by folder and engine: folders in the order of the suite, engines in the order asked for. Behind several rows comes their
+// total.
+func (rep *TestReport) folders() []folderRow {
+	engines := rep.engines()
+	rows := make(map[string][]folderRow) // a folder has one for each engine, without a tally where it has no results
+	var folders []string
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		folder := r.folder()
+		if rows[folder] == nil {
+			folders = append(folders, folder)
+			rows[folder] = make([]folderRow, len(engines))
+		}
+		row := &rows[folder][slices.Index(engines, r.Engine)]
+		if row.tally == nil {
+			*row = folderRow{Folder: folder, Engine: r.Engine, tally: new(tally)}
+		}
+		row.count(r)
+	}
+	var out []folderRow
+	for _, folder := range folders {
+		out = append(out, rows[folder]...)
+	}
+	out = slices.DeleteFunc(out, func(row folderRow) bool { return row.tally == nil })
+	if len(out) > 1 {
+		out = append(out, folderRow{Folder: "total", Total: true, tally: tallyOf(rep.Results)})
+	}
+	return out
+}

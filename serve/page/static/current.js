@@ -1,0 +1,56 @@
+// What a view shows belongs to one text and its constants. When they change it is greyed, and says so; what went wrong is said where one looks.
+import { el, clear, button } from './dom.js';
+import { doc } from './document.js';
+
+// Current wraps the content of a view that was computed. renew computes it again.
+export class Current {
+  constructor(content, renew) {
+    this.content = content;
+    this.renew = renew;
+    this.message = el('div', { 'aria-live': 'polite' });
+    this.element = el('div', {}, this.message, content);
+    this.of = null; // the file and the revision that the content is of
+    doc.addEventListener('change', () => this.look());
+    this.look();
+  }
+
+  // begin returns what a computation is of, which is to be given to done or failed.
+  begin() { return { file: doc.file, revision: doc.revision }; }
+
+  get outdated() { return this.of?.revision !== doc.revision; }
+
+  done(of) {
+    this.of = of;
+    this.failure = null;
+    this.look();
+  }
+
+  // stale greys the content because something else is asked for, of whatever text.
+  stale() {
+    if (this.of) this.of = { ...this.of, revision: null };
+    this.look();
+  }
+
+  failed(of, e) {
+    if (e?.name === 'AbortError') return;
+    this.failure = { of, e };
+    this.look();
+  }
+
+  look() {
+    const failed = this.failure?.of.revision === doc.revision ? this.failure.e : null;
+    const old = this.of && this.outdated;
+    this.content.classList.toggle('outdated', !!old);
+    this.content.inert = !!old;
+    clear(this.message,
+      failed ? errorBox(failed) : null,
+      old ? el('div', { class: 'note row' }, el('span', {}, this.of.file === doc.file ? 'This is of an older text or question.' : `This is of ${this.of.file}.`), button('Compute again', this.renew, { class: 'small' })) : null);
+  }
+}
+
+// errorBox shows an error with a button for each place of a text.
+export function errorBox(e) {
+  return el('div', { class: 'error' }, e.places?.length
+    ? e.places.map((p) => button(`${p.file}:${p.line}:${p.column}: ${p.message}`, () => doc.dispatchEvent(new CustomEvent('go', { detail: p })), { class: 'small place' }))
+    : e.message);
+}
