@@ -136,7 +136,7 @@ func contestNotes(c *play.Contest) []string {
 	notes := []string{fmt.Sprintf("seed %d, %d games of each of at most %d: %v", c.Match.Seed, c.Games, c.Asked, c.End)}
 	known := int64(0)
 	for _, p := range c.Players {
-		known += min(p.Known, c.Games)
+		known += min(p.Resumed, c.Games)
 	}
 	if known > 0 {
 		notes[0] += fmt.Sprintf("; %d games from the state", known)

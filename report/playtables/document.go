@@ -190,9 +190,9 @@ func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowRe
 		fmt.Sprintf("predicted: by our games, the range of the best of as many games as theirs with probability %g %%, and its median", 100*stats.CompareConfidence),
 	}
 	t := play.Count(d, results)
-	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Met, t.Met+t.Unmet)
-	if t.Few > 0 {
-		counts += fmt.Sprintf("; %d more got too few games to judge", t.Few)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Compatible, t.Compatible+t.Incompatible)
+	if t.TooFew > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", t.TooFew)
 	}
 	notes = append(notes, counts)
 	for _, j := range play.Joints(results) {

@@ -148,8 +148,8 @@ func gamesNote(out *play.Outcome) string {
 	if out.Games() < out.Asked {
 		text += fmt.Sprintf(" of %d: %v", out.Asked, out.End)
 	}
-	if out.Known > 0 {
-		text += fmt.Sprintf(", %d of them from the state", min(out.Known, out.Games()))
+	if out.Resumed > 0 {
+		text += fmt.Sprintf(", %d of them from the state", min(out.Resumed, out.Games()))
 	}
 	return text + fmt.Sprintf("; best score %.0f, largest tile %d", out.Score.Max, largestTile(&out.Summary))
 }
