@@ -34,7 +34,7 @@ func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 
 // writeUMB writes the states, with the labels that properties use and with names for all reward structures.
 func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
-	space, err := explicit.Given(ctx, job.States, job.Numeric.Accuracy == result.Exact)
+	space, err := explicit.SpaceOf(ctx, job.States, job.Numeric.Accuracy == result.Exact)
 	if err != nil {
 		return nil, err
 	}

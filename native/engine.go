@@ -50,7 +50,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		}
 		// Beliefs are computed with fractions.
 		exactly := method.fractions() || plan.Model.ModelType() == syntax.POMDP
-		space, err := explicit.Given(ctx, plan.Job.States, exactly)
+		space, err := explicit.SpaceOf(ctx, plan.Job.States, exactly)
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ type Witness struct {
 }
 
 // StateSpace is one that there is already. Engines look for what else they
-// need: the embedded one for explicit.Known.
+// need: the embedded one for explicit.SpaceSource.
 type StateSpace interface {
 	// Declares has the variables, labels and reward structures of the states.
 	Declares() *sema.Model

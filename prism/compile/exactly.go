@@ -8,7 +8,7 @@ import (
 )
 
 // exactly evaluates an expression as its text says, for what doubles may get
-// wrong: see sema.Doubles.
+// wrong: see sema.FloatAnalysis.
 func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
 	e, err := m.unlabelled(e)
 	return func(v *env) sema.Value {
@@ -30,7 +30,7 @@ func (m *maker) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err
 }
 
 // doubt returns what tells whether doubles may get an expression wrong in a
-// state that sema.Doubles.Decide denies in some: whether the numbers that are
+// state that sema.FloatAnalysis.Decide denies in some: whether the numbers that are
 // compared, or a number and one that is rounded otherwise, are as close as what
 // doubles are off by.
 func (m *maker) doubt(e sema.Expr) (boolFn, error) {
@@ -53,10 +53,10 @@ func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
-		return m.doubles.Slack(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
+		return m.doubles.OperandError(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
 	case *sema.Call:
 		x, err := m.number(e.Args[0])
-		slack := m.doubles.Slack(e)
+		slack := m.doubles.OperandError(e)
 		return slack, func(v *env) float64 {
 			if a := x(v); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
 				return math.Inf(1)
@@ -70,7 +70,7 @@ func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 // differs returns what tells whether doubles alone give an expression another
 // value than with Slack, which decides it.
 func (m *maker) differs(e sema.Expr) (boolFn, error) {
-	slack := m.doubles.Slack(e)
+	slack := m.doubles.OperandError(e)
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
@@ -95,7 +95,7 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	var fs []boolFn
 	for _, x := range m.doubles.Doubtful(e) {
 		doubt := (*maker).doubt
-		if m.doubles.SlackDecides(x) {
+		if m.doubles.ErrorDecides(x) {
 			doubt = (*maker).differs
 		}
 		f, err := compiled(m, x, doubt)

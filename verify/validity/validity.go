@@ -174,7 +174,7 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	case in.Check.Validity != Valid:
 		return nil, in.unknown()
 	case in.states != nil:
-		return explicit.Given(ctx, in.states, true)
+		return explicit.SpaceOf(ctx, in.states, true)
 	}
 	options := in.options
 	options.Exact = true
@@ -214,7 +214,7 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 // give is build for states that are there, which were checked when they were
 // read, except for deadlocks.
 func (in *Instance) give(ctx context.Context, job *runner.Job, limits Limits) (err error) {
-	if in.given, err = explicit.Given(ctx, job.States, false); err != nil {
+	if in.given, err = explicit.SpaceOf(ctx, job.States, false); err != nil {
 		return err
 	}
 	in.Program, in.states = in.given.Program(), job.States
