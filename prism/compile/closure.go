@@ -448,7 +448,8 @@ func toInt(v *env, e *sema.Call, x float64) int32 {
 	return i
 }
 
-// shift returns what floor, ceil or round add to a double that is at most slack off.
+// shift returns the number that floor, ceil or round adds to a float64 with an error of at most
+// slack.
 func shift(e *sema.Call, slack float64) float64 {
 	if e.Func == sema.FuncCeil {
 		return -slack
