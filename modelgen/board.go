@@ -56,10 +56,10 @@ func (m Move) count(i int) string {
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
-// Columns returns the number of columns of a generated model's board, from the names of its
+// columns returns the number of columns of a generated model's board, from the names of its
 // formulas, some of which count the tiles of a line; 0 if there is no board with this number of
 // cells.
-func Columns(formulas []string, cells int) int {
+func columns(formulas []string, cells int) int {
 	count := func(m Move) int {
 		n := 0
 		for slices.Contains(formulas, m.count(n)) {

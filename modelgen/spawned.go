@@ -31,7 +31,3 @@ func SchedulerSpawns(m *syntax.Model) bool {
 	}
 	return len(firsts) > 1 && !drawn && formulas[noMax] && formulas[success] && formulas[fail]
 }
-
-// SchedulerSpawnsNote explains the results for a model with [SchedulerSpawns].
-const SchedulerSpawnsNote = "the scheduler of this model of 2048 also places the new tiles, so that minima and maxima are not those of the game; " +
-	"tilecheck gen --spawn uniform makes the model of the game"

@@ -137,12 +137,7 @@ func (s *Space) Warnings() []string {
 }
 
 // deadlocks returns the number of deadlocks that were given a self-loop.
-func (s *Space) deadlocks() int {
-	if s.model.Deadlocks == nil {
-		return s.earlierDeadlocks
-	}
-	return s.earlierDeadlocks + s.model.Deadlocks.Count()
-}
+func (s *Space) deadlocks() int { return s.earlierDeadlocks + s.model.NumDeadlocks() }
 
 // Fingerprint returns a 64-bit hash of state i.
 func (s *Space) Fingerprint(i int) uint64 { return mix(s.store.at(i)) }
