@@ -62,7 +62,7 @@ type tool interface {
 	// values has the tool tell what a property is in every state, in PRISM's order.
 	values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error)
 	// states reads what the tool makes of a model.
-	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
+	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
 	// is reports whether a property of the output is the item's.
 	is(p *parse.Property, it *item) bool
 }

@@ -39,7 +39,7 @@ func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, erro
 	if job.Numeric.Accuracy == result.Exact {
 		fractions = explicit.StrictFractions
 	}
-	space, err := explicit.Given(ctx, job.States, fractions)
+	space, err := explicit.SpaceOf(ctx, job.States, fractions)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 
 // States returns the state space that the tool builds of a model, under one valuation of its constants; with fractions if
 // the job asks for exact values.
-func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return nil, unsupported(err.Error())
 	}
@@ -32,7 +32,7 @@ func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation
 const exported = "exported"
 
 // states lets PRISM export its state space: as UMB, or in several text files if the version cannot write UMB.
-func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	args, given := modelOf(plan)
 	exact := plan.Job.Numeric.Accuracy == result.Exact
 	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
@@ -49,7 +49,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		args = append(args, "-nofixdl")
 	}
 	args = append(args, e.opt.Args...)
-	told := &explicit.Told{Whole: true, Actions: true}
+	told := &explicit.ToolSpace{Whole: true, Actions: true}
 	umb := exported + ".umb"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
 	if err == nil {
@@ -92,7 +92,7 @@ func mayRetry(err error) bool {
 }
 
 // states lets Storm export its state space with valuations. Without a property Storm explores all states.
-func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	if plan.Job.States != nil {
 		return nil, unsupported("Storm is not asked what it makes of files of states")
 	}
@@ -122,7 +122,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	umb, drn := exported+".umb", exported+".drn"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
 	if err == nil {
-		told := &explicit.Told{Whole: true, Means: true, Notes: []string{
+		told := &explicit.ToolSpace{Whole: true, Means: true, Notes: []string{
 			"Storm was asked for all states (--buildfull), also those behind a target; it tells rewards of transitions as the mean of each choice, " +
 				"gives none to the self-loop of a deadlock, and its labels of choices are compared where it has any",
 		}}
@@ -139,7 +139,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	if err == nil {
 		space, err = withValuations(space, got[drn])
 	}
-	return &explicit.Told{Space: space, Notes: []string{"rewards were not compared: Storm wrote a .drn file, as versions before 1.13 do"}}, err
+	return &explicit.ToolSpace{Space: space, Notes: []string{"rewards were not compared: Storm wrote a .drn file, as versions before 1.13 do"}}, err
 }
 
 // collect runs the tool and returns the files that it writes. The error explains why a file is missing.

@@ -10,16 +10,16 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Completion is a word that can stand at a place.
+// Completion is a word that can be inserted.
 type Completion struct {
 	Text   string
 	Kind   Kind // NoKind for a keyword
 	Detail string
 }
 
-// Complete returns what can stand at an offset instead of the word that ends there, and
-// where that word starts: the names that are declared and the keywords with which the
-// statement goes on by the grammar, sorted.
+// Complete returns the words that can replace the word that ends at an offset, sorted, and the
+// offset where that word starts. The words are the declared names and the keywords with which the
+// statement can continue according to the grammar.
 func (f *Files) Complete(name string, offset int) (from int, found []Completion) {
 	g, d := f.group(name)
 	if d == nil || len(d.text) > MaxText {
@@ -35,7 +35,7 @@ func (f *Files) Complete(name string, offset int) (from int, found []Completion)
 			return from, nil
 		}
 	}
-	s := g.stateAt(d, from)
+	s := g.statementAt(d, from)
 	if s.names != nil {
 		return from, s.names
 	}
@@ -45,7 +45,7 @@ func (f *Files) Complete(name string, offset int) (from int, found []Completion)
 		}
 	}
 	if !s.fresh && s.accepts("a_name") {
-		found = append(found, g.completions(d, s.declares...)...)
+		found = append(found, g.completions(d, s.kinds...)...)
 	}
 	if !d.isProps() && s.accepts("a_name'") {
 		for _, c := range g.completions(d, Variable) {
@@ -61,7 +61,7 @@ func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// completions are the declared names of kinds.
+// completions returns the declared names of the given kinds.
 func (g *group) completions(d *document, kinds ...Kind) []Completion {
 	var out []Completion
 	seen := make(map[string]bool)
@@ -80,27 +80,27 @@ func (g *group) completions(d *document, kinds ...Kind) []Completion {
 	return out
 }
 
-// partial is a statement that ends where something is to be completed.
+// partial is the beginning of a statement, up to the place of the completion.
 type partial struct {
-	props    bool
-	before   string // a text after which the statement can stand
-	text     string
-	fresh    bool // a name here is a new one
-	declares []Kind
-	names    []Completion // what can stand there, where the grammar does not say it
+	props  bool
+	before string // a valid text in front of the statement
+	text   string
+	fresh  bool         // a name here declares something new
+	kinds  []Kind       // of names that can be used here
+	names  []Completion // if not nil, the only completions
 }
 
-// longest is the largest statement, in bytes, for which the grammar is asked.
-const longest = 1 << 14
+// maxStatement is the largest statement, in bytes, that is completed by the grammar.
+const maxStatement = 1 << 14
 
-// stateAt finds the statement that an offset is in.
-func (g *group) stateAt(d *document, offset int) partial {
+// statementAt returns the statement at an offset.
+func (g *group) statementAt(d *document, offset int) partial {
 	end := d.lexemeFrom(offset)
 	for end > 0 && int(d.lexemes()[end-1].from) >= offset {
 		end--
 	}
 	var tokens []lexeme
-	block, late := "", false
+	block, afterCommand := "", false
 	for _, l := range d.lexemes()[:end] {
 		if l.class == syntax.Comment {
 			continue
@@ -112,11 +112,11 @@ func (g *group) stateAt(d *document, offset int) partial {
 				tokens = tokens[:0]
 			}
 		case d.is(l, "module") || d.is(l, "rewards"):
-			block, late = d.word(l), false
+			block, afterCommand = d.word(l), false
 		case l.class == syntax.Keyword && strings.HasPrefix(d.word(l), "end") && !d.is(l, "endinvariant"):
 			block, tokens = "", tokens[:0]
 		case d.is(l, "->") || d.is(l, "endinvariant"):
-			late = block == "module"
+			afterCommand = block == "module"
 			if d.is(l, "endinvariant") {
 				tokens = tokens[:0]
 			}
@@ -127,11 +127,11 @@ func (g *group) stateAt(d *document, offset int) partial {
 			tokens = tokens[d.head(tokens):]
 		}
 	}
-	s := partial{props: d.isProps(), declares: []Kind{Constant, Formula, Variable}}
+	s := partial{props: d.isProps(), kinds: []Kind{Constant, Formula, Variable}}
 	switch {
 	case block == "module" && (len(tokens) == 0 || !d.is(tokens[0], "module")):
 		s.before = "module m "
-		if late && (len(tokens) == 0 || !slices.ContainsFunc(tokens, func(l lexeme) bool { return d.is(l, "->") }) || d.is(tokens[0], "[")) {
+		if afterCommand && (len(tokens) == 0 || !slices.ContainsFunc(tokens, func(l lexeme) bool { return d.is(l, "->") }) || d.is(tokens[0], "[")) {
 			s.before = "module m [] true -> true; "
 		}
 	case block == "rewards" && (len(tokens) == 0 || !d.is(tokens[0], "rewards")):
@@ -139,18 +139,18 @@ func (g *group) stateAt(d *document, offset int) partial {
 	}
 	if len(tokens) > 0 {
 		from := int(tokens[0].from)
-		if offset-from > longest {
+		if offset-from > maxStatement {
 			s.names = []Completion{}
 			return s
 		}
 		s.text = string(d.text[from:offset])
 	}
-	s.names, s.fresh = g.special(d, s, tokens)
+	s.names, s.fresh = g.specialPlaces(d, s, tokens)
 	return s
 }
 
-// head is how many of the tokens are the head of a module or reward structure, once it
-// is complete.
+// head returns the number of tokens in the complete head of a module or reward structure; 0 if the
+// tokens do not start with one.
 func (d *document) head(tokens []lexeme) int {
 	switch n := len(tokens); {
 	case n == 3 && d.is(tokens[0], "module") && !d.is(tokens[2], "="):
@@ -163,8 +163,9 @@ func (d *document) head(tokens []lexeme) int {
 	return 0
 }
 
-// special is what can stand where the grammar knows no more than that it is a name.
-func (g *group) special(d *document, s partial, tokens []lexeme) (names []Completion, fresh bool) {
+// specialPlaces returns the completions where the grammar only knows that a name is required, and
+// whether the name is a new one.
+func (g *group) specialPlaces(d *document, s partial, tokens []lexeme) (names []Completion, fresh bool) {
 	if len(tokens) == 0 {
 		return nil, s.before == "module m "
 	}
@@ -175,7 +176,7 @@ func (g *group) special(d *document, s partial, tokens []lexeme) (names []Comple
 			quotes++
 		}
 	}
-	give := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(d, kinds...)...) }
+	ofKinds := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(d, kinds...)...) }
 	first := d.word(tokens[0])
 	switch {
 	case last == `"` && quotes%2 == 1:
@@ -185,19 +186,19 @@ func (g *group) special(d *document, s partial, tokens []lexeme) (names []Comple
 				return []Completion{}, true
 			}
 		case len(tokens) > 1 && d.is(tokens[len(tokens)-2], "{"):
-			return give(RewardStruct), false
+			return ofKinds(RewardStruct), false
 		}
-		out := give(Label, Property)
+		out := ofKinds(Label, Property)
 		if s.props {
 			out = append(out, Completion{Text: "deadlock", Kind: Label}, Completion{Text: "init", Kind: Label})
 		}
 		return out, false
 	case last == "[" && len(tokens) == 1 && s.before != "":
-		return give(Action), false
+		return ofKinds(Action), false
 	case first == "module" && len(tokens) == 3:
-		return give(Module), false
+		return ofKinds(Module), false
 	case first == "module" && len(tokens) > 3 && (last == "[" || last == ","):
-		return give(Variable, Action, Constant), false
+		return ofKinds(Variable, Action, Constant), false
 	case len(tokens) < 3 && slices.Contains([]string{"const", "formula", "module", "global"}, first),
 		len(tokens) == 2 && first == "const":
 		return nil, true
@@ -205,7 +206,8 @@ func (g *group) special(d *document, s partial, tokens []lexeme) (names []Comple
 	return nil, false
 }
 
-// accepts reports whether the statement can go on with a word.
+// accepts reports whether the statement can continue with a word: a parser error may only be that
+// the text ends.
 func (s partial) accepts(word string) bool {
 	text := s.before + s.text + " " + word
 	var err error
@@ -221,7 +223,7 @@ func (s partial) accepts(word string) bool {
 	return !slices.ContainsFunc(list, func(e *syntax.Error) bool { return !strings.Contains(e.Msg, "found end of file") })
 }
 
-// keywords are those that may be completed.
+// keywords returns the keywords that completion offers.
 func keywords(props bool) []string {
 	words := []string{"true", "false", "min", "max", "floor", "ceil", "round", "pow", "mod", "log", "const", "int", "double", "bool", "label"}
 	if props {

@@ -13,37 +13,37 @@ import (
 	"tilecheck/runner"
 )
 
-// Severity is how bad a diagnostic is.
+// Severity is the severity of a diagnostic.
 type Severity uint8
 
-// The severities. What check refuses is an Error.
+// The severities. The command check rejects a file with an Error.
 const (
 	Error Severity = iota + 1
 	Warning
 	Hint
 )
 
-// Range is a part of a text, in bytes.
+// Range is a part of a text, as byte offsets.
 type Range struct{ From, To int }
 
-// Diagnostic is something wrong with a file.
+// Diagnostic is a problem in a file.
 type Diagnostic struct {
 	File string
 	Range
-	Pos      syntax.Pos // where the command line says it is
+	Pos      syntax.Pos // the position that the command line prints
 	Severity Severity
-	Code     string // of a warning of package lint; else empty
+	Code     string // of a warning of package lint, otherwise empty
 	Message  string
 }
 
-// String returns it as the command line prints it.
+// String returns the diagnostic as the command line prints it.
 func (d Diagnostic) String() string {
 	return (&syntax.Error{File: d.File, Pos: d.Pos, Msg: d.Message}).Error()
 }
 
-// Diagnostics returns what is wrong with a file, in order: what check says of it, in the
-// same words and places. The files must not be large: a model of 10,000 lines takes
-// tens of milliseconds. The error is that of the context.
+// Diagnostics returns the problems of a file, in order, with the messages and positions of the
+// command check. A model of 10,000 lines takes tens of milliseconds. The error is that of the
+// context.
 func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
 	g, d := f.group(name)
 	if d == nil {
@@ -55,7 +55,7 @@ func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, err
 	return g.found[name], nil
 }
 
-// check finds what is wrong with a group.
+// check computes the diagnostics of all files of a group.
 func (g *group) check() {
 	g.checking.Do(func() {
 		g.found = make(map[string][]Diagnostic)
@@ -71,7 +71,7 @@ func (g *group) check() {
 			return
 		}
 		m := g.model.check()
-		for _, x := range m.wrong {
+		for _, x := range m.problems {
 			g.add(g.model, x.err, x.severity)
 		}
 		if m.model == nil {
@@ -90,13 +90,13 @@ func (g *group) check() {
 	})
 }
 
-// checked is what a model means.
+// checked is the result of checking a model.
 type checked struct {
-	model   *sema.Model   // nil if that is wrong
-	program *sema.Program // nil if constants have no values
-	values  map[string]string
-	wrong   []problem
-	hidden  []bool // the commands without which that was found out
+	model    *sema.Model       // nil if the model has errors
+	program  *sema.Program     // nil if constants have no values
+	values   map[string]string // of constants, by name
+	problems []problem
+	hidden   []bool // the commands that were hidden from the checker
 }
 
 type problem struct {
@@ -104,16 +104,16 @@ type problem struct {
 	severity Severity
 }
 
-// add keeps an error, if there is one.
+// add adds an error, unless it is nil.
 func (c *checked) add(err error, severity Severity) {
 	if err != nil {
-		c.wrong = append(c.wrong, problem{err, severity})
+		c.problems = append(c.problems, problem{err, severity})
 	}
 }
 
-// checkTree finds out what a tree means; told is as for sema.CheckCommands.
-func (d *document) checkTree(tree *syntax.Model, told func(*syntax.Command, bool)) (c checked) {
-	model, err := sema.CheckCommands(tree, told)
+// checkTree checks a tree. report is called as by sema.CheckCommands.
+func (d *document) checkTree(tree *syntax.Model, report func(*syntax.Command, bool)) (c checked) {
+	model, err := sema.CheckCommands(tree, report)
 	c.add(err, Error)
 	if err != nil {
 		return c
@@ -144,17 +144,17 @@ func (d *document) checkTree(tree *syntax.Model, told func(*syntax.Command, bool
 	return c
 }
 
-// lint adds the warnings that need no states.
+// lint adds the warnings of package lint that do not need the state space.
 func (g *group) lint(program *sema.Program) {
 	var files []lint.Source
 	for _, d := range g.docs() {
 		if d.err != nil {
-			return // what it uses is not known
+			return // the names that it uses are unknown
 		}
 		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Words: d.words()})
 	}
-	told, _ := lint.Split(lint.Texts(files, program), files)
-	for _, f := range told {
+	findings, _ := lint.Split(lint.Texts(files, program), files)
+	for _, f := range findings {
 		for _, d := range g.docs() {
 			if d.name == f.File {
 				g.found[d.name] = append(g.found[d.name], Diagnostic{
@@ -165,7 +165,7 @@ func (g *group) lint(program *sema.Program) {
 	}
 }
 
-// experiment is that of the constants in the options, as far as the files have them.
+// experiment returns the experiment for the constants in the options.
 func experiment(opts Options, model *sema.Model, props *sema.Properties) (*sema.Experiment, error) {
 	defs, err := sema.ParseConsts(opts.Consts)
 	if err != nil {
@@ -174,7 +174,7 @@ func experiment(opts Options, model *sema.Model, props *sema.Properties) (*sema.
 	return model.Experiment(props, nil, defs)
 }
 
-// instantiateProps does the same for a properties file.
+// instantiateProps adds the diagnostics of properties that depend on values of constants.
 func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Properties, program *sema.Program) {
 	if program == nil {
 		return
@@ -195,8 +195,8 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 	}
 }
 
-// undefined is what an error says of constants without values, which is a hint: they may
-// get them when the file is checked. It is nil where the error is another one.
+// undefined returns the errors about constants without values; nil for any other error. They are
+// only hints, because the values may be given when the file is checked.
 func undefined(err error) error {
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
 		return list
@@ -204,7 +204,7 @@ func undefined(err error) error {
 	return nil
 }
 
-// add keeps an error as diagnostics.
+// add adds an error as diagnostics of the files that it names.
 func (g *group) add(d *document, err error, severity Severity) {
 	if err == nil {
 		return
@@ -229,7 +229,7 @@ func (g *group) add(d *document, err error, severity Severity) {
 	}
 }
 
-// rangeAt is the token at a place; the last character where there is none.
+// rangeAt returns the token at a position, or else the character.
 func (d *document) rangeAt(pos syntax.Pos) Range {
 	if !pos.IsValid() {
 		return Range{}

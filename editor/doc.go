@@ -1,16 +1,16 @@
-// Package editor is what an editor wants to know of model and property files while they
-// are written: what is wrong, what a name means and where else it stands, what can
-// stand here, how a file is laid out.
+// Package editor answers the questions of an editor about model and property files while they are
+// edited: their errors, where a name is declared and used, how a word can be completed, and how a
+// file is formatted.
 //
 //	files := editor.New(editor.Options{}).With("m.prism", text).With("m.props", props)
 //	found, err := files.Diagnostics(ctx, "m.props")
 //	where, ok := files.Definition("m.props", offset)
 //
-// A [Files] is a snapshot: it does not change, and may be asked by many goroutines while
-// the next one is made. What was found out about a text is kept as long as the text is, and
-// what was found out about its commands is used for the next one.
+// A [Files] is an immutable snapshot, which many goroutines may use while the next one is made.
+// Results for a text are cached with it, and results for unchanged commands are reused for the
+// next text.
 //
-// Places are byte offsets into texts; [Lines] turns them into lines and columns, also of
-// UTF-16. The package knows of no protocol, reads no files and builds no states: a
-// language server and a web page ask it alike.
+// Positions are byte offsets; [Lines] converts them to lines and columns, also in UTF-16. The
+// package knows no protocol, reads no files and builds no state spaces. The language server and
+// the web page both use it.
 package editor

@@ -165,7 +165,7 @@ func TestRenameRefused(t *testing.T) {
 // What can stand at the end of a text, of a list of words that are looked for. By the
 // grammar in docs/language.md.
 func TestComplete(t *testing.T) {
-	looked := []string{"N", "x", "x'", "low", "go", "end", "steps", "one", "M", "true", "module", "endmodule", "dtmc", "bool", "int", "Pmax", "F", "U", "const", "rewards", "min", "filter", "endrewards", "init"}
+	limitedText := []string{"N", "x", "x'", "low", "go", "end", "steps", "one", "M", "true", "module", "endmodule", "dtmc", "bool", "int", "Pmax", "F", "U", "const", "rewards", "min", "filter", "endrewards", "init"}
 	tests := []struct{ file, text, want string }{
 		{"m.prism", model + "", "module const rewards dtmc init"},
 		{"m.prism", model + "mo", "module const rewards dtmc init"},
@@ -193,7 +193,7 @@ func TestComplete(t *testing.T) {
 		files := editor.New(editor.Options{}).With("m.prism", []byte(model)).With("m.props", []byte(props)).With(test.file, []byte(test.text))
 		_, found := files.Complete(test.file, len(test.text))
 		var got []string
-		for _, word := range looked {
+		for _, word := range limitedText {
 			if slices.ContainsFunc(found, func(c editor.Completion) bool { return c.Text == word }) {
 				got = append(got, word)
 			}

@@ -11,30 +11,30 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// MaxText is the largest text, in bytes, that is looked at: of a larger one the only
-// diagnostic says so.
+// MaxText is the largest text, in bytes, that is analysed. The only diagnostic of a larger text
+// says so.
 const MaxText = 16 << 20
 
-// Options say how texts are read.
+// Options says how texts are interpreted.
 type Options struct {
 	Dialect syntax.Dialect
-	// Consts are definitions of constants, as --const has them. They give names their
-	// values, and diagnostics what follows from these.
+	// Consts are definitions of constants in the syntax of --const. Diagnostics and hovers
+	// use the values.
 	Consts []string
 }
 
-// Files are the texts that are open, by name.
+// Files is a set of open texts, by name.
 type Files struct {
 	opts Options
 	docs map[string]*document
-	// groups has what the texts mean together, by the name of the model.
+	// groups are the models with their properties, by the name of the model.
 	groups map[string]*group
 }
 
-// New returns a set without texts.
+// New returns an empty set.
 func New(opts Options) *Files { return &Files{opts: opts} }
 
-// With returns a set in which a file has a text, which the caller no longer changes.
+// With returns a set in which the file has the given text, which the caller must not change.
 func (f *Files) With(name string, text []byte) *Files {
 	docs := maps.Clone(f.docs)
 	if docs == nil {
@@ -42,22 +42,21 @@ func (f *Files) With(name string, text []byte) *Files {
 	}
 	d := &document{name: name, text: text, dialect: f.opts.Dialect, opts: f.opts}
 	if old := f.docs[name]; old != nil {
-		d.before = old.remembered()
+		d.before = old.nextPrevious()
 	}
 	docs[name] = d
-	return f.over(docs, name)
+	return f.regroup(docs)
 }
 
-// Without returns a set that lacks a file.
+// Without returns a set without the file.
 func (f *Files) Without(name string) *Files {
 	docs := maps.Clone(f.docs)
 	delete(docs, name)
-	return f.over(docs, name)
+	return f.regroup(docs)
 }
 
-// over returns the set of other documents, of which one has changed: what the others
-// mean by themselves is kept.
-func (f *Files) over(docs map[string]*document, changed string) *Files {
+// regroup returns a set with the given documents. Groups without changes keep their results.
+func (f *Files) regroup(docs map[string]*document) *Files {
 	next := &Files{opts: f.opts, docs: docs, groups: make(map[string]*group)}
 	for _, name := range next.Names() {
 		model := next.ModelOf(name)
@@ -72,7 +71,7 @@ func (f *Files) over(docs map[string]*document, changed string) *Files {
 			g.model = d
 		}
 	}
-	for name, g := range next.groups { // nothing of it has changed
+	for name, g := range next.groups {
 		if old := f.groups[name]; old != nil && old.model == g.model && slices.Equal(old.props, g.props) {
 			next.groups[name] = old
 		}
@@ -83,7 +82,7 @@ func (f *Files) over(docs map[string]*document, changed string) *Files {
 // Names returns the names of the files, sorted.
 func (f *Files) Names() []string { return slices.Sorted(maps.Keys(f.docs)) }
 
-// Text returns the text of a file, nil if there is none. It must not be changed.
+// Text returns the text of a file, nil if it is not open. The caller must not change it.
 func (f *Files) Text(name string) []byte {
 	if d := f.docs[name]; d != nil {
 		return d.text
@@ -91,20 +90,20 @@ func (f *Files) Text(name string) []byte {
 	return nil
 }
 
-// IsProperties reports whether a file has properties and not a model.
+// IsProperties reports whether a file is a properties file.
 func (f *Files) IsProperties(name string) bool {
 	d := f.docs[name]
 	return d != nil && d.isProps()
 }
 
-// ModelOf returns the model that a file is about: itself, or for properties the model
-// whose name they continue (m.prism.props), or that has their name but for the ending, or
-// the only one in their folder; "" if there is none.
+// ModelOf returns the model that a file belongs to. A model belongs to itself. A properties file
+// belongs to the model of the same name with an ending added (m.prism.props), or of the same name
+// with another ending, or to the only model in its folder; "" if there is none.
 func (f *Files) ModelOf(name string) string {
 	if d := f.docs[name]; d == nil || !d.isProps() {
 		return name
 	}
-	var stem, beside []string
+	var stem, addUnit []string
 	base := strings.TrimSuffix(name, path.Ext(name))
 	for _, other := range f.Names() {
 		switch {
@@ -114,14 +113,14 @@ func (f *Files) ModelOf(name string) string {
 		case strings.TrimSuffix(other, path.Ext(other)) == base:
 			stem = append(stem, other)
 		default:
-			beside = append(beside, other)
+			addUnit = append(addUnit, other)
 		}
 	}
 	switch {
 	case len(stem) > 0:
 		return stem[0]
-	case len(beside) == 1:
-		return beside[0]
+	case len(addUnit) == 1:
+		return addUnit[0]
 	}
 	return ""
 }
@@ -134,28 +133,28 @@ func (f *Files) group(name string) (*group, *document) {
 	return f.groups[f.ModelOf(name)], d
 }
 
-// document is a text and what is found in it alone.
+// document is a text with the results for it alone.
 type document struct {
 	name    string
 	text    []byte
 	dialect syntax.Dialect
 	opts    Options
 
-	before memory // what was found in the text before this one
+	before previousResults
 	now    struct {
 		lexemes  atomic.Pointer[found[lexeme]]
-		commands atomic.Pointer[found[placed]]
+		commands atomic.Pointer[found[textCommand]]
 	}
 
-	telling sync.Once
-	props   bool
+	detecting sync.Once
+	props     bool
 
 	parsing sync.Once
-	tree    syntax.Node // what parses of it; of a model without the commands that are hidden
+	tree    syntax.Node // as far as it parses, without the hidden commands
 	err     error       // of the parser
-	// commands are those of a model that may be hidden, in order; hidden are those that
-	// are, by number, and nil if none is.
-	commands []placed
+	// commands are the commands of a model that can be hidden, in order. hidden says which of
+	// them are hidden in tree; nil if none are.
+	commands []textCommand
 	hidden   []bool
 
 	scanning sync.Once
@@ -169,30 +168,30 @@ type document struct {
 }
 
 func (d *document) isProps() bool {
-	d.telling.Do(func() { d.props = syntax.IsProperties(d.name, d.looked()) })
+	d.detecting.Do(func() { d.props = syntax.IsProperties(d.name, d.limitedText()) })
 	return d.props
 }
 
 func (d *document) parse() {
 	d.parsing.Do(func() {
 		if d.isProps() {
-			d.tree, d.err = syntax.ParsePart(d.dialect, d.name, d.looked())
+			d.tree, d.err = syntax.ParsePart(d.dialect, d.name, d.limitedText())
 			return
 		}
 		d.parseModel()
-		d.now.commands.Store(&found[placed]{d.looked(), d.commands})
+		d.now.commands.Store(&found[textCommand]{d.limitedText(), d.commands})
 	})
 }
 
-// looked is the text that is looked at.
-func (d *document) looked() []byte {
+// limitedText returns the text, or nil if it is too large.
+func (d *document) limitedText() []byte {
 	if len(d.text) > MaxText {
 		return nil
 	}
 	return d.text
 }
 
-// group is a model and the properties of it. The model may be missing.
+// group is a model and its properties. The model may be missing.
 type group struct {
 	opts  Options
 	model *document
@@ -204,7 +203,7 @@ type group struct {
 	bound    map[*document][]use
 }
 
-// docs are the documents of a group: the model, then its properties.
+// docs returns the documents of a group: the model, then its properties.
 func (g *group) docs() []*document {
 	if g.model == nil {
 		return g.props

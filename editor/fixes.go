@@ -8,15 +8,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Fix is a change that may put right what a diagnostic is about.
+// Fix is a change that may correct a diagnostic.
 type Fix struct {
 	Title string
 	Of    Diagnostic
 	Edits []Edit
 }
 
-// Fixes returns what may put right the diagnostics of a part of a file: the usual
-// mistakes of those who know other languages.
+// Fixes returns corrections for the diagnostics in a part of a file: for mistakes of users who
+// know other languages.
 func (f *Files) Fixes(ctx context.Context, name string, in Range) ([]Fix, error) {
 	found, err := f.Diagnostics(ctx, name)
 	g, d := f.group(name)
@@ -77,7 +77,7 @@ func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 	return Fix{}, false
 }
 
-// prime puts the prime behind the name in (x=1) before a lexeme.
+// prime adds the prime to the name in (x=1) before lexeme i.
 func (g *group) prime(d *document, i int) (Fix, bool) {
 	for ; i > 0; i-- {
 		if l := d.lexemes()[i]; l.class == syntax.Name && d.is(d.lexemes()[i-1], "(") {
@@ -91,7 +91,7 @@ func (g *group) prime(d *document, i int) (Fix, bool) {
 	return Fix{}, false
 }
 
-// nearest is the declared name that differs least from one that is not declared.
+// nearest returns the declared name that is most similar to an undeclared one.
 func (g *group) nearest(d *document, u *use) string {
 	return syntax.Nearest(u.name, func(yield func(string) bool) {
 		for _, doc := range g.docs() {

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Format returns the text of a file as package format lays it out. The error of one that
-// does not parse is a syntax.ErrorList. Commands that were laid out before are not again.
+// Format returns the text of a file in the layout of package format. The error for a text that
+// does not parse is a syntax.ErrorList. Layouts of unchanged commands are reused.
 func (f *Files) Format(name string) ([]byte, error) {
 	d := f.docs[name]
 	if d == nil {
@@ -24,29 +24,30 @@ func (f *Files) Format(name string) ([]byte, error) {
 	tree := d.tree
 	var known []format.Statement
 	for i, p := range d.commands {
-		if laid := p.laid.Load(); laid != nil {
-			known = append(known, format.Statement{From: p.from, To: p.to, Laid: laid})
+		if layout := p.layout.Load(); layout != nil {
+			known = append(known, format.Statement{From: p.from, To: p.to, Laid: layout})
 			continue
 		}
 		if tree != d.tree || d.hidden == nil || !d.hidden[i] {
 			continue
 		}
-		whole, err := syntax.ParseFile(d.dialect, name, d.text) // nobody has asked for the layout of one that the tree lacks
+		whole, err := syntax.ParseFile(d.dialect, name, d.text) // the tree lacks a command without a cached layout
 		if err != nil {
 			return nil, err
 		}
 		tree = whole
 	}
-	keep := func(from int32, laid *format.Laid) {
-		at, ok := slices.BinarySearchFunc(d.commands, from, func(p placed, from int32) int { return int(p.from - from) })
+	keep := func(from int32, layout *format.Laid) {
+		at, ok := slices.BinarySearchFunc(d.commands, from, func(p textCommand, from int32) int { return int(p.from - from) })
 		if ok {
-			d.commands[at].laid.Store(laid)
+			d.commands[at].layout.Store(layout)
 		}
 	}
 	return format.Again(format.Text{File: name, Src: d.text, Tree: tree, Lexemes: d.outside(known), Known: known, Keep: keep})
 }
 
-// outside are the lexemes without those between the first and the last one of statements.
+// outside returns the lexemes except those inside the statements; the first and last of each
+// statement stay.
 func (d *document) outside(list []format.Statement) []syntax.Lexeme {
 	text, all := string(d.text), d.lexemes()
 	out := make([]syntax.Lexeme, 0, max(len(all)/4, len(all)-10*len(list)))

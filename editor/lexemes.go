@@ -8,25 +8,25 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// lexeme is a token or a comment of a text.
+// lexeme is a token or comment of a text.
 type lexeme struct {
 	from, to int32
 	class    syntax.Class
 }
 
-// is reports whether a lexeme is that word or symbol.
+// is reports whether a lexeme has the given text.
 func (d *document) is(l lexeme, text string) bool { return string(d.text[l.from:l.to]) == text }
 
-// word is the text of a lexeme.
+// word returns the text of a lexeme.
 func (d *document) word(l lexeme) string { return string(d.text[l.from:l.to]) }
 
-// lexemes are the tokens and comments of the text. None goes on in the next line, so that
-// those of lines which were there before are known.
+// lexemes returns the tokens and comments of the text. No lexeme extends over a line break, so the
+// lexemes of unchanged lines are reused.
 func (d *document) lexemes() []lexeme {
 	d.scanning.Do(func() {
-		text := d.looked()
+		text := d.limitedText()
 		if old := d.before.lexemes; old != nil {
-			d.scanned = rescanned(old, text)
+			d.scanned = rescan(old, text)
 		} else {
 			d.scanned = scan(make([]lexeme, 0, len(text)/2+1), text, 0)
 		}
@@ -35,7 +35,7 @@ func (d *document) lexemes() []lexeme {
 	return d.scanned
 }
 
-// scan appends the lexemes of a text that stands at an offset.
+// scan appends the lexemes of a text that begins at an offset.
 func scan(out []lexeme, text []byte, at int) []lexeme {
 	for l := range syntax.Lexemes(text) {
 		out = append(out, lexeme{int32(at) + l.Start.Offset, int32(at) + l.Stop.Offset, l.Class})
@@ -43,13 +43,13 @@ func scan(out []lexeme, text []byte, at int) []lexeme {
 	return out
 }
 
-// rescanned are the lexemes of a text of which only some lines are new.
-func rescanned(old *found[lexeme], text []byte) []lexeme {
-	same, behind := Common(old.text, text)
-	from := bytes.LastIndexByte(text[:same], '\n') + 1
+// rescan returns the lexemes of a text in which only some lines have changed.
+func rescan(old *found[lexeme], text []byte) []lexeme {
+	front, back := Common(old.text, text)
+	from := bytes.LastIndexByte(text[:front], '\n') + 1
 	to := len(text)
-	if end := bytes.IndexByte(text[len(text)-behind:], '\n'); end >= 0 {
-		to = len(text) - behind + end
+	if end := bytes.IndexByte(text[len(text)-back:], '\n'); end >= 0 {
+		to = len(text) - back + end
 	}
 	shift := len(text) - len(old.text)
 	first, _ := slices.BinarySearchFunc(old.list, from, func(l lexeme, at int) int { return int(l.from) - at })
@@ -65,7 +65,8 @@ func rescanned(old *found[lexeme], text []byte) []lexeme {
 	return out
 }
 
-// Common is how many bytes two texts have in common at the beginning, and then at the end.
+// Common returns the lengths of the longest common prefix and, after it, common suffix of two
+// texts.
 func Common(a, b []byte) (front, back int) {
 	n := min(len(a), len(b))
 	for front < n && a[front] == b[front] {
@@ -77,7 +78,7 @@ func Common(a, b []byte) (front, back int) {
 	return front, back
 }
 
-// words are the lexemes as package lint wants them.
+// words returns the names and comments for package lint.
 func (d *document) words() iter.Seq2[syntax.Class, []byte] {
 	return func(yield func(syntax.Class, []byte) bool) {
 		for _, l := range d.lexemes() {
@@ -88,7 +89,7 @@ func (d *document) words() iter.Seq2[syntax.Class, []byte] {
 	}
 }
 
-// lexemeFrom is the index of the first lexeme that ends behind an offset.
+// lexemeFrom returns the index of the first lexeme that ends after an offset.
 func (d *document) lexemeFrom(offset int) int {
 	i, _ := slices.BinarySearchFunc(d.lexemes(), offset, func(l lexeme, offset int) int {
 		if int(l.to) <= offset {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Lines knows where the lines of a text start. Lines and columns count from 0 here, as
-// editors have them; a line ends with LF, CR LF or CR.
+// Lines knows where the lines of a text start. Lines and columns count from 0, as in editors. A
+// line ends with LF, CR LF or CR.
 type Lines struct {
 	text   []byte
 	starts []int
 }
 
-// NewLines reads a text.
+// NewLines returns the lines of a text.
 func NewLines(text []byte) *Lines {
 	l := &Lines{text: text, starts: []int{0}}
 	for i := 0; i < len(text); {
@@ -46,7 +46,7 @@ func (l *Lines) UTF16(offset int) (line, col int) {
 	return line, UTF16(l.text[l.starts[line] : l.starts[line]+n])
 }
 
-// UTF16 is how many units of UTF-16 a text has.
+// UTF16 returns the length of a text in units of UTF-16.
 func UTF16(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -59,8 +59,8 @@ func UTF16(text []byte) (n int) {
 	return n
 }
 
-// Offset returns the offset of a line and a column in bytes; what is behind the end
-// of a line or of the text is that end.
+// Offset returns the offset of a line and a column in bytes. A column after the end of the line
+// means its end; a line after the end of the text means the end of the text.
 func (l *Lines) Offset(line, col int) int {
 	from, to := l.line(line)
 	return min(from+max(col, 0), to)
@@ -80,7 +80,7 @@ func (l *Lines) FromUTF16(line, col int) int {
 	return from
 }
 
-// line is the extent of a line without its end.
+// line returns the start and the end of a line, without its line break.
 func (l *Lines) line(line int) (from, to int) {
 	switch {
 	case line < 0:
@@ -98,5 +98,5 @@ func (l *Lines) line(line int) (from, to int) {
 	return from, to
 }
 
-// Count is how many lines there are.
+// Count returns the number of lines.
 func (l *Lines) Count() int { return len(l.starts) }

@@ -6,11 +6,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Kind is what a name means.
+// Kind is the kind of thing that a name stands for.
 type Kind uint8
 
-// The kinds. Names of a kind are told apart by nothing else, but that constants,
-// formulas, variables share one space, and labels and properties another.
+// The kinds. Each kind has its own name space, except that constants, formulas and variables share
+// one, and labels and properties share one.
 const (
 	NoKind Kind = iota
 	Constant
@@ -26,14 +26,14 @@ const (
 	Function
 )
 
-// String returns the word for it.
+// String returns the English word for the kind.
 func (k Kind) String() string {
 	return [...]string{
 		"", "constant", "formula", "variable", "label", "property", "action", "module", "reward structure", "observable", "system", "function",
 	}[k]
 }
 
-// space is which names exclude each other.
+// space is a name space.
 type space uint8
 
 const (
@@ -64,27 +64,26 @@ func (k Kind) space() space {
 	return values
 }
 
-// occurrence is a name in a text.
+// occurrence is a name at a position in a text.
 type occurrence struct {
 	Range
 	name  string
 	space space
-	kind  Kind // of a declaration
-	// rename says that this is the first side of a renaming, to that it is the second
-	// one, which is the next occurrence.
+	kind  Kind // if the occurrence is a declaration
+	// rename marks the old name of a renaming, to the new name, which is the next occurrence.
 	rename, to bool
 	*about
 }
 
-// about is more of an occurrence that declares or renames; nil for others.
+// about holds details of an occurrence in a declaration or a renaming; nil for others.
 type about struct {
 	node syntax.Node
-	// module is that in which a variable is declared, and for the two sides of a
-	// renaming that which is renamed.
+	// module is the module in which a variable is declared or, in a renaming, the module that
+	// is renamed.
 	module string
 }
 
-// in is the module of an occurrence, if it has one.
+// in returns the module of an occurrence, or "".
 func (o occurrence) in() string {
 	if o.about == nil {
 		return ""
@@ -92,11 +91,11 @@ func (o occurrence) in() string {
 	return o.module
 }
 
-// occurrences returns the names of a document in order of their places.
+// occurrences returns the names of a document sorted by position.
 func (d *document) occurrences() []occurrence {
 	d.parse()
 	d.naming.Do(func() {
-		c := collector{text: d.looked()}
+		c := collector{text: d.limitedText()}
 		switch tree := d.tree.(type) {
 		case *syntax.Model:
 			known := d.commands
@@ -126,7 +125,7 @@ func (d *document) occurrences() []occurrence {
 	return d.names
 }
 
-// withCommands adds the names of commands, in order.
+// withCommands merges the names in reused commands into the others, sorted by position.
 func (d *document) withCommands(others []occurrence) []occurrence {
 	n := len(others)
 	for _, p := range d.commands {
@@ -147,15 +146,15 @@ func (d *document) withCommands(others []occurrence) []occurrence {
 	return append(out, others...)
 }
 
-// collector gathers names.
+// collector collects the names in a tree.
 type collector struct {
 	text   []byte
 	module string
-	known  func(*syntax.Command) bool // whose names are known; nil for none
+	known  func(*syntax.Command) bool // whether the names of a command are known; nil for none
 	out    []occurrence
 }
 
-// sorted are the names in order.
+// sorted returns the names sorted by position.
 func (c *collector) sorted() []occurrence {
 	byPlace := func(a, b occurrence) int { return a.From - b.From }
 	if !slices.IsSortedFunc(c.out, byPlace) {
@@ -164,7 +163,7 @@ func (c *collector) sorted() []occurrence {
 	return c.out
 }
 
-// add takes the name within a span; the quotes or the prime may belong to the span.
+// add adds the name in a span, which may include quotes or a prime.
 func (c *collector) add(name string, span syntax.Span, o occurrence) {
 	if !syntax.IsIdent(name) {
 		return
@@ -332,37 +331,37 @@ func (c *collector) structure(x syntax.Expr) {
 	}
 }
 
-// declaration is where a name is declared.
+// declaration is the place where a name is declared.
 type declaration struct {
 	doc *document
 	occurrence
-	index int // of the first use that means it
+	index int // of its occurrence in the document
 }
 
-// use is an occurrence and what it means.
+// use is an occurrence with its declaration.
 type use struct {
 	*occurrence
 	decl *declaration // nil if there is none
 }
 
-// uses returns what the names of a group mean, by document.
+// uses returns the names of a group with their declarations, by document.
 func (g *group) uses() map[*document][]use {
 	g.binding.Do(func() {
 		g.bound = make(map[*document][]use)
 		if g.model != nil {
 			b := newBinder(nil)
-			b.learn(g.model)
+			b.collect(g.model)
 			g.bound[g.model] = b.bind(g.model)
 			for _, d := range g.props {
 				own := newBinder(b)
-				own.learn(d)
+				own.collect(d)
 				g.bound[d] = own.bind(d)
 			}
 			return
 		}
 		for _, d := range g.props {
 			own := newBinder(nil)
-			own.learn(d)
+			own.collect(d)
 			g.bound[d] = own.bind(d)
 		}
 	})
@@ -374,7 +373,7 @@ type key struct {
 	name  string
 }
 
-// binder finds declarations: its own, else those of the outer one.
+// binder finds declarations: its own, otherwise those of the outer binder.
 type binder struct {
 	outer *binder
 	known map[key]*declaration
@@ -391,7 +390,7 @@ func (b *binder) find(s space, name string) *declaration {
 
 // learn reads the declarations of a document. An action is declared by the first
 // command or renaming that has it.
-func (b *binder) learn(d *document) {
+func (b *binder) collect(d *document) {
 	all := d.occurrences()
 	local := make(map[[2]string]bool) // the variables of each module
 	for i := range all {
@@ -419,7 +418,7 @@ func (b *binder) learn(d *document) {
 			}
 		}
 	}
-	for i := range all { // actions that only a renaming makes
+	for i := range all { // actions that only a renaming introduces
 		if o := &all[i]; o.to && i > 0 && b.find(values, all[i-1].name) == nil && b.find(actions, all[i-1].name) != nil {
 			b.action(d, i, o)
 		}
@@ -435,7 +434,7 @@ func (b *binder) action(d *document, i int, o *occurrence) {
 	b.known[key{actions, o.name}] = &declaration{doc: d, occurrence: a, index: i}
 }
 
-// bind says what the names of a document mean.
+// bind returns the names of a document with their declarations.
 func (b *binder) bind(d *document) []use {
 	all := d.occurrences()
 	out := make([]use, len(all))

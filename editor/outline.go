@@ -11,8 +11,8 @@ type Symbol struct {
 	Name   string
 	Kind   Kind
 	Detail string // such as the range of a variable
-	Whole  Range  // all of it
-	Range         // its name
+	Whole  Range  // the whole declaration
+	Range         // the name
 	Inside []Symbol
 }
 
@@ -90,7 +90,7 @@ func variableSymbol(v *syntax.VarDecl) Symbol {
 	return Symbol{Name: v.Name.Name, Kind: Variable, Detail: brief(detail), Whole: rangeOf(v), Range: rangeOf(v.Name)}
 }
 
-// brief cuts a text that is too long for an outline.
+// brief shortens a text for the outline.
 func brief(text string) string {
 	const limit = 80
 	if len(text) <= limit {
@@ -99,19 +99,19 @@ func brief(text string) string {
 	return text[:limit] + "…" // the text of an expression is ASCII
 }
 
-// Token is a part of a text that has a colour.
+// Token is a part of a text with a colour.
 type Token struct {
 	Range
 	Class syntax.Class
-	Kind  Kind // of a name that is known, also of labels in their quotes
-	// Declares says that the name is declared here.
+	Kind  Kind // of a name with a declaration
+	// Declares marks the declaration of the name.
 	Declares bool
 }
 
 // Tokens returns the comments, keywords, names, numbers and symbols of a file.
 func (f *Files) Tokens(name string) []Token { return f.TokensIn(name, Range{0, len(f.Text(name))}) }
 
-// TokensIn returns those of them of which something is in a part of the file.
+// TokensIn returns the tokens that overlap a part of the file.
 func (f *Files) TokensIn(name string, r Range) []Token {
 	g, d := f.group(name)
 	if d == nil {
@@ -152,14 +152,14 @@ func isFunction(name []byte) bool {
 	return false
 }
 
-// Lens is something to do with a file, shown above one of its lines.
+// Lens is a command that is shown above a line of a file.
 type Lens struct {
 	Range
 	Command  string // check or simulate
 	Property string // its name, or its number from 1
 }
 
-// Lenses returns what can be done with a file: simulate a model, check each property.
+// Lenses returns the commands for a file: simulate for a model, check for each property.
 func (f *Files) Lenses(name string) []Lens {
 	d := f.docs[name]
 	if d == nil {

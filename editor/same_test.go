@@ -31,8 +31,8 @@ func said(t *testing.T, f *editor.Files, name string, at int) []string {
 	from, words := f.Complete(name, at)
 	say(from, words)
 	say(f.References(name, at), f.Lenses(name))
-	laid, err := f.Format(name)
-	say(string(laid), err)
+	layout, err := f.Format(name)
+	say(string(layout), err)
 	for _, x := range f.Symbols(name) {
 		say(x)
 	}
@@ -44,7 +44,7 @@ func said(t *testing.T, f *editor.Files, name string, at int) []string {
 // renamed modules, clocks, guards that are false, values that doubles and fractions tell apart.
 func TestSameAsFresh(t *testing.T) {
 	r := rand.New(rand.NewPCG(needs.Number(t, "TILECHECK_SEED", 1), 1))
-	texts := append(models(t), model, strings.Replace(model, "const double p;", "const double p = 0.5;", 1), around, valued, valued+"module K = M [x=y, b=c, N=Q] endmodule\n")
+	texts := append(models(t), model, strings.Replace(model, "const double p;", "const double p = 0.5;", 1), env, valued, valued+"module K = M [x=y, b=c, N=Q] endmodule\n")
 	words := []string{
 		"module", "endmodule", "endmodule module Z z : bool;", "(", ")", "[", "]", "'", "=", "->", ";", ":", "x", "x'", "N", "k", "low", "far", "0.5", "//", "\n", " ", "&", "init", "formula",
 		"formula low = y;", "const int N = 3;", "const double p = 0.1;", "global g : [0..2];", "rewards", "endrewards", "[a] true -> true;", "[] false -> (x'=1);", "invariant", "\r\n", "é", "+ 0.5:true",
@@ -186,7 +186,7 @@ module M
 endmodule
 `
 
-const around = `dtmc
+const env = `dtmc
 const int N = 2*3;
 const int k = N-1;
 const double p = 0.5;

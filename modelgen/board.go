@@ -56,8 +56,9 @@ func (m Move) count(i int) string {
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
-// columns returns how many columns the board of a generated model has, by the names of its formulas, some of which count
-// the tiles of a line; 0 if there is no board of so many cells.
+// columns returns the number of columns of a generated model's board, from the names of its
+// formulas, some of which count the tiles of a line; 0 if there is no board with this number of
+// cells.
 func columns(formulas []string, cells int) int {
 	count := func(m Move) int {
 		n := 0
@@ -111,7 +112,8 @@ func (g *grid) legal(m Move) syntax.Expr {
 	return or(ways...)
 }
 
-// moved returns the assignments of a move, one for each cell, in the order of the cells. after gives the value of place j of line i.
+// moved returns the assignments of a move, one for each cell in order. after returns the value of
+// place j of line i.
 func (g *grid) moved(m Move, after func(i int, l line, j int) syntax.Expr) []*syntax.Assign {
 	byCell := map[string]*syntax.Assign{}
 	for i, l := range g.lines(m) {

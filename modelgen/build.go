@@ -69,7 +69,8 @@ const (
 	actSpawnInit = "spawn_init"
 )
 
-// onlyTwos reports whether a new tile is never a 4. The branch is then left out: a branch of probability 0 is not the same to every engine.
+// onlyTwos reports whether every new tile is a 2. The branch for a 4 is then omitted, because
+// engines treat a branch of probability 0 differently.
 func (b *builder) onlyTwos() bool {
 	p, err := parseP2(b.cfg.p2())
 	return err == nil && p.IsInt()
@@ -101,8 +102,8 @@ func (b *builder) constants() []syntax.Item {
 	return items
 }
 
-// newTile returns the updates that put a tile into cell, with the further assignments and with the probabilities of its values
-// as scale makes them.
+// newTile returns the updates that put a tile into cell, together with further assignments. scale
+// adjusts the probabilities of the two values.
 func (b *builder) newTile(cell string, scale func(p syntax.Expr) syntax.Expr, then ...*syntax.Assign) []*syntax.Update {
 	put := func(p string, value int) *syntax.Update {
 		return update(scale(ident(p)), append([]*syntax.Assign{assign(cell, intLit(value))}, then...)...)
@@ -134,7 +135,7 @@ func (b *builder) game(moves []*syntax.Command) []syntax.Item {
 	return append(items, b.formulas()...)
 }
 
-// policy returns what chooses the moves, nothing when a scheduler does.
+// policy returns the module that chooses the moves; nothing if a scheduler chooses.
 func (b *builder) policy() []syntax.Item {
 	switch {
 	case b.cfg.Table != nil:
@@ -147,7 +148,7 @@ func (b *builder) policy() []syntax.Item {
 	return nil
 }
 
-// endCommands are the self-loops that keep the end of a game from being a deadlock.
+// endCommands returns the self-loops that prevent a deadlock at the end of the game.
 func endCommands() []*syntax.Command {
 	return []*syntax.Command{
 		documented(command(actLoss, ident(fail), update(nil)), "The end of the game."),
@@ -161,7 +162,7 @@ func endCommands() []*syntax.Command {
 func (b *builder) finalMoves() []*syntax.Command {
 	var commands []*syntax.Command
 	for _, m := range allMoves() {
-		assigns := b.slid(m)
+		assigns := b.moveAssigns(m)
 		guard := and(ident(noMax), ident(m.canMove()), is(phase, moveMerge))
 		moved := command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
 		commands = append(commands, documented(moved, b.faultsDoc(m)...))
@@ -191,7 +192,7 @@ func (b *builder) formulas() []syntax.Item {
 		items = append(items, b.legalMoves()...)
 	}
 	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
-		items = append(items, howMany())
+		items = append(items, countLegalMoves())
 	}
 	if b.cfg.Spawn == SpawnUniform {
 		items = append(items, formula(emptyCells, sum(each(cells, func(c string) syntax.Expr {
@@ -201,8 +202,8 @@ func (b *builder) formulas() []syntax.Item {
 	return append(items, label(fail, ident(fail)), label(success, ident(success)))
 }
 
-// belowMax is true for tiles that cannot make more than MAX by merging, whether or not the game can produce them: symbolic engines
-// look at every valuation.
+// belowMax holds for tiles that cannot become larger than MAX by merging. It also covers values
+// that the game cannot produce, because symbolic engines consider every valuation.
 func belowMax(cell string) syntax.Expr {
 	return binary(syntax.OpLe, ident(cell), binary(syntax.OpDiv, ident(constMax), intLit(2)))
 }

@@ -4,8 +4,9 @@ import "tilecheck/prism/syntax"
 
 // Markov chains: the game with a policy, without a choice anywhere.
 
-// chainMoves has what a chain does in the move-merge phase: the commands of the moves, among which a policy manager chooses, or one command
-// that makes each legal move with the same probability.
+// chainMoves returns the commands of a chain in the move-merge phase: the commands of the moves if
+// a policy manager chooses among them, otherwise one command that makes each legal move with the
+// same probability.
 func (b *builder) chainMoves() []*syntax.Command {
 	if b.cfg.Policy.Kind != RandomMoves {
 		return b.finalMoves()
@@ -13,7 +14,7 @@ func (b *builder) chainMoves() []*syntax.Command {
 	var updates []*syntax.Update
 	for _, m := range allMoves() {
 		p := paren(&syntax.Cond{C: ident(m.canMove()), T: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), E: intLit(0)})
-		updates = append(updates, update(p, append(b.slid(m), assign(phase, intLit(randomPhase)))...))
+		updates = append(updates, update(p, append(b.moveAssigns(m), assign(phase, intLit(randomPhase)))...))
 	}
 	guard := and(ident(noMax), not(ident(fail)), binary(syntax.OpGt, ident(legalMoves), intLit(0)), is(phase, moveMerge))
 	doc := append(syntax.Doc{
@@ -26,8 +27,8 @@ func (b *builder) chainMoves() []*syntax.Command {
 // legalMoves names the formula that counts them.
 const legalMoves = "legal_moves"
 
-// slid returns the assignments of a move.
-func (b *builder) slid(m Move) []*syntax.Assign {
+// moveAssigns returns the assignments of a move.
+func (b *builder) moveAssigns(m Move) []*syntax.Assign {
 	tiles := line.movedTiles
 	if b.cfg.Updates == UpdatesPublished {
 		tiles = line.publishedTiles
@@ -35,8 +36,8 @@ func (b *builder) slid(m Move) []*syntax.Assign {
 	return b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i), tiles) })
 }
 
-// howMany is the formula of legalMoves.
-func howMany() syntax.Item {
+// countLegalMoves returns the formula legalMoves.
+func countLegalMoves() syntax.Item {
 	var xs []syntax.Expr
 	for _, m := range allMoves() {
 		xs = append(xs, paren(&syntax.Cond{C: ident(m.canMove()), T: intLit(1), E: intLit(0)}))

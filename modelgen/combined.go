@@ -61,7 +61,7 @@ func (g *grid) slides(m Move, f filled) bool {
 	return false
 }
 
-// merges returns the neighbours that merge if they are equal, when all else depends on it.
+// merges returns the pairs of neighbours of which one pair must be equal for the move to be legal.
 func (g *grid) merges(m Move, f filled) []pair {
 	var ps []pair
 	for _, p := range g.pairs(m) {

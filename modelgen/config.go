@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Config says which model to build. The zero values of Kind, P2, Policy, Spawn and Updates are the final model of the thesis, by the rules of the game; the board and
-// Max have no default.
+// Config says which model to build. The zero values of Kind, P2, Policy, Spawn and Updates give
+// the final model of the thesis with correct rules; the board and Max have no default.
 type Config struct {
 	Kind Kind
 	// Rows and Cols are the size of the board, each 1 to 6, together at least two cells.
@@ -41,7 +41,7 @@ const (
 	maxTile = 1 << 30
 )
 
-// Kind is one of the three models of the thesis, or one of two that it has not.
+// Kind is one of the three models of the thesis, or one of two additional ones.
 type Kind uint8
 
 // The kinds, from the last of the thesis to the first, and those that are not its.
@@ -64,7 +64,7 @@ const (
 	POMDP
 )
 
-// Spawn is how the random phase picks the cell of a new tile.
+// Spawn says how the random phase chooses the cell of a new tile.
 type Spawn uint8
 
 // The spawn modes. They give the same simulations and different extremal probabilities: see docs/models.md.
@@ -172,7 +172,7 @@ func (c Config) Validate() error {
 	return errors.Join(slices.Concat(errs, c.validateKind(), c.validateUpdates())...)
 }
 
-// validateKind returns what is wrong with a configuration of a kind that the thesis has not.
+// validateKind returns the errors in a configuration of a kind that is not from the thesis.
 func (c Config) validateKind() []error {
 	var errs []error
 	if (c.Kind == DTMC || c.Kind == POMDP) && c.Spawn != SpawnUniform {

@@ -7,7 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// header is the comment at the top of a model: what it is, how it was made, and what its spawn mode and policy mean.
+// header returns the comment at the top of a model: what the model is, how it was generated, and
+// the meaning of its spawn mode and policy.
 func (c Config) header() syntax.Doc {
 	doc := syntax.Doc{
 		fmt.Sprintf("2048 on %d rows and %d columns until there is a tile of %d.", c.Rows, c.Cols, c.Max),
@@ -27,7 +28,7 @@ func (c Config) header() syntax.Doc {
 	return append(doc, c.updatesMeaning()...)
 }
 
-// madeBy is the command line without the program's name.
+// madeBy returns the command line without the program's name.
 func (c Config) madeBy() string {
 	if c.Table != nil {
 		return c.Table.Command
@@ -45,7 +46,7 @@ func (k Kind) meaning() string {
 	}[k]
 }
 
-// spawnMeaning says what is left to a scheduler.
+// spawnMeaning says what the scheduler chooses.
 func (c Config) spawnMeaning() []string {
 	scope := "  Pmin and Pmax range over the moves only."
 	if c.Kind == DTMC {

@@ -2,8 +2,9 @@ package modelgen
 
 import "tilecheck/prism/syntax"
 
-// Manager returns the module of a policy, for a model of the game that lacks one; nil for no policy. The formulas of legal moves that it
-// refers to are in every model but the prototype. The error is a *FieldError for a policy that is none.
+// Manager returns the module of a policy, for a generated model that lacks one; nil for no policy.
+// It uses the formulas of legal moves, which every model except the prototype has. The error is a
+// *FieldError for an invalid policy.
 func Manager(p Policy) (*syntax.Module, error) {
 	if err := p.validate(); err != nil || p.Kind == NoPolicy {
 		return nil, err
@@ -12,8 +13,9 @@ func Manager(p Policy) (*syntax.Module, error) {
 	return b.policyManager(), nil
 }
 
-// policyManager is the module that chooses the moves by synchronising on them. It has no other action of game_grid in its alphabet, so it
-// blocks neither new tiles nor the end of the game. What it lets through is legal, so it causes no deadlock.
+// policyManager returns the module that chooses the moves by synchronising on them. Its alphabet
+// has no other action of game_grid, so it blocks neither new tiles nor the end of the game. It
+// always allows some legal move, so it causes no deadlock.
 //
 // Source: thesis section 3.7.
 func (b *builder) policyManager() *syntax.Module {
@@ -30,9 +32,9 @@ func (b *builder) policyManager() *syntax.Module {
 	return module
 }
 
-// randomMoves draws a number for a move, and draws again when that move is illegal. Nothing is drawn before the move-merge phase, where the
-// thesis draws right after the last move and so lets the scheduler of new tiles see it, and nothing is drawn at the start, where the thesis
-// has left.
+// randomMoves adds commands that draw the number of a move, and draw again if the move is illegal.
+// Unlike in the thesis, nothing is drawn before the move-merge phase, because the scheduler of new
+// tiles would see it; and nothing is drawn at the start, where the thesis has left.
 func randomMoves(module *syntax.Module) {
 	const rn = "m_rn"
 	d := draw{rn, numMoves}
@@ -64,8 +66,8 @@ func alternateMoves(module *syntax.Module, p Policy) {
 	)
 }
 
-// preferred is the commands of a preference list, which apply while inUse holds (always, when nil) and make the assignment
-// (none, when nil) with the first move of the list.
+// preferred returns the commands of a preference list. They are enabled while inUse holds (nil
+// means always). The first move of the list also makes the assignment first, unless it is nil.
 func preferred(o Order, inUse syntax.Expr, first *syntax.Assign) []*syntax.Command {
 	var guards []syntax.Expr
 	if inUse != nil {

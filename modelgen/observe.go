@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Observe is what the player of a partially observable model sees of the board, besides the phase, the start and the end of the game.
-// The zero value is everything.
+// Observe is the part of the board that the player of a partially observable model sees. The
+// phase, the start and the end of the game are always visible. The zero value is the whole board.
 type Observe struct {
 	Kind ObserveKind
 	// Row is that of ObserveRow, from 0.
@@ -41,13 +41,13 @@ const observeWant = "all, none, max, row:R, cells:0,3 (row by row from 0) or mas
 // error is a *FieldError.
 func ParseObserve(text string) (Observe, error) {
 	wrong := &FieldError{"observe", strconv.Quote(text), observeWant}
-	kind, rest, given := strings.Cut(text, ":")
+	kind, rest, simplifyIf := strings.Cut(text, ":")
 	switch {
-	case !given && kind == "all":
+	case !simplifyIf && kind == "all":
 		return Observe{}, nil
-	case !given && kind == "none":
+	case !simplifyIf && kind == "none":
 		return Observe{Kind: ObserveNone}, nil
-	case !given && kind == "max":
+	case !simplifyIf && kind == "max":
 		return Observe{Kind: ObserveMax}, nil
 	case kind == "row":
 		r, err := strconv.Atoi(rest)
@@ -104,7 +104,7 @@ func (o Observe) String() string {
 	return fmt.Sprintf("ObserveKind(%d)", o.Kind)
 }
 
-// validate refuses what a board has not.
+// validate returns an error for cells or rows outside the board.
 func (o Observe) validate(rows, cols int) error {
 	parsed, err := ParseObserve(o.String())
 	if err != nil || parsed != o {
@@ -121,7 +121,7 @@ func (o Observe) validate(rows, cols int) error {
 	return nil
 }
 
-// cells returns the numbers of the cells that are seen one by one.
+// cells returns the numbers of the cells that are observed individually.
 func (o Observe) cells(rows, cols int) []int {
 	var out []int
 	switch o.Kind {
@@ -154,7 +154,7 @@ func (o Observe) meaning() []string {
 	}
 }
 
-// observables is what the player sees.
+// observables declares the observables.
 func (b *builder) observables() []syntax.Item {
 	see := func(name string, x syntax.Expr) syntax.Item {
 		return &syntax.ObservableDecl{Name: &syntax.Ident{Name: name}, X: x}
@@ -170,7 +170,7 @@ func (b *builder) observables() []syntax.Item {
 	return append(items, see("begins", ident(fieldEmpty)), see("won", ident(success)), see("lost", ident(fail)))
 }
 
-// blindMoves has the moves of a player who does not know which are legal.
+// blindMoves returns the moves of a player who does not know which moves are legal.
 func (b *builder) blindMoves() []*syntax.Command {
 	commands := b.finalMoves()
 	var refused []*syntax.Command

@@ -8,7 +8,8 @@ import (
 
 // The random phase: new tiles, and the module that draws their cells.
 
-// randomPhase is the commands that put a new tile down. The game starts with two tiles: the first one leaves the phase as it is.
+// randomPhase returns the commands that add a new tile. The game starts with two tiles, so the
+// first one does not end the phase.
 //
 // Source: thesis sections 3.4 and 3.6.
 func (b *builder) randomPhase() []*syntax.Command {
@@ -32,8 +33,9 @@ func firstTile() syntax.Expr { return and(ident(fieldEmpty), is(phase, randomPha
 
 func toMoves() *syntax.Assign { return assign(phase, intLit(moveMerge)) }
 
-// uniformPhase is the random phase in two commands. Their guards leave out full boards, which no random phase sees: symbolic engines
-// check the sum of the probabilities there too, and it is 0.
+// uniformPhase returns the random phase as two commands. Their guards exclude full boards, which
+// never occur in the random phase: symbolic engines check the sum of the probabilities there too,
+// and it is 0.
 func (b *builder) uniformPhase() []*syntax.Command {
 	var first, next []*syntax.Update
 	for _, cell := range b.grid.cells {
@@ -56,9 +58,10 @@ func over(n syntax.Expr) func(syntax.Expr) syntax.Expr {
 	return func(p syntax.Expr) syntax.Expr { return binary(syntax.OpDiv, p, n) }
 }
 
-// spawnManager is the module that draws the cell of a new tile, and draws again when it is not empty. Its variable has one value more than
-// there are cells: nothing is drawn before the random phase, where the thesis draws right after the last tile and so lets the scheduler of
-// the moves see it, and nothing is drawn at the start, where the thesis has cell 0.
+// spawnManager returns the module that draws the cell of a new tile, and draws again if the cell
+// is not empty. Its variable has one more value than there are cells, for "nothing drawn". Unlike
+// in the thesis, nothing is drawn before the random phase, because the scheduler of the moves
+// would see it; and nothing is drawn at the start, where the thesis has cell 0.
 //
 // Source: thesis section 3.7, Random Phase.
 func (b *builder) spawnManager() *syntax.Module {

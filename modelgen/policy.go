@@ -57,8 +57,9 @@ const (
 	AlternateMoves
 )
 
-// Policy is how the policy manager, the model's second module, chooses among the legal moves. The zero value is no policy: the model has
-// no such module and a scheduler chooses. Policies are comparable; lists that the kind does not use are zero.
+// Policy says how the policy manager, the model's second module, chooses among the legal moves.
+// With the zero value there is no such module and a scheduler chooses. Policies are comparable;
+// lists that the kind does not use are zero.
 //
 // Source: thesis section 3.7.
 type Policy struct {
@@ -172,7 +173,7 @@ func (p Policy) String() string {
 	return fmt.Sprintf("PolicyKind(%d)", p.Kind)
 }
 
-// validate refuses a Policy that ParsePolicy could not have returned.
+// validate returns an error for a Policy that ParsePolicy cannot return.
 func (p Policy) validate() error {
 	parsed, err := ParsePolicy(p.String())
 	if err == nil && parsed != p {

@@ -63,8 +63,8 @@ func byTiles(heading string, commandsFor func(filled) []*syntax.Command) []*synt
 
 func protoField(f filled) string { return "field_" + f.String() }
 
-// protoRandom is cell i's part of the random phase when the cells f are filled: the action's name says which cells will be. On an empty
-// board two are.
+// protoRandom returns the commands of cell i in the random phase when the cells f are filled. The
+// name of an action says which cells are filled afterwards. On an empty board two tiles are added.
 func (b *builder) protoRandom(i int, c protoCell, f filled) []*syntax.Command {
 	added := 1
 	guards := []syntax.Expr{ident(noMax), ident(protoField(f)), is(c.phase, randomPhase)}
@@ -101,7 +101,7 @@ func (b *builder) protoMoves(c protoCell, f filled) []*syntax.Command {
 		value := b.protoMoved(m, f, c.value)
 		if !b.grid.slides(m, f) {
 			equal := anyEqual(merges)
-			value = given(equal, value)
+			value = simplifyIf(equal, value)
 			guards = append(guards, paren(equal))
 		}
 		var assigns []*syntax.Assign
@@ -122,8 +122,8 @@ func (b *builder) protoMoved(m Move, f filled, cell string) syntax.Expr {
 	return tiles.from(slices.Index(l, cell), 0, len(tiles))
 }
 
-// given simplifies a conditional whose condition is known to hold.
-func given(known, x syntax.Expr) syntax.Expr {
+// simplifyIf simplifies a conditional whose condition is known to hold.
+func simplifyIf(known, x syntax.Expr) syntax.Expr {
 	if cond, ok := x.(*syntax.Cond); ok && reflect.DeepEqual(cond.C, known) {
 		return cond.T
 	}

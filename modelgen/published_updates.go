@@ -40,7 +40,7 @@ func ParseUpdates(text string) (Updates, error) {
 	return Updates(i), err
 }
 
-// validateUpdates returns what is wrong with a configuration of the published updates.
+// validateUpdates returns the errors in a configuration with the published updates.
 func (c Config) validateUpdates() []error {
 	if c.Updates == UpdatesRules {
 		return nil
@@ -90,7 +90,7 @@ func (l line) publishedTiles(j, tiles int) syntax.Expr {
 	return x
 }
 
-// faultsDoc says which assignments of a move have the faults, nothing if none has.
+// faultsDoc says which assignments of a move have faults; nothing if none has.
 func (b *builder) faultsDoc(moves ...Move) syntax.Doc {
 	var cells []string
 	for _, m := range moves {

@@ -6,16 +6,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// question is a condition on a row of a table, as an expression of the model and as its answers, one for each row.
+// question is a condition on a row of a table: an expression of the model, and its answer for each
+// row.
 type question struct {
 	x       syntax.Expr
 	answers []bool
 }
 
-// decide returns an integer expression that is classes[i] on the board and memory of rows[i], for every i. Elsewhere it is anything.
+// decide returns an integer expression with the value classes[i] for the board and memory of
+// rows[i]. For other boards it may have any value.
 //
-// It is a decision tree: in each node the question that separates the classes best, by the Gini impurity, ties going to the first one.
-// The legal moves are among the questions, so that a preference list becomes itself again.
+// It is a decision tree. Each node asks the question that separates the classes best by the Gini
+// impurity; ties go to the first. The legal moves are among the questions, so a preference list
+// stays one.
 //
 // Source: L. Breiman et al., Classification and Regression Trees, 1984, chapter 2.
 func (g *grid) decide(rows []TableRow, classes []int) syntax.Expr {
@@ -29,7 +32,7 @@ func (g *grid) decide(rows []TableRow, classes []int) syntax.Expr {
 	return t.node(all)
 }
 
-// tree is what the nodes of a tree share while it grows.
+// tree is the data that the nodes of a tree share while it is built.
 type tree struct {
 	questions []question
 	classes   []int
@@ -53,7 +56,8 @@ func (t *tree) node(rows []int) syntax.Expr {
 	return paren(&syntax.Cond{C: q.x, T: t.node(yes), E: t.node(no)})
 }
 
-// best returns the question with the greatest purity. Rows of different classes differ in some answer, so there is one that splits.
+// best returns the question with the highest purity. Rows of different classes differ in some
+// answer, so a splitting question exists.
 func (t *tree) best(rows []int) *question {
 	best, most := -1, 0.0
 	for i := range t.questions {
@@ -90,8 +94,8 @@ func (t *tree) purity(q *question, rows []int) (purity float64, splits bool) {
 	return float64(squares[0])/float64(total[0]) + float64(squares[1])/float64(total[1]), true
 }
 
-// questions returns what can be asked: which moves are legal, how neighbours compare, how large a tile is, and the memory. The last two
-// tell any two rows apart.
+// questions returns all questions: which moves are legal, how neighbours compare, how large a tile
+// is, and the value of the memory. The last two distinguish any two rows.
 func (g *grid) questions(rows []TableRow) []question {
 	var all []question
 	ask := func(x syntax.Expr, holds func(r *TableRow) bool) {
@@ -128,7 +132,7 @@ func (g *grid) questions(rows []TableRow) []question {
 	return all
 }
 
-// indices are the pairs of neighbours along a move as indices of cells, the near one first.
+// indices returns the pairs of neighbours along a move as indices of cells, the nearer one first.
 func (g *grid) indices(m Move) [][2]int {
 	var all [][2]int
 	for _, p := range g.pairs(m) {

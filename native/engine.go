@@ -42,7 +42,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
 		}
-		space, err := explicit.Given(ctx, plan.Job.States, fractionsOf(method, plan))
+		space, err := explicit.SpaceOf(ctx, plan.Job.States, fractionsOf(method, plan))
 		if err != nil {
 			return err
 		}

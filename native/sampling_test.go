@@ -14,7 +14,7 @@ import (
 )
 
 // written returns the states of a model through a file.
-func written(t *testing.T, src string) *files.Given {
+func written(t *testing.T, src string) *files.StateFiles {
 	t.Helper()
 	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {

@@ -99,7 +99,7 @@ type Witness struct {
 }
 
 // StateSpace is a state space that is known before the check. Engines look for further
-// methods that they need: the embedded engine for explicit.Known.
+// methods that they need: the embedded engine for explicit.SpaceSource.
 type StateSpace interface {
 	// Declares returns the variables, labels and reward structures of the states.
 	Declares() *sema.Model

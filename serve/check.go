@@ -14,11 +14,11 @@ type checkQuestion struct {
 	Index  *int   `json:"index"`
 	Method string `json:"method"` // exact if empty
 	Engine string `json:"engine"` // native if empty
-	Exact  bool   `json:"exact"`  // with fractions
+	Exact  bool   `json:"exact"`  // compute with fractions
 	sampling
 }
 
-// sampling says how to sample. Zero is the default of the engine.
+// sampling configures sampling; zero means the default of the engine.
 type sampling struct {
 	Samples    int64   `json:"samples"`
 	Width      float64 `json:"width"`
@@ -26,7 +26,7 @@ type sampling struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// check checks properties. The embedded engine's verdicts are also sent one by one, as parts named verdict.
+// check checks properties and returns the verdicts of the engine. The embedded engine's verdicts are also sent one by one, as parts named verdict.
 func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
 	job, engine, err := h.question(q)
 	if err != nil {
@@ -38,8 +38,8 @@ func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any,
 	if err != nil {
 		return nil, err
 	}
-	if n := plan.Verdicts(); n > mostPoints {
-		return nil, badf("%d results, want %d at most", n, mostPoints)
+	if n := plan.Verdicts(); n > maxResults {
+		return nil, badf("%d results, want %d at most", n, maxResults)
 	}
 	verdicts, err := engine.Check(ctx, plan)
 	if err != nil {
@@ -48,10 +48,10 @@ func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any,
 	return map[string]any{"verdicts": result.Records(verdicts)}, nil
 }
 
-// mostPoints is the number of results of one request.
-const mostPoints = 10_000
+// maxResults is the largest number of results of one request.
+const maxResults = 10_000
 
-// question returns the job and the engine of a question.
+// question returns the job and the engine of a request.
 func (h *handler) question(q *checkQuestion) (runner.Job, runner.Engine, error) {
 	job := h.job(&q.source)
 	if q.Index != nil {

@@ -1,15 +1,17 @@
-// Package serve answers the questions of the page: what a model means and does, why a property has
-// its value, how a strategy plays.
+// Package serve is the API of the web page. It answers requests about models, properties and
+// strategies for 2048.
 //
 //	h := serve.New(serve.Options{Version: "dev"})
 //	http.ListenAndServe("localhost:8000", h) // package serve/site does it safely
 //
-// There is one API and there are two transports: package serve/site has it behind a web server, and
-// cmd/playground in a worker of the browser, as the same http.Handler. Each request is a POST of an
-// object of JSON to /api/NAME, and its answer is lines of JSON: any number of {"progress": …} and
-// parts of the answer, then {"answer": …} or {"error": …}. Every request says all it is about, the text of the
-// model included; what is kept between requests (states, values, tables of the game) only saves time. So a
-// worker can be ended and begun again at any moment, and a closed tab leaves nothing behind.
+// The API is an http.Handler with two transports: package serve/site puts it behind a web server,
+// cmd/playground into a worker of the browser. A request is a POST of a JSON object to /api/NAME.
+// The answer is lines of JSON: any number of {"progress": …} and parts of the answer, then
+// {"answer": …} or {"error": …}. A request contains everything it is about, including the text of
+// the model; state spaces, values and tables of the game are cached between requests only to save
+// time. So a worker can be stopped and restarted at any moment, and a closed tab leaves nothing
+// behind.
 //
-// The package knows no files but those of Options.Folders, listens nowhere and has no page.
+// The package accesses no files except those in Options.Folders, does not listen on the network,
+// and does not contain the page.
 package serve

@@ -16,11 +16,12 @@ import (
 
 type experimentQuestion struct {
 	checkQuestion
-	// Engines are asked one after the other; none is the embedded one.
+	// Engines run one after another; an empty list means the embedded engine.
 	Engines []string `json:"engines"`
 }
 
-// experiment checks a property under every valuation of its constants, and sends each verdict when it is there.
+// experiment checks a property for every valuation of its constants, and sends each verdict as
+// soon as it is known.
 func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *reply) (any, error) {
 	engines := q.Engines
 	if len(engines) == 0 {
@@ -35,8 +36,8 @@ func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *re
 	if err != nil {
 		return nil, err
 	}
-	if n := plan.Verdicts(); n > mostPoints {
-		return nil, badf("%d points, want %d at most", n, mostPoints)
+	if n := plan.Verdicts(); n > maxResults {
+		return nil, badf("%d points, want %d at most", n, maxResults)
 	}
 	n := 0
 	for _, name := range engines {
@@ -66,7 +67,8 @@ func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *re
 	return map[string]any{"points": n}, nil
 }
 
-// valuationsOf lists the valuations of all constants of a plan of one property, as --const has them.
+// valuationsOf returns the valuations of all constants of a plan with one property, in the syntax
+// of --const.
 func valuationsOf(plan *runner.Plan) [][]string {
 	var out [][]string
 	for model := range plan.Models() {
@@ -96,7 +98,7 @@ type strategiesQuestion struct {
 	On         bool     `json:"on"`
 }
 
-// row is what is known of a strategy.
+// row holds the results of a strategy.
 type row struct {
 	Strategy string  `json:"strategy"`
 	Best     int     `json:"best"`
@@ -113,19 +115,19 @@ type span struct {
 	Hi    result.JSONNumber `json:"hi"`
 }
 
-// reach is the share of the games that were lost before a tile.
+// reach is the fraction of games that were lost before a tile was reached.
 type reach struct {
 	Tile int  `json:"tile"`
 	Lost span `json:"lost"`
 }
 
 const (
-	mostGames      = 1_000_000
-	mostStrategies = 12
-	confidence     = 0.99
+	maxGames      = 1_000_000
+	maxStrategies = 12
+	confidence    = 0.99
 )
 
-// strategies plays strategies against each other, and sends the table whenever more is known.
+// strategies plays the strategies against each other, and sends the table repeatedly.
 func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *reply) (any, error) {
 	goal, err := exponent(q.Max)
 	if err != nil {
@@ -135,8 +137,8 @@ func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *re
 	if err != nil {
 		return nil, err
 	}
-	if q.Games < 1 || q.Games > mostGames || len(q.Strategies) > mostStrategies {
-		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Games, len(q.Strategies), mostGames, mostStrategies)
+	if q.Games < 1 || q.Games > maxGames || len(q.Strategies) > maxStrategies {
+		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Games, len(q.Strategies), maxGames, maxStrategies)
 	}
 	opt := play.CompareOptions{
 		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: q.On, Seed: q.Seed}, By: play.Criterion(q.By),
@@ -160,7 +162,8 @@ func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *re
 	return map[string]any{"table": tableOf(c, c.Sequential), "end": c.End.String(), "seconds": c.Elapsed.Seconds(), "warnings": c.Warnings}, nil
 }
 
-// tableOf is what the games say so far. Intervals hold however the number of games came about, if they are to.
+// tableOf returns the results so far. With sequential set, the intervals are valid even though the
+// number of games depends on the results.
 func tableOf(c *play.Contest, sequential bool) any {
 	var rows []row
 	for i := range c.Players {
@@ -196,7 +199,7 @@ func meanOf(m stats.Moments, sequential bool) span {
 
 type publishedQuestion struct{}
 
-// published are the points of the thesis's Figure 3.25.
+// published returns the points of Figure 3.25 of the thesis.
 func (h *handler) published(context.Context, *publishedQuestion, *reply) (any, error) {
 	type point struct {
 		Strategy     string  `json:"strategy"`
@@ -213,5 +216,6 @@ func (h *handler) published(context.Context, *publishedQuestion, *reply) (any, e
 	return map[string]any{"points": points, "note": modelgen.PublishedNote, "games": modelgen.PublishedSamples, "confidence": modelgen.PublishedConfidence}, nil
 }
 
-// pause lets others speak: in a browser nothing is heard, a wish to end included, while something is computed.
+// pause lets other goroutines run: in a browser no message, such as a cancellation, is received
+// during a computation.
 func pause() { time.Sleep(time.Millisecond) }

@@ -13,30 +13,29 @@ import (
 	"tilecheck/result"
 )
 
-// MostNodes is the number of states of a picture: more of them nobody can look at.
-const MostNodes = 300
+// MaxNodes is the largest number of states in a graph; more would be unreadable.
+const MaxNodes = 300
 
 type graphQuestion struct {
 	source
-	// Open are the states whose successors are shown; none stands for the initial ones.
+	// Open are the states whose successors are shown; by default the initial states.
 	Open [][]int32 `json:"open"`
-	// Shown are states that are shown besides.
+	// Shown are further states to show.
 	Shown [][]int32 `json:"shown"`
-	// Property has its value on every state: its index, or a text.
+	// Property, or Text, is the property whose value is shown at every state.
 	Property *int   `json:"property"`
 	Text     string `json:"text"`
 }
 
 type graph struct {
-	Vars    []variable `json:"vars"`
-	Labels  []string   `json:"labels"`
-	Nodes   []*node    `json:"nodes"`
-	Choices []edge     `json:"choices"`
-	More    bool       `json:"more,omitempty"` // states are left out: there are too many
-	// Markov says that a state's choices are none: all transitions race or are drawn.
-	Type    string         `json:"type"`
+	Vars    []variable     `json:"vars"`
+	Labels  []string       `json:"labels"`
+	Nodes   []*node        `json:"nodes"`
+	Choices []edge         `json:"choices"`
+	More    bool           `json:"more,omitempty"` // some states are omitted because there are too many
+	Type    string         `json:"type"`           // of the model
 	Verdict *result.Record `json:"verdict,omitempty"`
-	States  int            `json:"states,omitempty"` // of the model, where they are known
+	States  int            `json:"states,omitempty"` // number of states of the model, if known
 }
 
 type variable struct {
@@ -75,7 +74,7 @@ type hop struct {
 	Probability result.JSONNumber `json:"p"`
 }
 
-// picture is a graph that is being made.
+// picture builds a graph.
 type picture struct {
 	*graph
 	m      *model
@@ -87,10 +86,10 @@ type picture struct {
 
 func key(state []int32) string { return fmt.Sprint(state) }
 
-// graph shows states and what leads from them elsewhere. The states of the model are found only where values are asked for.
+// graph returns states and their successors. The state space is built only if values are needed.
 func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any, error) {
-	if len(q.Open)+len(q.Shown) > MostNodes {
-		return nil, badf("%d states, want %d at most", len(q.Open)+len(q.Shown), MostNodes)
+	if len(q.Open)+len(q.Shown) > MaxNodes {
+		return nil, badf("%d states, want %d at most", len(q.Open)+len(q.Shown), MaxNodes)
 	}
 	var g *graph
 	err := h.with(ctx, &q.source, func(m *model) (err error) {
@@ -100,7 +99,7 @@ func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any,
 			if q.Property != nil {
 				index = *q.Property
 			}
-			if p.values, err = h.valued(ctx, &q.source, m, index, q.Text, out); err != nil {
+			if p.values, err = h.valuesOf(ctx, &q.source, m, index, q.Text, out); err != nil {
 				return err
 			}
 			r := result.NewRecord(&p.values.verdict)
@@ -154,7 +153,7 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 		}
 	}
 	for _, s := range open {
-		if err := p.unfold(s); err != nil {
+		if err := p.expand(s); err != nil {
 			return err
 		}
 	}
@@ -166,12 +165,12 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 	return nil
 }
 
-// node returns the number of a state in the picture; -1 if there is no more room.
+// node returns the number of a state in the graph; -1 if there is no room for it.
 func (p *picture) node(state []int32) (int, error) {
 	if i, ok := p.index[key(state)]; ok {
 		return i, nil
 	}
-	if len(p.Nodes) == MostNodes {
+	if len(p.Nodes) == MaxNodes {
 		p.More = true
 		return -1, nil
 	}
@@ -196,8 +195,8 @@ func (p *picture) node(state []int32) (int, error) {
 	return len(p.Nodes) - 1, nil
 }
 
-// unfold adds what leaves a state.
-func (p *picture) unfold(state []int32) error {
+// expand adds the choices of a state.
+func (p *picture) expand(state []int32) error {
 	from := p.index[key(state)]
 	n := p.Nodes[from]
 	if n.Open {
@@ -230,7 +229,7 @@ func (p *picture) unfold(state []int32) error {
 	return nil
 }
 
-// action is the action of a choice of the state that was expanded last.
+// action returns the action of a choice of the state that was expanded last.
 func (p *picture) action(i int) string { return actionOf(p.m.compiled.Program(), p.src, i) }
 
 func actionOf(prog *sema.Program, src simulate.Source, choice int) string {
@@ -243,7 +242,7 @@ type findQuestion struct {
 	Expr string `json:"expr"`
 }
 
-// find returns states in which an expression holds, in the order of a breadth-first search.
+// find returns states that satisfy an expression, in breadth-first order.
 func (h *handler) find(ctx context.Context, q *findQuestion, out *reply) (any, error) {
 	found := struct {
 		States [][]int32 `json:"states"`
@@ -281,18 +280,18 @@ type pathQuestion struct {
 	State    []int32 `json:"state"`
 }
 
-// likeliest is a path, and its probability.
-type likeliest struct {
+// likelyPath is a path with its probability.
+type likelyPath struct {
 	States      [][]int32         `json:"states"`
 	Actions     []string          `json:"actions,omitempty"`
 	Probability result.JSONNumber `json:"probability"`
 	Fraction    string            `json:"fraction"`
 }
 
-// path returns the likeliest path from a state that satisfies the formula of a property, or that does not, under the scheduler that
-// attains its value.
+// path returns the most probable path from a state that satisfies the path formula of a property
+// (or violates it, if Miss is set) under the optimal scheduler.
 func (h *handler) path(ctx context.Context, q *pathQuestion, out *reply) (any, error) {
-	var found *likeliest
+	var found *likelyPath
 	err := h.with(ctx, &q.source, func(m *model) error {
 		index := 0
 		if q.Property != nil {
@@ -305,8 +304,8 @@ func (h *handler) path(ctx context.Context, q *pathQuestion, out *reply) (any, e
 		if err := h.states(ctx, m, out); err != nil {
 			return err
 		}
-		if n := m.space.Model().NumStates(); n > mostFractions {
-			return badf("%d states are too many for likeliest paths, want %d at most", n, mostFractions)
+		if n := m.space.Model().NumStates(); n > maxExactStates {
+			return badf("%d states are too many for likeliest paths, want %d at most", n, maxExactStates)
 		}
 		r, _, err := m.checker.Reach(ctx, p)
 		if err != nil {
@@ -323,16 +322,17 @@ func (h *handler) path(ctx context.Context, q *pathQuestion, out *reply) (any, e
 			}
 			from = s
 		}
-		found, err = likeliestOf(ctx, r, from, q.Miss)
+		found, err = likelyPathFrom(ctx, r, from, q.Miss)
 		return err
 	})
 	return found, err
 }
 
-// mostFractions is the number of states for which paths are looked for, which takes fractions.
-const mostFractions = 200_000
+// maxExactStates is the largest number of states for which paths are searched, because this uses
+// rational arithmetic.
+const maxExactStates = 200_000
 
-func likeliestOf(ctx context.Context, r *check.Reach, from int, miss bool) (*likeliest, error) {
+func likelyPathFrom(ctx context.Context, r *check.Reach, from int, miss bool) (*likelyPath, error) {
 	formula := &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: miss != r.Negated}
 	chain, err := witness.New(ctx, r.Space.Model(), formula, r.Choices, from)
 	if err != nil {
@@ -349,13 +349,13 @@ func likeliestOf(ctx context.Context, r *check.Reach, from int, miss bool) (*lik
 	if path == nil {
 		return nil, badf("there is no such path: its probability is 0")
 	}
-	out := &likeliest{Fraction: path.Prob.RatString()}
+	out := &likelyPath{Fraction: path.Prob.RatString()}
 	p, _ := path.Prob.Float64()
 	out.Probability = result.JSONNumber(p)
 	if len(out.Fraction) > 60 {
 		out.Fraction = ""
 	}
-	for _, n := range path.Nodes[:min(len(path.Nodes), MostNodes)] {
+	for _, n := range path.Nodes[:min(len(path.Nodes), MaxNodes)] {
 		out.States = append(out.States, r.Space.State(nil, int(chain.State[n])))
 	}
 	return out, nil
@@ -369,7 +369,7 @@ type stepQuestion struct {
 	Text     string `json:"text"`
 }
 
-// move is a choice of a state, with all that it can come to.
+// move is a choice of a state with its possible targets.
 type move struct {
 	Action string   `json:"action"`
 	Best   bool     `json:"best,omitempty"`
@@ -383,7 +383,7 @@ type target struct {
 	Value       *valueRange       `json:"value,omitempty"`
 }
 
-// situation is a state and what can be done there.
+// situation describes a state and its choices.
 type situation struct {
 	State   []int32        `json:"state"`
 	Text    string         `json:"text"`
@@ -401,7 +401,7 @@ type rewardOf struct {
 	State result.JSONNumber `json:"state"`
 }
 
-// step says what a state is and what can be done there.
+// step describes a state and its choices.
 func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
 	var s *situation
 	err := h.with(ctx, &q.source, func(m *model) (err error) {
@@ -411,7 +411,7 @@ func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, e
 			if q.Property != nil {
 				index = *q.Property
 			}
-			if p.values, err = h.valued(ctx, &q.source, m, index, q.Text, out); err != nil {
+			if p.values, err = h.valuesOf(ctx, &q.source, m, index, q.Text, out); err != nil {
 				return err
 			}
 		}
@@ -487,7 +487,7 @@ func (p *picture) moves(s *situation) error {
 	for i := range choices.List {
 		v := move{Action: p.action(i), Best: i == best}
 		for _, t := range choices.List[i].Transitions {
-			if len(v.To) == MostNodes {
+			if len(v.To) == MaxNodes {
 				break
 			}
 			state := append([]int32{}, t.Target...)
@@ -503,28 +503,28 @@ type walkQuestion struct {
 	State []int32 `json:"state"`
 	Steps int64   `json:"steps"`
 	Seed  uint64  `json:"seed"`
-	Index uint64  `json:"index"` // of the steps before, so that going on draws other numbers
+	Index uint64  `json:"index"` // number of earlier steps, so that continuing draws new numbers
 }
 
-// walked is a step of a path.
-type walked struct {
+// pathStep is a step of a path.
+type pathStep struct {
 	Action      string            `json:"action,omitempty"`
 	Probability result.JSONNumber `json:"p,omitempty"`
 	Time        result.JSONNumber `json:"time,omitempty"`
 	State       []int32           `json:"state"`
-	// Rewards are those of the state, one of each structure.
+	// Rewards are the rewards of the state, one per structure.
 	Rewards []result.JSONNumber `json:"rewards"`
 }
 
-// walkedOf are the steps of a path that was drawn from a source, with rewards.
-func walkedOf(prog *sema.Program, src simulate.Source, path *simulate.Path) ([]walked, error) {
-	out := []walked{}
+// pathSteps returns the steps of a path, with the rewards of its states.
+func pathSteps(prog *sema.Program, src simulate.Source, path *simulate.Path) ([]pathStep, error) {
+	out := []pathStep{}
 	for v := range path.Visits() {
 		rewards, err := src.StateRewards(v.State)
 		if err != nil {
 			return nil, err
 		}
-		w := walked{State: append([]int32{}, v.State...), Rewards: []result.JSONNumber{}}
+		w := pathStep{State: append([]int32{}, v.State...), Rewards: []result.JSONNumber{}}
 		for _, x := range rewards {
 			w.Rewards = append(w.Rewards, result.JSONNumber(x))
 		}
@@ -542,26 +542,26 @@ type followQuestion struct {
 	Text string `json:"text"`
 }
 
-// followed is a path that was in a file.
-type followed struct {
-	Steps       []walked `json:"steps"`
-	Probability string   `json:"probability"` // of all its steps
+// checkedPath is a path that was read from a file and checked.
+type checkedPath struct {
+	Steps       []pathStep `json:"steps"`
+	Probability string     `json:"probability"` // of all its steps
 }
 
-// follow reads a path, of which each step is checked, as tilecheck simulate --path does.
+// follow reads a path and checks each step, as tilecheck simulate --path does.
 func (h *handler) follow(ctx context.Context, q *followQuestion, _ *reply) (any, error) {
-	var out followed
+	var out checkedPath
 	err := h.with(ctx, &q.source, func(m *model) error {
 		record, err := simulate.ReadPath(ctx, cmp.Or(q.Name, "path"), []byte(q.Text), m.compiled.Program())
 		if err != nil {
 			return err
 		}
-		if record.Steps() > mostSteps {
-			return badf("%d steps, want %d at most", record.Steps(), mostSteps)
+		if record.Steps() > maxSteps {
+			return badf("%d steps, want %d at most", record.Steps(), maxSteps)
 		}
 		src := simulate.FromModel(m.compiled)
 		path := simulate.Walk(ctx, src, simulate.PathOptions{Record: record, Rewards: true})
-		if out.Steps, err = walkedOf(m.compiled.Program(), src, path); err != nil {
+		if out.Steps, err = pathSteps(m.compiled.Program(), src, path); err != nil {
 			return err
 		}
 		out.Probability = path.Probability.Text('g', 6)
@@ -570,7 +570,7 @@ func (h *handler) follow(ctx context.Context, q *followQuestion, _ *reply) (any,
 	return out, err
 }
 
-// from is a source whose paths begin elsewhere.
+// from is a source whose paths start in a given state.
 type from struct {
 	simulate.Source
 	state []int32
@@ -584,18 +584,18 @@ func (f from) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	return initial, err
 }
 
-// mostSteps of a path at a time.
-const mostSteps = 10_000
+// maxSteps is the largest number of steps of one request.
+const maxSteps = 10_000
 
-// walk draws random steps, as tilecheck simulate does.
+// walk samples a path, as tilecheck simulate does.
 func (h *handler) walk(ctx context.Context, q *walkQuestion, _ *reply) (any, error) {
-	if q.Steps < 1 || q.Steps > mostSteps {
-		return nil, badf("%d steps, want 1 to %d", q.Steps, mostSteps)
+	if q.Steps < 1 || q.Steps > maxSteps {
+		return nil, badf("%d steps, want 1 to %d", q.Steps, maxSteps)
 	}
 	out := struct {
-		Steps []walked `json:"steps"`
-		End   string   `json:"end"`
-	}{Steps: []walked{}}
+		Steps []pathStep `json:"steps"`
+		End   string     `json:"end"`
+	}{Steps: []pathStep{}}
 	err := h.with(ctx, &q.source, func(m *model) error {
 		if q.State != nil {
 			if err := m.valuation(q.State); err != nil {
@@ -605,7 +605,7 @@ func (h *handler) walk(ctx context.Context, q *walkQuestion, _ *reply) (any, err
 		src := from{simulate.FromModel(m.compiled), q.State}
 		path := simulate.Walk(ctx, src, simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index})
 		var err error
-		if out.Steps, err = walkedOf(m.compiled.Program(), src, path); err != nil {
+		if out.Steps, err = pathSteps(m.compiled.Program(), src, path); err != nil {
 			return err
 		}
 		out.End = path.End.String()

@@ -21,21 +21,22 @@ import (
 	"tilecheck/internal/limited"
 )
 
-// Folders are the folders whose files a page may read and write: nothing outside of them, whatever names and links say.
+// Folders are the folders in which the page can read and write files. Names and links that lead
+// outside are rejected.
 type Folders struct {
 	list []folder
-	// saving is held from the look at a file's version until the new file is in its place.
+	// saving is held from the check of a file's version until the new file has replaced it.
 	saving sync.Mutex
 }
 
-// folder is one of them, or one file of it.
+// folder is one of the folders, or a single file in a folder.
 type folder struct {
-	name string // as the page calls it
+	name string // as shown on the page
 	root *os.Root
-	only string // the one file; empty for all
+	only string // the only accessible file; empty for all files
 }
 
-// OpenFolders opens folders, and files, which stand for themselves alone.
+// OpenFolders opens folders, and single files, whose folders stay inaccessible otherwise.
 func OpenFolders(paths []string) (*Folders, error) {
 	f := &Folders{}
 	for _, p := range paths {
@@ -82,13 +83,14 @@ func (f *Folders) Close() error {
 }
 
 const (
-	mostFiles = 2000    // that are listed
-	mostDepth = 8       // of folders within folders
-	fileLimit = 4 << 20 // bytes of a file
+	maxFiles  = 2000    // number of files in a list
+	maxDepth  = 8       // nesting of folders
+	fileLimit = 4 << 20 // size of a file in bytes
 )
 
-// readable reports whether a name is one of a file that the page has a use for: models, properties, records of games and paths.
-func readable(name string) bool {
+// isReadable reports whether the page can use a file with this name: a model, properties, or a
+// record of games or paths.
+func isReadable(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".prism", ".pm", ".nm", ".sm", ".ctmc", ".dtmc", ".mdp", ".pta", ".props", ".prop", ".pctl", ".csl", ".jani", ".games", ".record", ".csv", ".txt":
 		return !strings.HasPrefix(path.Base(name), ".")
@@ -96,7 +98,7 @@ func readable(name string) bool {
 	return false
 }
 
-// find returns the folder of a path such as "examples/die.prism", and the rest.
+// find returns the folder of a path such as "examples/die.prism", and the path within it.
 func (f *Folders) find(name string) (folder, string, error) {
 	if f == nil {
 		return folder{}, "", badf("no folders were given on the command line")
@@ -109,7 +111,7 @@ func (f *Folders) find(name string) (folder, string, error) {
 		if rest != path.Clean(rest) || !fs.ValidPath(rest) || rest == "." || in.only != "" && rest != in.only {
 			break
 		}
-		if !readable(rest) {
+		if !isReadable(rest) {
 			return folder{}, "", badf("%q is no file of a model, properties, games or a path", name)
 		}
 		return in, rest, nil
@@ -124,7 +126,7 @@ type fileEntry struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// files lists what can be opened.
+// files lists the files that can be opened.
 func (h *handler) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error) {
 	out := struct {
 		Files []fileEntry `json:"files"`
@@ -141,13 +143,13 @@ func (h *handler) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, e
 			case err != nil: // a folder that cannot be read has nothing to open
 				return nil
 			case d.IsDir():
-				if name != "." && (strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= mostDepth || in.only != "") {
+				if name != "." && (strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxDepth || in.only != "") {
 					return fs.SkipDir
 				}
-			case len(out.Files) == mostFiles:
+			case len(out.Files) == maxFiles:
 				out.More = true
 				return fs.SkipAll
-			case d.Type().IsRegular() && readable(name) && (in.only == "" || in.only == name):
+			case d.Type().IsRegular() && isReadable(name) && (in.only == "" || in.only == name):
 				if info, err := d.Info(); err == nil {
 					out.Files = append(out.Files, fileEntry{in.name + "/" + name, info.Size()})
 				}
@@ -165,7 +167,7 @@ type openQuestion struct {
 	Path string `json:"path"`
 }
 
-// opened is a file, and what it was when it was read.
+// opened is the text of a file with its version.
 type opened struct {
 	Path    string `json:"path"`
 	Text    string `json:"text"`
@@ -188,17 +190,17 @@ func (h *handler) open(_ context.Context, q *openQuestion, _ *reply) (any, error
 func (in folder) read(name string) ([]byte, error) {
 	info, err := in.root.Stat(name)
 	if err != nil {
-		return nil, outside(err)
+		return nil, hideTarget(err)
 	}
-	if !info.Mode().IsRegular() { // a pipe would be waited for
+	if !info.Mode().IsRegular() { // reading a pipe would block
 		return nil, badf("%s is no regular file", name)
 	}
 	text, err := limited.ReadFile(in.root.FS(), name, fileLimit)
-	return text, outside(err)
+	return text, hideTarget(err)
 }
 
-// outside words the error of a file without naming what is behind a link.
-func outside(err error) error {
+// hideTarget rewrites the error of a file so that it does not name the target of a link.
+func hideTarget(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return badf("%s: %w", e.Path, e.Err)
 	}
@@ -213,14 +215,15 @@ func versionOf(text []byte) string {
 type saveQuestion struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
-	// Version is what was opened; empty for a new file.
+	// Version is the version that was opened; empty for a new file.
 	Version string `json:"version"`
 }
 
-// errChanged says that somebody else wrote the file.
+// errChanged says that another program has written the file.
 var errChanged = errors.New("the file has changed since it was opened: open it again, or save under another name")
 
-// save writes a file completely or not at all, and not over what the page has not seen.
+// save writes a file completely or not at all. It does not overwrite a version that the page has
+// not seen.
 func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error) {
 	in, name, err := h.Folders.find(q.Path)
 	if err != nil {
@@ -241,16 +244,17 @@ func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error
 		return nil, err
 	case versionOf(now) != q.Version:
 		return nil, errChanged
-	case !utf8.Valid(now): // the page has seen other characters in their place
+	case !utf8.Valid(now): // the page shows replacement characters for them
 		return nil, badf("%s has bytes that are not UTF-8, which the page cannot keep: save under another name", name)
 	}
 	if err := in.write(name, []byte(q.Text)); err != nil {
-		return nil, outside(err)
+		return nil, hideTarget(err)
 	}
 	return opened{Path: q.Path, Version: versionOf([]byte(q.Text))}, nil
 }
 
-// write puts a new file in the place of the old one, within the folder: it does what atomicfile.Write does, which knows no roots.
+// write replaces a file within the folder. It does the same as atomicfile.Write, which does not
+// support os.Root.
 func (in folder) write(name string, text []byte) error {
 	mode := fs.FileMode(0o666)
 	if info, err := in.root.Lstat(name); err == nil {
@@ -278,7 +282,8 @@ func (in folder) write(name string, text []byte) error {
 	return nil
 }
 
-// writable reports why a file could not be written in place: a read-only file is not replaced, although its folder could be written to.
+// writable returns an error if the file cannot be written: a read-only file is not replaced,
+// although its folder may be writable.
 func (in folder) writable(name string) error {
 	f, err := in.root.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -287,7 +292,7 @@ func (in folder) writable(name string) error {
 	return f.Close()
 }
 
-// named gives an error about the temporary file beside a file the name of the file.
+// named replaces the name of the temporary file in an error by that of the file.
 func named(name string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: e.Op, Path: name, Err: e.Err}

@@ -2,7 +2,7 @@ package serve
 
 import "tilecheck/game/solve"
 
-// solved is optimal play of a game.
-type solved struct{ table *solve.Table }
+// solvedGame is a table of optimal play.
+type solvedGame struct{ table *solve.Table }
 
-func (s *solved) bytes() int64 { return s.table.Stats().Positions * 24 }
+func (s *solvedGame) bytes() int64 { return s.table.Stats().Positions * 24 }

@@ -24,27 +24,28 @@ import (
 	"tilecheck/runner"
 )
 
-// Options says what the page may ask for.
+// Options configures the API.
 type Options struct {
 	Version string
-	// Engines are asked besides the embedded one.
+	// Engines are offered in addition to the embedded one.
 	Engines []runner.Engine
-	// Folders are those whose files are read and written; nil is none.
+	// Folders contain the files that the page can read and write; nil means none.
 	Folders *Folders
-	// Tables are solved games, whose values are the hints on their boards. Who opened them closes them.
+	// Tables are solved games, which give the hints on their boards. The caller closes them.
 	Tables []*solve.Table
 	Limits Limits
 }
 
-// Limits are those of one request, unless they say otherwise. Zero is the default.
+// Limits are limits on one request, unless stated otherwise. Zero means the default.
 type Limits struct {
 	Time   time.Duration // 5 minutes
 	States int           // 20 million
 	Memory int64         // bytes of a state space; 4 GiB
 	Body   int64         // bytes of a request; 8 MiB
-	// Work is the number of requests that compute at a time: one per processor, and at least two. Others wait.
+	// Work is the number of requests that compute at the same time; others wait. The default
+	// is the number of processors, but at least two.
 	Work int
-	// Kept is the memory, in bytes, of states that are kept for the next request; 1 GiB.
+	// Kept is the memory for cached state spaces, in bytes; 1 GiB.
 	Kept int64
 }
 
@@ -69,28 +70,28 @@ func (l Limits) complete() Limits {
 	return l
 }
 
-// most is how many requests may wait for work.
-const most = 512
+// maxWaiting is the largest number of requests that compute or wait.
+const maxWaiting = 512
 
 // handler is the API.
 type handler struct {
 	Options
 	mux    *http.ServeMux
 	native *native.Engine
-	models *kept[*model]
-	tables *kept[*solved]
-	texts  *kept[*texts]
-	work   chan struct{} // a place for each request that computes
-	queue  chan struct{} // for each that computes or waits
+	models *cache[*model]
+	tables *cache[*solvedGame]
+	texts  *cache[*texts]
+	work   chan struct{} // semaphore for the requests that compute
+	queue  chan struct{} // semaphore for the requests that compute or wait
 }
 
-// New returns the API. It is safe for concurrent use, as handlers are.
+// New returns the API, which is safe for concurrent use.
 func New(opts Options) http.Handler {
 	opts.Limits = opts.Limits.complete()
 	h := &handler{
 		Options: opts, mux: http.NewServeMux(), native: native.New(),
-		models: newKept[*model](opts.Limits.Kept), tables: newKept[*solved](opts.Limits.Kept / 4), texts: newKept[*texts](opts.Limits.Kept / 4),
-		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, most),
+		models: newCache[*model](opts.Limits.Kept), tables: newCache[*solvedGame](opts.Limits.Kept / 4), texts: newCache[*texts](opts.Limits.Kept / 4),
+		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, maxWaiting),
 	}
 	h.routes()
 	return h
@@ -126,7 +127,7 @@ func (h *handler) routes() {
 	route(h, "replay", slow, h.replay)
 }
 
-// weight says whether a request computes.
+// weight says whether a request needs a long computation.
 type weight bool
 
 const (
@@ -134,7 +135,7 @@ const (
 	slow  weight = true
 )
 
-// badRequest is an error of who wrote the request, not of the model.
+// badRequest is an error in the request, not in the model.
 type badRequest struct{ error }
 
 // Unwrap returns the error itself.
@@ -142,7 +143,7 @@ func (b badRequest) Unwrap() error { return b.error }
 
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
-// route adds a question. Its answer is what f returns; parts of it are sent before.
+// route registers a kind of request. f returns the answer, and may send parts of it before.
 func route[Q any](h *handler, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
 	h.mux.HandleFunc("/api/"+name, func(rw http.ResponseWriter, r *http.Request) {
 		ctx, cancel := ending.After(r.Context(), h.Limits.Time)
@@ -166,7 +167,7 @@ func route[Q any](h *handler, name string, w weight, f func(ctx context.Context,
 	})
 }
 
-// read reads the question of a request.
+// read decodes a request.
 func (h *handler) read(r *http.Request, q any) error {
 	if r.Method != http.MethodPost {
 		return badf("method %s, want POST", r.Method)
@@ -178,7 +179,7 @@ func (h *handler) read(r *http.Request, q any) error {
 	if err != nil {
 		return badRequest{err}
 	}
-	if !utf8.Valid(body) { // the decoder would replace bytes without a word
+	if !utf8.Valid(body) { // the decoder would silently replace bytes
 		return badf("the request is not UTF-8")
 	}
 	d := json.NewDecoder(strings.NewReader(string(body)))
@@ -192,10 +193,10 @@ func (h *handler) read(r *http.Request, q any) error {
 	return nil
 }
 
-// errBusy says that too many requests wait.
+// errBusy says that too many requests are waiting.
 var errBusy = errors.New("too many requests at a time; try again soon")
 
-// enter waits for a place to work.
+// enter waits until the request may compute.
 func (h *handler) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case h.queue <- struct{}{}:
@@ -211,14 +212,14 @@ func (h *handler) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// reply is what goes back. Its methods may be called by several goroutines.
+// reply sends the answer to a request. It is safe for concurrent use.
 type reply struct {
-	mu   sync.Mutex
-	w    http.ResponseWriter
-	gone func() // ends the work for a client that no longer reads
-	told time.Time
-	sent bool
-	done bool
+	mu           sync.Mutex
+	w            http.ResponseWriter
+	gone         func() // cancels the request when the client no longer reads
+	lastProgress time.Time
+	sent         bool
+	done         bool
 }
 
 // part sends a part of the answer under a name.
@@ -230,12 +231,13 @@ func (o *reply) part(name string, value any) {
 	}
 }
 
+// line writes one line of the answer.
 func (o *reply) line(status int, name string, value any) {
 	text, err := json.Marshal(map[string]any{name: value})
 	if err != nil {
 		text, err = json.Marshal(map[string]any{"error": failure{Message: "answer: " + err.Error()}})
 		if err != nil {
-			panic(err) // a text always has a form
+			panic(err) // a string can always be encoded
 		}
 		o.done = true
 	}
@@ -245,7 +247,7 @@ func (o *reply) line(status int, name string, value any) {
 		o.w.WriteHeader(status)
 		o.sent = true
 	}
-	// A client that stops reading must not keep a place of work. Writers that are no connections have no deadline.
+	// A client that stops reading must not block other requests. Only connections have deadlines.
 	c := http.NewResponseController(o.w)
 	_ = c.SetWriteDeadline(time.Now().Add(readingTime(len(text))))
 	_, err = o.w.Write(append(text, '\n'))
@@ -258,7 +260,7 @@ func (o *reply) line(status int, name string, value any) {
 	}
 }
 
-// readingTime is how long a client may take to read so many bytes.
+// readingTime returns the time a client has to read n bytes.
 func readingTime(n int) time.Duration {
 	const (
 		least = 2 * time.Second
@@ -267,12 +269,12 @@ func readingTime(n int) time.Duration {
 	return least + time.Duration(n)*time.Second/rate
 }
 
-// progress tells how far work is, a few times per second.
+// progress reports progress, a few times per second.
 func (o *reply) progress(p progress.Progress) {
 	o.mu.Lock()
-	due := time.Since(o.told) > 150*time.Millisecond
+	due := time.Since(o.lastProgress) > 150*time.Millisecond
 	if due {
-		o.told = time.Now()
+		o.lastProgress = time.Now()
 	}
 	o.mu.Unlock()
 	if due {
@@ -294,7 +296,7 @@ func progressOf(p progress.Progress) progressLine {
 	return progressLine{p.Property, p.Detail, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
 }
 
-// end sends the answer, or the error.
+// end sends the answer or the error.
 func (o *reply) end(answer any, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -308,11 +310,11 @@ func (o *reply) end(answer any, err error) {
 	o.done = true
 }
 
-// failure is an error as JSON has it.
+// failure is an error in JSON.
 type failure struct {
 	Message string        `json:"message"`
 	Class   result.Class  `json:"class,omitempty"`
-	Kind    string        `json:"kind,omitempty"` // "changed": the file is another one than was opened
+	Kind    string        `json:"kind,omitempty"` // "changed": the file has changed since it was opened
 	Places  []table.Place `json:"places,omitempty"`
 }
 

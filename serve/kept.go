@@ -6,33 +6,33 @@ import (
 	"sync"
 )
 
-// kept keeps things by key, as much as fits into some memory, and forgets first what was not used for longest.
-type kept[T sized] struct {
+// cache keeps values by key up to a memory limit, and drops the least recently used first.
+type cache[T sized] struct {
 	mu    sync.Mutex
 	limit int64
-	order list.List // of *entry[T], the last used first
+	order list.List // of *entry[T], most recently used first
 	byKey map[string]*list.Element
 }
 
-// sized is a thing that says how much memory it takes. It is asked while nobody changes it.
+// sized is a value that knows its memory in bytes.
 type sized interface{ bytes() int64 }
 
-// entry is a place for a thing. Who holds it has it alone.
+// entry is an entry of a cache. Its holder has exclusive access to the value.
 type entry[T sized] struct {
-	key  string
-	hold chan struct{}
-	size int64
-	what T
-	made bool
+	key   string
+	hold  chan struct{}
+	size  int64
+	value T
+	made  bool
 }
 
-func newKept[T sized](limit int64) *kept[T] {
-	return &kept[T]{limit: limit, byKey: map[string]*list.Element{}}
+func newCache[T sized](limit int64) *cache[T] {
+	return &cache[T]{limit: limit, byKey: map[string]*list.Element{}}
 }
 
-// use gives the thing of a key to f, to which it belongs until f returns; it is made if it is not there. A second request about the
-// same thing waits.
-func (k *kept[T]) use(ctx context.Context, key string, create func() (T, error), f func(T) error) error {
+// use calls f with the value of a key, which it creates if necessary. f has exclusive access to
+// the value: other requests for the same key wait.
+func (k *cache[T]) use(ctx context.Context, key string, create func() (T, error), f func(T) error) error {
 	e := k.entry(key)
 	select {
 	case e.hold <- struct{}{}:
@@ -41,19 +41,19 @@ func (k *kept[T]) use(ctx context.Context, key string, create func() (T, error),
 	}
 	defer func() { <-e.hold }()
 	if !e.made {
-		what, err := create()
+		value, err := create()
 		if err != nil {
 			k.forget(e)
 			return err
 		}
-		e.what, e.made = what, true
+		e.value, e.made = value, true
 	}
-	err := f(e.what)
-	k.weigh(e)
+	err := f(e.value)
+	k.resize(e)
 	return err
 }
 
-func (k *kept[T]) entry(key string) *entry[T] {
+func (k *cache[T]) entry(key string) *entry[T] {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if at := k.byKey[key]; at != nil {
@@ -65,7 +65,7 @@ func (k *kept[T]) entry(key string) *entry[T] {
 	return e
 }
 
-func (k *kept[T]) forget(e *entry[T]) {
+func (k *cache[T]) forget(e *entry[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if at := k.byKey[e.key]; at != nil && at.Value.(*entry[T]) == e {
@@ -74,19 +74,19 @@ func (k *kept[T]) forget(e *entry[T]) {
 	}
 }
 
-// most things that are kept, however small.
-const mostKept = 64
+// maxCached is the largest number of entries.
+const maxCached = 64
 
-// weigh notes the size of a thing, and forgets others that no longer fit.
-func (k *kept[T]) weigh(e *entry[T]) {
+// resize updates the size of an entry, and drops others that no longer fit.
+func (k *cache[T]) resize(e *entry[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e.size = e.what.bytes()
+	e.size = e.value.bytes()
 	sum := int64(0)
 	for at := k.order.Front(); at != nil; at = at.Next() {
 		sum += at.Value.(*entry[T]).size
 	}
-	for (sum > k.limit || k.order.Len() > mostKept) && k.order.Len() > 1 {
+	for (sum > k.limit || k.order.Len() > maxCached) && k.order.Len() > 1 {
 		last := k.order.Back()
 		old := last.Value.(*entry[T])
 		sum -= old.size

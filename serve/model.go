@@ -22,16 +22,16 @@ import (
 	"tilecheck/runner"
 )
 
-// source is the part of a question that says what it is about.
+// source is the part of a request with the model and the properties.
 type source struct {
 	File      string `json:"file"`
 	Model     string `json:"model"`
 	PropsFile string `json:"props_file"`
 	Props     string `json:"props"`
-	Const     string `json:"const"` // as --const
+	Const     string `json:"const"` // in the syntax of --const
 }
 
-// job is the job of a source, as the command check makes it.
+// job returns the job for a source, as the command check makes it.
 func (h *handler) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
@@ -45,25 +45,26 @@ func (h *handler) job(s *source) runner.Job {
 	return job
 }
 
-// model is a model under one valuation of its constants, and what was found out about it. It is used by one request at a time.
+// model is a model with values for its constants, and cached results. Only one request uses it at
+// a time.
 type model struct {
 	compiled *compile.Model
 	warnings []string
-	space    *explicit.Space // nil until it was needed
+	space    *explicit.Space // nil until it is needed
 	checker  *check.Checker
 	graph    *sparse.Graph
-	values   map[string]*values // by property, as far as they fit
+	values   map[string]*values // by property
 }
 
-// values are those of a property in all states.
+// values are the values of a property in all states.
 type values struct {
 	*check.StateValues
-	scheduler *check.Scheduler // nil where there is none
+	scheduler *check.Scheduler // nil if there is none
 	verdict   result.Verdict
 }
 
-// mostValues is how many properties' values are kept for one model.
-const mostValues = 8
+// maxValues is the largest number of properties whose values are cached for a model.
+const maxValues = 8
 
 func (m *model) bytes() int64 {
 	size := int64(1 << 20)
@@ -74,7 +75,7 @@ func (m *model) bytes() int64 {
 	return size
 }
 
-// with has f use the model of a source.
+// with calls f with the model of a source.
 func (h *handler) with(ctx context.Context, s *source, f func(*model) error) error {
 	text, err := json.Marshal([]string{s.File, s.Model, s.Const})
 	if err != nil {
@@ -94,7 +95,7 @@ func (h *handler) load(ctx context.Context, s *source) (*model, error) {
 	return &model{compiled: compiled, warnings: warnings, values: map[string]*values{}}, nil
 }
 
-// states builds the states, once.
+// states builds the state space once.
 func (h *handler) states(ctx context.Context, m *model, out *reply) error {
 	if m.space != nil {
 		return nil
@@ -110,7 +111,7 @@ func (h *handler) states(ctx context.Context, m *model, out *reply) error {
 	return nil
 }
 
-// property returns the property number index of a source, over the model's program.
+// property returns property number index of a source, or the property in text.
 func (h *handler) property(ctx context.Context, s *source, index int, text string) (*check.Property, error) {
 	job := h.job(s)
 	if text != "" {
@@ -139,8 +140,8 @@ func (h *handler) property(ctx context.Context, s *source, index int, text strin
 	return &check.Property{Property: list[0].Property, Program: list[0].Program, File: job.PropsFile}, nil
 }
 
-// valued returns the values of a property in all states, and the scheduler that attains them.
-func (h *handler) valued(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
+// valuesOf returns the values of a property in all states, and the scheduler that attains them.
+func (h *handler) valuesOf(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
 	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, s.Props)
 	if v := m.values[key]; v != nil {
 		return v, nil
@@ -159,21 +160,22 @@ func (h *handler) valued(ctx context.Context, s *source, m *model, index int, te
 	v := &values{StateValues: all, verdict: verdict}
 	v.verdict.Property, v.verdict.Name = p.Text, p.Name
 	if m.space.Model().Kind == sparse.MDP {
-		// Where there is no scheduler the values stand without one.
+		// Some properties have values but no scheduler.
 		if x, _, err := m.checker.Scheduler(ctx, p); err == nil && x.Controller == nil {
 			v.scheduler = x
 		} else if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-	if len(m.values) >= mostValues {
+	if len(m.values) >= maxValues {
 		clear(m.values)
 	}
 	m.values[key] = v
 	return v, nil
 }
 
-// best returns the choice that the scheduler takes in a state, counted from the state's first; -1 if any will do, or none is known.
+// best returns the choice of the optimal scheduler in a state, counted from the state's first
+// choice; -1 if it is unknown or does not matter.
 func (m *model) best(v *values, state int) int {
 	if v == nil || v.scheduler == nil {
 		return -1
@@ -186,7 +188,7 @@ func (m *model) best(v *values, state int) int {
 	return int(c) - first
 }
 
-// valuation checks that numbers from outside are a state of the model.
+// valuation checks that the values in a request are a valuation of the model's variables.
 func (m *model) valuation(state []int32) error {
 	vars := m.compiled.Program().Vars
 	if len(state) != len(vars) {

@@ -10,22 +10,22 @@ import (
 	"tilecheck/runner"
 )
 
-// printed is a tree as text.
-func printed(n syntax.Node) (string, error) {
+// printTree returns a tree as text.
+func printTree(n syntax.Node) (string, error) {
 	var b bytes.Buffer
 	err := syntax.Fprint(&b, n, syntax.Options{})
 	return b.String(), err
 }
 
-// outlineEntry is something that a model declares.
+// outlineEntry is a declaration in a model.
 type outlineEntry struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	Line int32  `json:"line"`
-	Deep bool   `json:"deep,omitempty"` // within the last one that is not
+	Deep bool   `json:"deep,omitempty"` // part of the last entry that is not deep
 }
 
-// outlineOf lists what a file declares.
+// outlineOf lists the declarations of a file.
 func outlineOf(f *editor.Files, name string) []outlineEntry {
 	lines, out := editor.NewLines(f.Text(name)), []outlineEntry{}
 	var add func(list []editor.Symbol, deep bool)
@@ -40,8 +40,8 @@ func outlineOf(f *editor.Files, name string) []outlineEntry {
 	return out
 }
 
-// checked resolves the texts of a job without values of constants.
-func checked(job *runner.Job) (*sema.Model, *sema.Properties, error) {
+// checkTexts resolves the model and the properties of a job without values for constants.
+func checkTexts(job *runner.Job) (*sema.Model, *sema.Properties, error) {
 	if jani.Is(job.Model) {
 		return nil, nil, badf("a model in JANI")
 	}

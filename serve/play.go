@@ -15,7 +15,7 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// board is a game on a board. Cells are values of tiles, row by row, 0 where there is none.
+// board is a board of 2048. Cells are the values of tiles, row by row, 0 for an empty cell.
 type board struct {
 	Rows  int   `json:"rows"`
 	Cols  int   `json:"cols"`
@@ -23,7 +23,7 @@ type board struct {
 	Cells []int `json:"cells"`
 }
 
-// rules returns the rules of a game, and the board.
+// rules returns the rules of the game, and the board.
 func (b *board) rules() (*game.Rules, game.Board, error) {
 	shape := game.Shape{Rows: b.Rows, Cols: b.Cols}
 	rules, err := game.New(shape)
@@ -40,7 +40,7 @@ func (b *board) rules() (*game.Rules, game.Board, error) {
 	return rules, x, nil
 }
 
-// exponent is log2 of the tile that wins, 0 if there is none.
+// exponent returns log2 of the winning tile; 0 if there is none.
 func exponent(tile int) (int, error) {
 	if tile == 0 {
 		return 0, nil
@@ -57,7 +57,7 @@ type moveQuestion struct {
 	board
 	Dir  string `json:"dir"` // empty begins a game
 	Seed uint64 `json:"seed"`
-	Move uint64 `json:"move"` // how many moves were made
+	Move uint64 `json:"move"` // number of earlier moves
 }
 
 // position is a board after a move and the new tile.
@@ -71,7 +71,8 @@ type position struct {
 	Lost  bool     `json:"lost"`
 }
 
-// turn begins a game, or makes a move. The new tile is a function of the seed and the number of the move.
+// turn starts a game or makes a move. The new tile is determined by the seed and the number of the
+// move.
 func (h *handler) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error) {
 	rules, b, err := q.rules()
 	if err != nil {
@@ -136,11 +137,12 @@ func direction(name string) (game.Dir, error) {
 
 type hintsQuestion struct {
 	board
-	// Strategy says whose reasons are wanted; empty is optimal play, or expectimax where that is not known.
+	// Strategy is the strategy to explain; empty means optimal play, or expectimax if the game
+	// is not solved.
 	Strategy string `json:"strategy"`
 }
 
-// hint is what a move is worth, or how often a strategy makes it.
+// hint is the value of a move, or the probability that a strategy makes it.
 type hint struct {
 	Dir   string  `json:"dir"`
 	Value float64 `json:"value"`
@@ -148,13 +150,16 @@ type hint struct {
 }
 
 type hints struct {
-	Kind  string  `json:"kind"` // "win": probability with optimal play; "worth": the strategy's own points; "chance": of the strategy to make the move
+	// Kind says what the values of the moves are. "win": the probability of winning with optimal
+	// play; "worth": the strategy's evaluation; "chance": the probability that the strategy
+	// makes the move.
+	Kind  string  `json:"kind"`
 	About string  `json:"about"`
 	Moves []hint  `json:"moves"`
 	Value float64 `json:"value,omitempty"`
 }
 
-// solvable reports whether optimal play is computed here, within seconds.
+// solvable reports whether optimal play can be computed within seconds.
 func solvable(rows, cols, max int) bool {
 	switch cells := rows * cols; {
 	case cells <= 4:
@@ -167,7 +172,7 @@ func solvable(rows, cols, max int) bool {
 	return false
 }
 
-// hints says what each move is worth.
+// hints returns the value of each move.
 func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
 	rules, b, err := q.rules()
 	if err != nil {
@@ -177,7 +182,7 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 	if err != nil {
 		return nil, err
 	}
-	if q.Strategy == "" && goal > 0 && (solvable(q.Rows, q.Cols, q.Max) || h.given(&q.board) != nil) {
+	if q.Strategy == "" && goal > 0 && (solvable(q.Rows, q.Cols, q.Max) || h.openedTable(&q.board) != nil) {
 		return h.optimal(ctx, q, b, out)
 	}
 	s, err := h.strategy(cmp.Or(q.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
@@ -193,40 +198,40 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 		return nil, err
 	}
 	if values, ok, err := strategy.Values(s, b); ok || err != nil {
-		return worth(&found, values), err
+		return moveValues(&found, values), err
 	}
 	choices, err := s.Chooser().Decide(b, legal, 0)
 	if err != nil {
 		return nil, err
 	}
 	chance := map[game.Dir]float64{}
-	most := 0.0
+	limit := 0.0
 	for _, c := range choices {
 		p, _ := c.Prob.Float64()
 		chance[c.Dir] += p
-		most = max(most, chance[c.Dir])
+		limit = max(limit, chance[c.Dir])
 	}
 	for i := range legal.Len() {
 		d := legal.At(i)
-		found.Moves = append(found.Moves, hint{d.String(), chance[d], chance[d] == most})
+		found.Moves = append(found.Moves, hint{d.String(), chance[d], chance[d] == limit})
 	}
 	return found, nil
 }
 
-// worth are hints of a strategy that compares what the moves are worth to it.
-func worth(h *hints, values []strategy.MoveValue) *hints {
+// moveValues adds the evaluations of the moves by a strategy.
+func moveValues(h *hints, values []strategy.MoveValue) *hints {
 	h.Kind = "worth"
-	most := math.Inf(-1)
+	limit := math.Inf(-1)
 	for _, v := range values {
-		most = max(most, v.Value)
+		limit = max(limit, v.Value)
 	}
 	for _, v := range values {
-		h.Moves = append(h.Moves, hint{v.Dir.String(), v.Value, v.Value == most})
+		h.Moves = append(h.Moves, hint{v.Dir.String(), v.Value, v.Value == limit})
 	}
 	return h
 }
 
-// strategy makes a strategy, but of no file: a page names none.
+// strategy returns a strategy by its specification. The page cannot name files.
 func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
 	if strings.Contains(spec, "file=") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
@@ -241,8 +246,8 @@ func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, 
 	return x, nil
 }
 
-// given is the solution of a game that the command line names, nil if there is none.
-func (h *handler) given(b *board) *solve.Table {
+// openedTable returns the table of a game from Options.Tables; nil if there is none.
+func (h *handler) openedTable(b *board) *solve.Table {
 	for _, t := range h.Tables {
 		p := t.Problem()
 		if p.Shape.Rows == b.Rows && p.Shape.Cols == b.Cols && game.Value(p.MaxExp) == b.Max && Winning(p) {
@@ -252,21 +257,22 @@ func (h *handler) given(b *board) *solve.Table {
 	return nil
 }
 
-// Winning reports whether the values of a game are probabilities of winning it, by the usual rules.
+// Winning reports whether the values of a table are probabilities of winning under the usual
+// rules.
 func Winning(p solve.Problem) bool {
 	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Total == 10
 }
 
-// table gives the solution of a game to f.
+// table calls f with the solution of a game.
 func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
-	if t := h.given(b); t != nil {
+	if t := h.openedTable(b); t != nil {
 		return f(t)
 	}
 	if !solvable(b.Rows, b.Cols, b.Max) {
 		return badf("optimal play on %dx%d to %d is not computed for a page", b.Rows, b.Cols, b.Max)
 	}
 	key := fmt.Sprint(b.Rows, b.Cols, b.Max)
-	return h.tables.use(ctx, key, func() (*solved, error) {
+	return h.tables.use(ctx, key, func() (*solvedGame, error) {
 		t, _, err := solve.Solve(ctx, solve.Options{
 			Shape: game.Shape{Rows: b.Rows, Cols: b.Cols}, Max: b.Max, Memory: h.Limits.Memory / 4,
 			Progress: func(p solve.Progress) {
@@ -276,8 +282,8 @@ func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve
 		if err != nil {
 			return nil, err
 		}
-		return &solved{t}, nil
-	}, func(s *solved) error { return f(s.table) })
+		return &solvedGame{t}, nil
+	}, func(s *solvedGame) error { return f(s.table) })
 }
 
 func (h *handler) optimal(ctx context.Context, q *hintsQuestion, b game.Board, out *reply) (any, error) {
@@ -295,7 +301,7 @@ func (h *handler) optimal(ctx context.Context, q *hintsQuestion, b game.Board, o
 		if !ok {
 			return errors.New("the values of the moves are not there")
 		}
-		for _, m := range moves { // what rounding alone tells apart is as good
+		for _, m := range moves { // moves that differ only by rounding are equally good
 			found.Moves = append(found.Moves, hint{m.Dir.String(), m.Value, best.Has(m.Dir) || m.Value >= v*(1-1e-12)})
 		}
 		return nil
@@ -310,7 +316,7 @@ type watchQuestion struct {
 	Game     int64  `json:"game"`
 }
 
-// frame is a moment of a game.
+// frame is the board after a move.
 type frame struct {
 	Moves int64  `json:"moves"`
 	Dir   string `json:"dir,omitempty"`
@@ -326,12 +332,12 @@ func frameOf(s game.Shape, f play.Frame) frame {
 	return out
 }
 
-// mostFrames of a game are shown.
-const mostFrames = 20_000
+// maxFrames is the largest number of frames that are shown.
+const maxFrames = 20_000
 
-var errEnough = errors.New("enough")
+var errFrameLimit = errors.New("enough")
 
-// watch plays a game of a strategy: the one that tilecheck play plays.
+// watch plays a game with a strategy: the same game as tilecheck play.
 func (h *handler) watch(ctx context.Context, q *watchQuestion, out *reply) (any, error) {
 	goal, err := exponent(q.Max)
 	if err != nil {
@@ -349,12 +355,12 @@ func (h *handler) watch(ctx context.Context, q *watchQuestion, out *reply) (any,
 	n := 0
 	g, err := play.Watch(ctx, play.Options{Match: m, Strategy: s}, q.Game, func(f play.Frame) error {
 		out.part("frame", frameOf(m.Shape, f))
-		if n++; n == mostFrames {
-			return errEnough
+		if n++; n == maxFrames {
+			return errFrameLimit
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errFrameLimit) {
 		return nil, err
 	}
 	return map[string]any{"strategy": s.String(), "score": g.Score, "moves": g.Moves, "won": g.Won, "largest": game.Value(g.Max)}, nil

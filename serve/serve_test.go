@@ -133,19 +133,19 @@ func TestDie(t *testing.T) {
 	if s := walk.Steps; s[0].State[0] != 6 || s[len(s)-1].State[0] != 7 || s[len(s)-1].State[1] == 0 {
 		t.Errorf("a walk from s=6 goes %v, want from there to a throw", s)
 	}
-	var followed struct {
+	var checkedPath struct {
 		Steps []struct {
 			State   []int32
 			Rewards []float64
 		}
 		Probability string
 	}
-	ask(t, Options{}, "follow", with(die(t), object{"name": "p.csv", "text": "s,d\n0,0\n2,0\n6,0\n7,6\n"}), &followed)
-	if len(followed.Steps) != 4 || followed.Probability != "0.125" {
-		t.Errorf("a path from a file is %v, want 3 steps with 0.125", followed)
+	ask(t, Options{}, "follow", with(die(t), object{"name": "p.csv", "text": "s,d\n0,0\n2,0\n6,0\n7,6\n"}), &checkedPath)
+	if len(checkedPath.Steps) != 4 || checkedPath.Probability != "0.125" {
+		t.Errorf("a path from a file is %v, want 3 steps with 0.125", checkedPath)
 	}
 	for i, want := range []float64{1, 1, 1, 0} { // the coin is flipped until s=7
-		if got := followed.Steps[i].Rewards; len(got) != 1 || got[0] != want {
+		if got := checkedPath.Steps[i].Rewards; len(got) != 1 || got[0] != want {
 			t.Errorf("step %d earns %v, want %v", i, got, want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestGame(t *testing.T) {
 	}
 	// What is too large to be solved for a page is known where there is a table: at 2 2 . . . . . . . . a move makes the 4 that wins.
 	shape := game.Shape{Rows: 1, Cols: 10}
-	solved, _, err := solve.Solve(t.Context(), solve.Options{Shape: shape, Max: 4})
+	solvedGame, _, err := solve.Solve(t.Context(), solve.Options{Shape: shape, Max: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestGame(t *testing.T) {
 	if ask(t, Options{}, "hints", start, &h); h.Kind != "worth" {
 		t.Errorf("hints without a table are %+v", h)
 	}
-	if ask(t, Options{Tables: []*solve.Table{solved}}, "hints", start, &h); h.Kind != "win" || h.Value != 1 {
+	if ask(t, Options{Tables: []*solve.Table{solvedGame}}, "hints", start, &h); h.Kind != "win" || h.Value != 1 {
 		t.Errorf("hints from a table are %+v, want 1", h)
 	}
 	var p position

@@ -25,7 +25,7 @@ import (
 
 type infoQuestion struct{}
 
-// info says what there is to ask.
+// info describes what the page can request.
 func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
 	engines := []string{h.native.Name()}
 	for _, e := range h.Engines {
@@ -35,7 +35,7 @@ func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
 	for _, e := range strategy.List() {
 		families = append(families, map[string]string{"name": e.Name, "options": e.Options, "about": e.About, "example": e.Example})
 	}
-	tables := []board{} // games whose solution is known
+	tables := []board{} // solved games
 	for _, t := range h.Tables {
 		if p := t.Problem(); Winning(p) {
 			tables = append(tables, board{Rows: p.Shape.Rows, Cols: p.Shape.Cols, Max: game.Value(p.MaxExp)})
@@ -55,7 +55,7 @@ type generateQuestion struct {
 	Spawn  string `json:"spawn"`
 }
 
-// text is a model and its properties.
+// text is a model with its properties.
 type text struct {
 	Name  string `json:"name"`
 	About string `json:"about,omitempty"`
@@ -78,12 +78,12 @@ func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (an
 		return nil, badRequest{usage.Errorf("%w", err)}
 	}
 	out := text{Name: "2048.prism"}
-	if out.Model, err = printed(model); err != nil {
+	if out.Model, err = printTree(model); err != nil {
 		return nil, err
 	}
 	for _, p := range properties.All() {
 		name := "\"" + strings.ReplaceAll(p.Name, "-", "_") + "\": "
-		if labelled(model, p.Name) { // a property may not be called as a label is
+		if hasLabel(model, p.Name) { // a property cannot have the name of a label
 			name = ""
 		}
 		out.Props += "// " + p.Meaning + "\n" + name + p.Text + ";\n\n"
@@ -91,8 +91,8 @@ func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (an
 	return out, nil
 }
 
-// labelled reports whether a model has a label.
-func labelled(m *syntax.Model, name string) bool {
+// hasLabel reports whether a model has a label.
+func hasLabel(m *syntax.Model, name string) bool {
 	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool {
 		l, ok := x.(*syntax.LabelDecl)
 		return ok && l.Name.Name == name
@@ -113,7 +113,7 @@ type propertyEntry struct {
 
 type diagnosis struct {
 	Places     []table.Place   `json:"places"`
-	Advice     []table.Place   `json:"advice,omitempty"`  // about what is no error
+	Advice     []table.Place   `json:"advice,omitempty"`  // warnings and hints
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`
 	Type       string          `json:"type,omitempty"`
@@ -123,13 +123,14 @@ type diagnosis struct {
 	Labels     []string        `json:"labels,omitempty"`
 }
 
-// diagnose says what is wrong with the texts, in the words of the command line, and what is in them.
+// diagnose returns the problems of the texts, with the messages of the command line, and their
+// contents.
 func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
 	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Undefined: []string{}, Outline: []outlineEntry{}}
 	job := h.job(&q.source)
 	found, failure := d, error(nil)
-	// A text that takes long is left behind with what it was read into.
-	if err := ending.Await(ctx, func() { failure = h.readInto(ctx, &found, &q.source) }); err != nil {
+	// After a timeout the goroutine may still write to found, which is then not used.
+	if err := ending.Await(ctx, func() { failure = h.diagnoseTexts(ctx, &found, &q.source) }); err != nil {
 		return nil, err
 	}
 	if failure != nil {
@@ -138,7 +139,7 @@ func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (
 	d = found
 	plan, err := runner.NewPlan(ctx, job)
 	e, ok := errors.AsType[*runner.PlanError](err)
-	undefined := ok && e.Step == result.Constants // constants that have no value yet are no mistake in the text
+	undefined := ok && e.Step == result.Constants // constants without values are not an error in the text
 	if undefined && q.Props != "" || err != nil && !undefined && len(d.Places) == 0 {
 		d.Message = err.Error()
 	}
@@ -149,17 +150,17 @@ func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (
 		d.undefined(&job)
 	}
 	if plan != nil {
-		d.planned(plan)
+		d.addPlan(plan)
 	}
 	return d, nil
 }
 
-// readInto says what is wrong with the texts. Those of JANI the plan judges.
-func (h *handler) readInto(ctx context.Context, d *diagnosis, s *source) error {
+// diagnoseTexts adds the problems of the texts. JANI models are checked by the plan.
+func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) error {
 	if jani.Is([]byte(s.Model)) {
 		return nil
 	}
-	return h.writing(ctx, s, func(files *editor.Files, model, props string) error {
+	return h.withTexts(ctx, s, func(files *editor.Files, model, props string) error {
 		names := []string{model}
 		if s.Props != "" {
 			names = append(names, props)
@@ -183,8 +184,8 @@ func (h *handler) readInto(ctx context.Context, d *diagnosis, s *source) error {
 	})
 }
 
-// planned lists what a plan has.
-func (d *diagnosis) planned(plan *runner.Plan) {
+// addPlan adds the contents of a plan.
+func (d *diagnosis) addPlan(plan *runner.Plan) {
 	d.Type = plan.Model.ModelType().String()
 	d.Labels = plan.Model.Labels()
 	d.Warnings = plan.Warnings
@@ -199,9 +200,9 @@ func (d *diagnosis) planned(plan *runner.Plan) {
 
 // undefined lists the constants without a value, and the properties.
 func (d *diagnosis) undefined(job *runner.Job) {
-	m, ps, err := checked(job)
+	m, ps, err := checkTexts(job)
 	if err != nil {
-		return // the plan has said so
+		return // the plan has reported the error
 	}
 	d.Type, d.Labels = m.ModelType().String(), m.Labels()
 	d.Undefined = append(d.Undefined, m.Undefined()...)
@@ -223,7 +224,7 @@ type examplesQuestion struct{}
 //go:embed examples
 var exampleFiles embed.FS
 
-// examples are models to begin with.
+// examples returns example models.
 func (h *handler) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
 	all := []text{}
 	for _, x := range []struct{ name, about string }{

@@ -9,7 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// texts are those that are being written under two names, so that the next key costs no more than what it changes.
+// texts holds the texts that are edited under two names, so that a keystroke costs only what it
+// changes.
 type texts struct{ files *editor.Files }
 
 func (t *texts) bytes() int64 {
@@ -20,8 +21,9 @@ func (t *texts) bytes() int64 {
 	return n
 }
 
-// writing gives the texts of a source to f. Who has other texts under these names gets the right answers, if later.
-func (h *handler) writing(ctx context.Context, s *source, f func(files *editor.Files, model, props string) error) error {
+// withTexts calls f with the texts of a source. Another user with other texts under the same names
+// gets correct answers, only slower.
+func (h *handler) withTexts(ctx context.Context, s *source, f func(files *editor.Files, model, props string) error) error {
 	job := h.job(s)
 	opts := editor.Options{Consts: job.Consts}
 	var files *editor.Files
@@ -39,7 +41,7 @@ func (h *handler) writing(ctx context.Context, s *source, f func(files *editor.F
 	return f(files, job.File, job.PropsFile)
 }
 
-// replaced is a set of texts with another one; an empty one of properties is none.
+// replaced returns the set with a new text. An empty properties file is removed.
 func replaced(f *editor.Files, name string, text []byte) *editor.Files {
 	switch old := f.Text(name); {
 	case len(text) == 0 && f.IsProperties(name):
@@ -52,7 +54,8 @@ func replaced(f *editor.Files, name string, text []byte) *editor.Files {
 	return f.With(name, text)
 }
 
-// placeQuestion is about a place in the model, or in its properties. It counts in units of UTF-16, as strings of the page do.
+// placeQuestion is a request about a place in the model or its properties. Offsets count units of
+// UTF-16, as strings in JavaScript do.
 type placeQuestion struct {
 	source
 	InProps bool `json:"in_props"`
@@ -60,8 +63,8 @@ type placeQuestion struct {
 	To      int  `json:"to"` // where the place ends; 0 for the end of the text
 }
 
-// which is the name of the text that a question is about, and the place in it in bytes.
-func (q *placeQuestion) which(files *editor.Files, model, props string) (name string, at int) {
+// place returns the name of the text and the offset in bytes.
+func (q *placeQuestion) place(files *editor.Files, model, props string) (name string, at int) {
 	name = model
 	if q.InProps {
 		name = props
@@ -69,7 +72,7 @@ func (q *placeQuestion) which(files *editor.Files, model, props string) (name st
 	return name, offset(files.Text(name), q.At)
 }
 
-// offset is how many bytes of a text there are before so many units of UTF-16.
+// offset returns the number of bytes before the given number of UTF-16 units.
 func offset(text []byte, units int) (at int) {
 	for ; units > 0 && at < len(text); units-- {
 		r, size := utf8.DecodeRune(text[at:])
@@ -81,27 +84,28 @@ func offset(text []byte, units int) (at int) {
 	return at
 }
 
-// completion is a word that can stand at a place.
+// completion is a word that can be inserted.
 type completion struct {
 	Text   string `json:"text"`
 	Kind   string `json:"kind"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// mostWords are shown of those that can stand at a place.
-const mostWords = 500
+// maxWords is the largest number of completions in an answer.
+const maxWords = 500
 
-// complete says which words can stand at a place, and where the one begins that stands there.
+// complete returns the words that can be inserted at a place, and the start of the word that they
+// replace.
 func (h *handler) complete(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		From  int          `json:"from"`
 		Words []completion `json:"words"`
 	}{Words: []completion{}}
-	err := h.writing(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, at := q.which(files, model, props)
+	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
+		name, at := q.place(files, model, props)
 		from, found := files.Complete(name, at)
 		out.From = q.At - editor.UTF16(files.Text(name)[from:at])
-		for _, c := range found[:min(len(found), mostWords)] {
+		for _, c := range found[:min(len(found), maxWords)] {
 			kind := c.Kind.String()
 			if c.Kind == editor.NoKind {
 				kind = "keyword"
@@ -113,29 +117,29 @@ func (h *handler) complete(ctx context.Context, q *placeQuestion, _ *reply) (any
 	return out, err
 }
 
-// hover says what a name is: in Markdown, as an editor shows it.
+// hover describes a name in Markdown.
 func (h *handler) hover(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text string `json:"text"` // empty where there is no name
 	}{}
-	err := h.writing(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, at := q.which(files, model, props)
+	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
+		name, at := q.place(files, model, props)
 		out.Text, _, _ = files.Hover(ctx, name, at)
 		return ctx.Err()
 	})
 	return out, err
 }
 
-// layout is a text as tilecheck fmt lays it out, or what is wrong with it.
+// layout returns the formatted text, as tilecheck fmt does, or its first error.
 func (h *handler) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text  string `json:"text"`
 		Wrong string `json:"wrong,omitempty"`
 	}{}
-	err := h.writing(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, _ := q.which(files, model, props)
+	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
+		name, _ := q.place(files, model, props)
 		text, err := files.Format(name)
-		if list, ok := errors.AsType[syntax.ErrorList](err); ok { // which is no failure of the question
+		if list, ok := errors.AsType[syntax.ErrorList](err); ok { // a text that does not parse is a valid request
 			out.Wrong, err = list[0].Error(), nil
 		}
 		out.Text = string(text)
@@ -144,14 +148,14 @@ func (h *handler) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, 
 	return out, err
 }
 
-// colours are the parts that have one of those that begin between two places: how far each is behind the one before, or behind the first
-// place, how long it is, and what, as colourOf has it.
+// colours returns the coloured parts of a text between two places. Each part has three numbers:
+// its distance from the end of the previous part, its length, and its colour.
 func (h *handler) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Parts []int `json:"parts"`
 	}{Parts: []int{}}
-	err := h.writing(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, end := q.which(files, model, props)
+	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
+		name, end := q.place(files, model, props)
 		text := files.Text(name)
 		r := editor.Range{From: end, To: len(text)}
 		if q.To > 0 {
@@ -168,7 +172,7 @@ func (h *handler) colours(ctx context.Context, q *placeQuestion, _ *reply) (any,
 	return out, err
 }
 
-// colourOf is a number of the list of colours of the page, -1 for a part without one.
+// colourOf returns the number of a colour on the page; -1 for a part without one.
 func colourOf(t editor.Token) int {
 	switch t.Kind {
 	case editor.Constant:

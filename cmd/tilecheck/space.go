@@ -140,7 +140,7 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 }
 
 // states reads files of states.
-func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
+func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	return named.Reader(e.readSource).Open(ctx, name, opts)
 }
 

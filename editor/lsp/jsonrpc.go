@@ -40,8 +40,7 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return e.Message }
 
-// message is a request, or a notification if it has no ID, or a response if it has no
-// method.
+// message is a request; a notification if it has no ID; a response if it has no method.
 type message struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"` // a number or a string
@@ -51,17 +50,17 @@ type message struct {
 	Error   json.RawMessage `json:"error,omitempty"`
 }
 
-// maxMessage is how many bytes a message may have. One with the text of a file is the longest.
+// maxMessage is the largest size of a message in bytes. The largest messages contain a file.
 const maxMessage = 256 << 20
 
-// read returns the next message. An *rpcError says what is wrong with a message that
-// was passed over: the next one can be read. Any other error is that of the stream.
+// read returns the next message. An *rpcError describes a message that was skipped; the next one
+// can be read. Any other error is that of the stream.
 func (c *conn) read() (*message, error) {
 	length, err := c.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	var body bytes.Buffer // grows with what comes, not with what was announced
+	var body bytes.Buffer // grows with the bytes received, not with the announced length
 	if _, err := io.CopyN(&body, c.in, length); err != nil {
 		return nil, err
 	}
@@ -81,8 +80,8 @@ func (c *conn) read() (*message, error) {
 	return &m, nil
 }
 
-// readHeader returns the length of the body. An *rpcError says that there is none. The
-// next header is found all the same, behind a body that was not read.
+// readHeader returns the length of the body. An *rpcError says that the header has none. The next
+// header can be found even if the body was not read.
 func (c *conn) readHeader() (length int64, err error) {
 	const field = "Content-Length:"
 	length, wrong := -1, "found no header Content-Length"
@@ -109,7 +108,8 @@ func (c *conn) readHeader() (length int64, err error) {
 	}
 }
 
-// readLine returns a line without its end, or the part of a long one that fits the buffer.
+// readLine returns a line without its line break. Of a line longer than the buffer it returns a
+// part.
 func (c *conn) readLine() (string, error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -118,7 +118,7 @@ func (c *conn) readLine() (string, error) {
 	return strings.TrimRight(string(line), "\r\n"), nil
 }
 
-// notify tells the client something.
+// notify sends a notification to the client.
 func (c *conn) notify(method string, params any) error {
 	return c.write(struct {
 		Version string `json:"jsonrpc"`
@@ -127,7 +127,7 @@ func (c *conn) notify(method string, params any) error {
 	}{"2.0", method, params})
 }
 
-// reply answers a request; a nil ID answers a message that could not be read.
+// reply answers a request. A nil id answers a message that could not be read.
 func (c *conn) reply(id json.RawMessage, result any, err error) error {
 	if err == nil {
 		return c.write(struct {

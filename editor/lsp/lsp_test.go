@@ -24,15 +24,15 @@ type client struct {
 	t           *testing.T
 	conn        jsonrpc2.Conn
 	diagnostics chan json.RawMessage
-	ended       chan error
+	stopping    chan error
 }
 
 func start(t *testing.T) *client {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
-	c := &client{t: t, diagnostics: make(chan json.RawMessage, 1000), ended: make(chan error, 1)}
-	go func() { c.ended <- lsp.Serve(t.Context(), toServer, fromServer, lsp.Options{}); fromServer.Close() }()
+	c := &client{t: t, diagnostics: make(chan json.RawMessage, 1000), stopping: make(chan error, 1)}
+	go func() { c.stopping <- lsp.Serve(t.Context(), toServer, fromServer, lsp.Options{}); fromServer.Close() }()
 	c.conn = jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(duplex{toClient, fromClient}))
 	c.conn.Go(context.Background(), func(_ context.Context, req *jsonrpc2.Request) (any, error) {
 		if req.Method() == "textDocument/publishDiagnostics" {
@@ -71,7 +71,7 @@ func (c *client) open(u uri.URI, text string) {
 }
 
 // told waits for the diagnostics of a version.
-func (c *client) told(version int) string {
+func (c *client) published(version int) string {
 	c.t.Helper()
 	for {
 		select {
@@ -98,7 +98,7 @@ func TestChanges(t *testing.T) {
 	u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
 	text := "dtmc\nmodule M // 😀\n  x : [0..2];\nendmodule\n"
 	c.open(u, text)
-	if got := c.told(1); got != "[]" {
+	if got := c.published(1); got != "[]" {
 		t.Fatalf("at first %s", got)
 	}
 	// Type " //😀 [] true -> tru;" letter by letter in front of endmodule.
@@ -120,7 +120,7 @@ func TestChanges(t *testing.T) {
 			col++
 		}
 	}
-	got := c.told(2 + 18)
+	got := c.published(2 + 18)
 	if !strings.Contains(got, `"start":{"line":4,"character":3},"end":{"line":4,"character":4}`) || strings.Count(got, "message") != 1 {
 		t.Errorf("at last %s", got)
 	}
@@ -131,7 +131,7 @@ func TestChanges(t *testing.T) {
 	}
 	c.call("shutdown", nil, nil)
 	c.tell("exit", nil)
-	if err := <-c.ended; err != nil {
+	if err := <-c.stopping; err != nil {
 		t.Errorf("ended with %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestEnds(t *testing.T) {
 	start := time.Now()
 	c.conn.Close()
 	select {
-	case err := <-c.ended:
+	case err := <-c.stopping:
 		if !errors.Is(err, lsp.ErrNoShutdown) {
 			t.Errorf("ended with %v", err)
 		}

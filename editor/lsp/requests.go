@@ -8,10 +8,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// definition is where a name is declared.
+// definition answers with the declaration of a name.
 func (s *server) definition(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
 	l, ok := f.Definition(name, offset)
 	if !ok {
 		return []protocol.Location{}, nil
@@ -19,10 +19,10 @@ func (s *server) definition(ctx context.Context, params *protocol.TextDocumentPo
 	return f.locations([]editor.Location{l}), nil
 }
 
-// references are where a name stands.
+// references answers with the places where a name occurs.
 func (s *server) references(ctx context.Context, params *protocol.ReferenceParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
 	list := f.References(name, offset)
 	if decl, ok := f.Definition(name, offset); ok && !params.Context.IncludeDeclaration {
 		kept := list[:0]
@@ -36,10 +36,10 @@ func (s *server) references(ctx context.Context, params *protocol.ReferenceParam
 	return f.locations(list), nil
 }
 
-// documentHighlight is references within a file.
+// documentHighlight answers with the places in the same file where a name occurs.
 func (s *server) documentHighlight(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
 	out := []protocol.DocumentHighlight{}
 	for _, l := range f.References(name, offset) {
 		if l.File == name {
@@ -49,10 +49,10 @@ func (s *server) documentHighlight(ctx context.Context, params *protocol.TextDoc
 	return out, nil
 }
 
-// hover says what a name is.
+// hover answers with the description of a name.
 func (s *server) hover(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
 	text, at, ok := f.Hover(ctx, name, offset)
 	if !ok {
 		return nil, ctx.Err()
@@ -60,10 +60,10 @@ func (s *server) hover(ctx context.Context, params *protocol.TextDocumentPositio
 	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: f.rangeOf(lines, at)}, nil
 }
 
-// prepareRename is the name that would be renamed.
+// prepareRename answers with the name that would be renamed.
 func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
 	for _, l := range f.References(name, offset) {
 		if l.File == name && l.From <= offset && offset <= l.To {
 			return protocol.PrepareRenamePlaceholder{Range: f.rangeOf(lines, l.Range), Placeholder: string(f.Text(name)[l.From:l.To])}, nil
@@ -72,10 +72,10 @@ func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumen
 	return nil, nil
 }
 
-// rename gives a name another one everywhere.
+// rename answers with the edits that rename a name.
 func (s *server) rename(ctx context.Context, params *protocol.RenameParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
 	edits, err := f.Rename(ctx, name, offset, params.NewName)
 	if err != nil {
 		return nil, err
@@ -83,10 +83,10 @@ func (s *server) rename(ctx context.Context, params *protocol.RenameParams) (any
 	return f.edit(edits), nil
 }
 
-// completion is what can stand at a place.
+// completion answers with the words that can be inserted.
 func (s *server) completion(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
 	from, found := f.Complete(name, offset)
 	at := f.rangeOf(lines, editor.Range{From: from, To: offset})
 	items := []protocol.CompletionItem{}
@@ -116,10 +116,10 @@ func completionKind(k editor.Kind) protocol.CompletionItemKind {
 	return protocol.CompletionVariable
 }
 
-// documentSymbol is the outline.
+// documentSymbol answers with the outline of a file.
 func (s *server) documentSymbol(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
 	return f.outline(lines, f.Symbols(name)), nil
 }
 
@@ -155,11 +155,11 @@ func symbolKind(k editor.Kind) protocol.SymbolKind {
 	return protocol.SymbolVariable
 }
 
-// codeLens is what can be done with a file. The commands are for the client to run: tilecheck.check and
-// tilecheck.simulate with the file, and the property.
+// codeLens answers with the commands of a file. The client runs them: tilecheck.check with the
+// model, the file and the property, and tilecheck.simulate with the file.
 func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
 	out := []protocol.CodeLens{}
 	for _, l := range f.Lenses(name) {
 		args := []string{name}
@@ -172,10 +172,10 @@ func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentPara
 	return out, nil
 }
 
-// codeAction are the quick fixes.
+// codeAction answers with the quick fixes.
 func (s *server) codeAction(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
 	fixes, err := f.Fixes(ctx, name, rangeIn(lines, params.Range, f.utf8))
 	if err != nil {
 		return nil, err
@@ -189,7 +189,8 @@ func (s *server) codeAction(ctx context.Context, params *protocol.TextDocumentRa
 	return out, nil
 }
 
-// formatting lays a file out. One that does not parse stays as it is: its errors are shown already.
+// formatting answers with the edits that format a file; none if the file does not parse, since its
+// errors are shown already.
 func (s *server) formatting(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
@@ -200,7 +201,7 @@ func (s *server) formatting(ctx context.Context, params *protocol.TextDocumentPa
 	if err != nil {
 		return nil, err
 	}
-	return f.replaced(name, text), nil
+	return f.replacement(name, text), nil
 }
 
 // legend names the types of semantic tokens, in the order of tokenType.
@@ -246,32 +247,33 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 	return 0, false
 }
 
-// semanticTokensFull are the colours of a file.
+// semanticTokensFull answers with the semantic tokens of a file.
 func (s *server) semanticTokensFull(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
-	return f.colours(ctx, name, editor.Range{To: len(f.Text(name))})
+	return f.semanticTokens(ctx, name, editor.Range{To: len(f.Text(name))})
 }
 
-// semanticTokensRange are those of a part of it: what is on the screen of a long one.
+// semanticTokensRange answers with the semantic tokens of a part of a file, such as the visible
+// one.
 func (s *server) semanticTokensRange(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
 	f := s.snapshot(ctx)
-	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
-	return f.colours(ctx, name, rangeIn(lines, params.Range, f.utf8))
+	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
+	return f.semanticTokens(ctx, name, rangeIn(lines, params.Range, f.utf8))
 }
 
-// colours are the semantic tokens in a part of a file, each relative to the one before.
-func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (any, error) {
+// semanticTokens returns the semantic tokens in a part of a file, each relative to the previous one.
+func (f snapshot) semanticTokens(ctx context.Context, name string, in editor.Range) (any, error) {
 	text := f.Text(name)
 	lines := editor.NewLines(text)
 	data := make([]uint32, 0, 64)
-	units := func(from, to int) uint32 { // of the protocol, within a line
+	units := func(from, to int) uint32 { // length in the units of the protocol
 		if f.utf8 {
 			return uint32(to - from)
 		}
 		return uint32(editor.UTF16(text[from:to]))
 	}
-	line, at := 0, 0 // of the token before
+	line, at := 0, 0 // of the previous token
 	for i, t := range f.TokensIn(name, in) {
 		index, ok := tokenType(t)
 		if !ok {

@@ -12,16 +12,16 @@ import (
 	"tilecheck/editor/lsp/protocol"
 )
 
-// Options say how to serve.
+// Options configures a server.
 type Options struct {
 	Editor  editor.Options
 	Version string // of the server
 }
 
-// ErrNoShutdown is the error of a client that has gone without a word.
+// ErrNoShutdown says that the client closed the stream without the request shutdown.
 var ErrNoShutdown = errors.New("the client ended without shutdown")
 
-// Serve answers a client until it says exit or its end of the stream is closed.
+// Serve answers a client until it sends exit or closes its stream.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -33,14 +33,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	}()
 	<-ctx.Done()
 	s.mu.Lock()
-	s.ended = true
+	s.stopping = true
 	s.mu.Unlock()
 	s.working.Wait()
 	if c, ok := in.(io.Closer); ok {
-		go func() { _ = c.Close() }() // standard input may be in the middle of a read, which ends with the process
+		go func() { _ = c.Close() }() // may block until a read of standard input ends
 	}
 	switch {
-	case s.left.Load():
+	case s.cleanExit.Load():
 		return nil
 	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		return context.Cause(ctx)
@@ -48,8 +48,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	return ErrNoShutdown
 }
 
-// readAll handles the messages of the client until its stream ends. A message that makes
-// no sense is answered with an error.
+// readAll handles the messages of the client until the stream ends. An invalid message is answered
+// with an error.
 func (s *server) readAll() {
 	var running requests
 	for s.ctx.Err() == nil {
@@ -65,9 +65,8 @@ func (s *server) readAll() {
 	}
 }
 
-// receive handles a message: changes at once, requests while further messages are read,
-// with the texts as they are now. A notification has no answer, and we ask nothing of the
-// client that it would answer.
+// receive handles a message. Changes are handled at once; requests run while further messages are
+// read, with a snapshot of the texts. Responses are ignored, because the server sends no requests.
 func (s *server) receive(m *message, running *requests) {
 	method, known := s.methods[m.Method]
 	switch {
@@ -101,22 +100,22 @@ func (s *server) receive(m *message, running *requests) {
 	}
 }
 
-// work runs f beside the reading of messages, unless the server is at its end.
+// work runs f in a goroutine, unless the server is ending.
 func (s *server) work(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended {
+	if !s.stopping {
 		s.working.Go(f)
 	}
 }
 
-// method answers a request or takes a notification.
+// method handles a request or a notification.
 type method struct {
 	run     func(ctx context.Context, params json.RawMessage) (any, error)
-	changes bool // it is handled before the next message is read
+	changes bool // must be handled before the next message is read
 }
 
-// methodTable has the methods by their names in the protocol.
+// methodTable returns the methods by their names in the protocol.
 func (s *server) methodTable() map[string]method {
 	return map[string]method{
 		"initialize":                        change(s.initialize),
@@ -194,7 +193,7 @@ func (r *requests) cancel(id string) {
 
 type snapshotKey struct{}
 
-// snapshot is that of a request.
+// snapshot returns the texts at the time when the request was received.
 func (s *server) snapshot(ctx context.Context) snapshot {
 	if x, ok := ctx.Value(snapshotKey{}).(snapshot); ok {
 		return x

@@ -19,27 +19,29 @@ import (
 	"tilecheck/internal/limited"
 )
 
-// server is what a client talks to.
+// server serves one client.
 type server struct {
 	opts    Options
 	client  *conn
 	methods map[string]method
-	ctx     context.Context // of everything
+	ctx     context.Context // ends with the server
 	exit    func()
-	utf8    bool // columns are bytes
-	asked   atomic.Bool
-	left    atomic.Bool
+	utf8    bool // columns are bytes, otherwise units of UTF-16
+
+	shutdownRequested atomic.Bool
+	cleanExit         atomic.Bool // exit came after shutdown
 
 	mu      sync.Mutex
 	files   *editor.Files
-	open    map[string]int32 // versions of the texts that the client has
+	open    map[string]int32 // versions of the texts that the client has opened
 	cancel  context.CancelFunc
-	told    map[string]bool // files that have diagnostics at the client
 	working sync.WaitGroup
-	ended   bool // nothing new begins to work
+	// published has the files for which the client shows diagnostics.
+	published map[string]bool
+	stopping  bool // no new work is started
 }
 
-// snapshot are texts that belong together.
+// snapshot is an immutable set of texts.
 type snapshot struct {
 	*editor.Files
 	utf8 bool
@@ -51,7 +53,7 @@ func (s *server) now() snapshot {
 	return snapshot{s.files, s.utf8}
 }
 
-// initialize says what the server does.
+// initialize answers with the capabilities of the server.
 func (s *server) initialize(_ context.Context, params *protocol.InitializeParams) (any, error) {
 	result := protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "tilecheck", Version: s.opts.Version},
@@ -78,26 +80,26 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 	return result, nil
 }
 
-// ignore takes a notification that changes nothing.
+// ignore handles a notification without effect.
 func (s *server) ignore(context.Context, *struct{}) (any, error) { return nil, nil }
 
-// shutdown announces the end.
+// shutdown prepares for exit.
 func (s *server) shutdown(context.Context, *struct{}) (any, error) {
-	s.asked.Store(true)
+	s.shutdownRequested.Store(true)
 	return nil, nil
 }
 
 // end ends the server.
 func (s *server) end(context.Context, *struct{}) (any, error) {
-	s.left.Store(s.asked.Load())
+	s.cleanExit.Store(s.shutdownRequested.Load())
 	s.exit()
 	return nil, nil
 }
 
-// nameOf is the name of a file for package editor.
+// nameOf returns the name of a file in package editor.
 func nameOf(u uri.URI) string {
 	if !strings.HasPrefix(string(u), "file:") {
-		return string(u) // of a text that is no file yet
+		return string(u) // a new text without a file
 	}
 	return filepath.ToSlash(u.FsPath())
 }
@@ -109,13 +111,13 @@ func uriOf(name string) uri.URI {
 	return uri.URI(name)
 }
 
-// didOpen takes a text, and the files beside it that belong to it.
+// didOpen adds a text and the files in its folder.
 func (s *server) didOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
 		s.open[name] = params.TextDocument.Version
 		s.files = s.files.With(name, []byte(params.TextDocument.Text))
-		s.beside(name)
+		s.readFolder(name)
 	})
 	return nil, nil
 }
@@ -140,35 +142,35 @@ func (s *server) didChange(_ context.Context, params *protocol.DidChangeTextDocu
 	return nil, nil
 }
 
-// didSave reads the files beside a file again.
+// didSave reads the files in the folder again.
 func (s *server) didSave(_ context.Context, params *protocol.TextDocumentParams) (any, error) {
-	s.update(func() { s.beside(nameOf(params.TextDocument.URI)) })
+	s.update(func() { s.readFolder(nameOf(params.TextDocument.URI)) })
 	return nil, nil
 }
 
-// didClose leaves a file to what is on disk.
+// didClose drops the text of a file and reads the file from disk.
 func (s *server) didClose(_ context.Context, params *protocol.TextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
 		delete(s.open, name)
 		s.files = s.files.Without(name)
-		s.beside(name)
+		s.readFolder(name)
 	})
 	return nil, nil
 }
 
-// update changes the texts and has them looked at.
+// update changes the texts and starts computing diagnostics.
 func (s *server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open, s.told = make(map[string]int32), make(map[string]bool)
+		s.open, s.published = make(map[string]int32), make(map[string]bool)
 	}
 	change()
 	if s.cancel != nil {
 		s.cancel()
 	}
-	if s.ended {
+	if s.stopping {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -180,27 +182,27 @@ func (s *server) update(change func()) {
 	s.working.Go(func() { s.diagnose(ctx, snapshot{files, s.utf8}, open) })
 }
 
-// The limits of what is read beside a file that is open.
+// The limits on the files that are read from the folder of an open file.
 const (
-	mostBeside = 100
-	mostRead   = 4 * editor.MaxText // in bytes, of all of them
+	maxFolderFiles = 100
+	maxFolderBytes = 4 * editor.MaxText // in total
 )
 
-// beside reads the models and properties in the folder of a file that are not open, so that
-// names are found in them.
-func (s *server) beside(name string) {
+// readFolder reads the model and properties files in the folder of a file that are not open, so
+// that their names are known.
+func (s *server) readFolder(name string) {
 	dir := path.Dir(name)
 	entries, err := os.ReadDir(filepath.FromSlash(dir))
 	if err != nil {
 		return
 	}
-	left, bytes := mostBeside, int64(mostRead)
+	cleanExit, bytes := maxFolderFiles, int64(maxFolderBytes)
 	for _, e := range entries {
 		other := path.Join(dir, e.Name())
-		if _, isOpen := s.open[other]; isOpen || !e.Type().IsRegular() || !slices.Contains(endings(), path.Ext(other)) {
+		if _, isOpen := s.open[other]; isOpen || !e.Type().IsRegular() || !slices.Contains(extensions(), path.Ext(other)) {
 			continue
 		}
-		if left--; left < 0 {
+		if cleanExit--; cleanExit < 0 {
 			return
 		}
 		if text, err := limited.ReadFile(os.DirFS(filepath.FromSlash(dir)), e.Name(), min(editor.MaxText, bytes)); err == nil {
@@ -212,21 +214,21 @@ func (s *server) beside(name string) {
 	}
 }
 
-func endings() []string {
+func extensions() []string {
 	return []string{".prism", ".nm", ".pm", ".sm", ".props", ".prop", ".pctl", ".csl"}
 }
 
-// pause is how long the texts must have stayed the same.
-const pause = 60 * time.Millisecond
+// diagnoseDelay is how long the texts must stay unchanged before they are checked.
+const diagnoseDelay = 60 * time.Millisecond
 
 const publishDiagnostics = "textDocument/publishDiagnostics"
 
-// diagnose sends the diagnostics of the open texts, unless they change before.
+// diagnose sends the diagnostics of the open texts, unless they change first.
 func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]int32) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-time.After(pause):
+	case <-time.After(diagnoseDelay):
 	}
 	for _, name := range files.Names() {
 		version, isOpen := open[name]
@@ -244,15 +246,15 @@ func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]i
 	}
 }
 
-// closed are the files that have diagnostics at the client and are open no longer.
+// closed returns the files with published diagnostics that are no longer open.
 func (s *server) closed(open map[string]int32) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []string
-	for name := range s.told {
+	for name := range s.published {
 		if _, isOpen := open[name]; !isOpen {
 			out = append(out, name)
-			delete(s.told, name)
+			delete(s.published, name)
 		}
 	}
 	slices.Sort(out)
@@ -266,7 +268,7 @@ func (s *server) publish(ctx context.Context, files snapshot, name string, versi
 		params.Diagnostics = append(params.Diagnostics, files.diagnostic(lines, d))
 	}
 	s.mu.Lock()
-	s.told[name] = true
+	s.published[name] = true
 	s.mu.Unlock()
 	if ctx.Err() == nil {
 		_ = s.client.notify(publishDiagnostics, params)
@@ -280,8 +282,8 @@ func (f snapshot) diagnostic(lines *editor.Lines, d editor.Diagnostic) protocol.
 	return protocol.Diagnostic{Range: f.rangeOf(lines, d.Range), Severity: severity, Code: d.Code, Source: "tilecheck", Message: d.Message}
 }
 
-// place is a file and an offset in it.
-func (f snapshot) place(u uri.URI, p protocol.Position) (name string, offset int, lines *editor.Lines) {
+// locate returns the name of a file, an offset in it, and its lines.
+func (f snapshot) locate(u uri.URI, p protocol.Position) (name string, offset int, lines *editor.Lines) {
 	name = nameOf(u)
 	lines = editor.NewLines(f.Text(name))
 	return name, offsetIn(lines, p, f.utf8), lines
@@ -311,7 +313,7 @@ func (f snapshot) rangeOf(lines *editor.Lines, r editor.Range) protocol.Range {
 	return protocol.Range{Start: f.position(lines, r.From), End: f.position(lines, r.To)}
 }
 
-// locations turns places of package editor into those of the protocol.
+// locations converts locations to those of the protocol.
 func (f snapshot) locations(list []editor.Location) []protocol.Location {
 	lines := make(map[string]*editor.Lines)
 	out := []protocol.Location{}
@@ -324,7 +326,7 @@ func (f snapshot) locations(list []editor.Location) []protocol.Location {
 	return out
 }
 
-// edit turns edits into an edit of the workspace.
+// edit converts edits to an edit of the workspace.
 func (f snapshot) edit(edits []editor.Edit) *protocol.WorkspaceEdit {
 	out := &protocol.WorkspaceEdit{Changes: make(map[uri.URI][]protocol.TextEdit)}
 	lines := make(map[string]*editor.Lines)
@@ -338,8 +340,8 @@ func (f snapshot) edit(edits []editor.Edit) *protocol.WorkspaceEdit {
 	return out
 }
 
-// replaced is one edit that makes a text of another one: of the lines from the first to the last that differ.
-func (f snapshot) replaced(name string, text []byte) []protocol.TextEdit {
+// replacement returns one edit that changes the lines from the first to the last difference.
+func (f snapshot) replacement(name string, text []byte) []protocol.TextEdit {
 	old := f.Text(name)
 	if string(old) == string(text) {
 		return []protocol.TextEdit{}

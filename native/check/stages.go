@@ -46,7 +46,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		for i := range s.rest.All() {
 			given = append(given, s.mass[i])
 		}
-		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
+		if s.space, err = s.space.ExploreFurther(ctx, s.rest, build); err == nil {
 			err = s.followPart(ctx, given)
 		}
 		switch {

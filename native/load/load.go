@@ -36,7 +36,7 @@ func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 		if opts.Exact {
 			fractions = explicit.StrictFractions
 		}
-		return explicit.Given(ctx, p.Job.States, fractions)
+		return explicit.SpaceOf(ctx, p.Job.States, fractions)
 	}
 	m, err := single(p)
 	if err != nil {

@@ -212,8 +212,8 @@ func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
 		if err != nil || m.doubles.Decide(e) {
 			return compare, err
 		}
-		if m.doubles.SlackDecides(e) {
-			slack, equal := m.doubles.Slack(e), sema.Holds(e.Op, 0)
+		if m.doubles.ErrorDecides(e) {
+			slack, equal := m.doubles.OperandError(e), sema.Holds(e.Op, 0)
 			return func(v *env) bool {
 				a, b := x(v), y(v)
 				if math.Abs(a-b) <= slack {
@@ -323,9 +323,9 @@ func order[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolFn {
 func compareNumbers(op syntax.Op, x, y numFn) boolFn {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return sema.SameDouble(x(v), y(v)) }
+		return func(v *env) bool { return sema.SameFloat(x(v), y(v)) }
 	case syntax.OpNe:
-		return func(v *env) bool { return !sema.SameDouble(x(v), y(v)) }
+		return func(v *env) bool { return !sema.SameFloat(x(v), y(v)) }
 	}
 	return order(op, x, y)
 }
@@ -396,8 +396,8 @@ func (m *maker) intCall(e *sema.Call) (intFn, error) {
 		if err != nil || m.doubles.Decide(e) {
 			return func(v *env) int32 { return toInt(v, e, f(v)) }, err
 		}
-		if m.doubles.SlackDecides(e) {
-			shift := shift(e, m.doubles.Slack(e))
+		if m.doubles.ErrorDecides(e) {
+			shift := shift(e, m.doubles.OperandError(e))
 			return func(v *env) int32 { return toInt(v, e, f(v)+shift) }, nil
 		}
 		doubt, exactly, err := m.careful(e)
@@ -448,7 +448,8 @@ func toInt(v *env, e *sema.Call, x float64) int32 {
 	return i
 }
 
-// shift returns what floor, ceil or round add to a double that is at most slack off.
+// shift returns the number that floor, ceil or round adds to a float64 with an error of at most
+// slack.
 func shift(e *sema.Call, slack float64) float64 {
 	if e.Func == sema.FuncCeil {
 		return -slack

@@ -35,7 +35,7 @@ func (e *UnsupportedError) Error() string {
 type Model struct {
 	prog    *sema.Program
 	opts    Options
-	doubles sema.Doubles // decides where float64 evaluation is exact enough
+	doubles sema.FloatAnalysis // decides where float64 evaluation is exact enough
 	// commands holds the commands of all modules, in module and command order.
 	commands []*command
 	first    []int // of each module in commands
@@ -76,7 +76,7 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 	if err := supported(prog); err != nil {
 		return nil, err
 	}
-	m := &Model{prog: prog, opts: opts, doubles: sema.NewDoubles(prog)}
+	m := &Model{prog: prog, opts: opts, doubles: sema.NewFloatAnalysis(prog)}
 	for i := range prog.Modules {
 		if err := m.addCommands(i); err != nil {
 			return nil, err

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// exactly evaluates an expression as its text says, for what doubles may get
-// wrong: see sema.Doubles.
+// exactly evaluates an expression in exact arithmetic, for expressions that float64 arithmetic may
+// get wrong: see sema.FloatAnalysis.
 func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
 	e, err := m.unlabelled(e)
 	return func(v *env) sema.Value {
@@ -20,7 +20,8 @@ func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
 	}, err
 }
 
-// careful returns when to evaluate an expression exactly, and how.
+// careful returns a test for whether an expression must be evaluated exactly, and a function that
+// does so.
 func (m *maker) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err error) {
 	if doubt, err = m.doubt(e); err != nil {
 		return nil, nil, err
@@ -29,10 +30,9 @@ func (m *maker) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err
 	return doubt, f, err
 }
 
-// doubt returns what tells whether doubles may get an expression wrong in a
-// state that sema.Doubles.Decide denies in some: whether the numbers that are
-// compared, or a number and one that is rounded otherwise, are as close as what
-// doubles are off by.
+// doubt returns a test for whether float64 arithmetic may get an expression wrong in a state:
+// whether the compared numbers, or a number and the nearest one that rounds differently, are
+// within the error. Only expressions for which sema.FloatAnalysis.Decide is false need it.
 func (m *maker) doubt(e sema.Expr) (boolFn, error) {
 	slack, f, err := m.distance(e)
 	return func(v *env) bool {
@@ -40,23 +40,23 @@ func (m *maker) doubt(e sema.Expr) (boolFn, error) {
 		far := f(v) > slack
 		failed := v.err != before
 		if v.err = before; failed {
-			v.since++ // what failed has no value to be kept
+			v.since++ // a failed evaluation has no value to cache
 		}
 		return !far || failed
 	}, err
 }
 
-// distance returns how far doubles are off in an expression that compares or
-// rounds, and what they have between the numbers, which is not above that where
-// they may be wrong.
+// distance returns the float64 error of an expression that compares or rounds, and a function for
+// the distance between its numbers. If the distance is at most the error, float64 arithmetic may
+// be wrong.
 func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
-		return m.doubles.Slack(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
+		return m.doubles.OperandError(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
 	case *sema.Call:
 		x, err := m.number(e.Args[0])
-		slack := m.doubles.Slack(e)
+		slack := m.doubles.OperandError(e)
 		return slack, func(v *env) float64 {
 			if a := x(v); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
 				return math.Inf(1)
@@ -67,10 +67,10 @@ func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	return math.Inf(1), func(*env) float64 { return 0 }, nil
 }
 
-// differs returns what tells whether doubles alone give an expression another
-// value than with Slack, which decides it.
+// differs returns a test for whether the plain float64 value of an expression differs from the
+// value that takes the error into account, which is exact here.
 func (m *maker) differs(e sema.Expr) (boolFn, error) {
-	slack := m.doubles.Slack(e)
+	slack := m.doubles.OperandError(e)
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
@@ -84,9 +84,9 @@ func (m *maker) differs(e sema.Expr) (boolFn, error) {
 	return m.doubt(e)
 }
 
-// Doubtful returns what tells whether double arithmetic, as PRISM has it, may
-// give an expression of type Bool or Int another value in a state than its text
-// has; nil if it does in none. It is not safe for concurrent use.
+// Doubtful returns a test for whether PRISM's float64 arithmetic may give an expression of type
+// Bool or Int another value in a state than exact arithmetic; nil if it cannot in any state. It is
+// not safe for concurrent use.
 func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	e, err := m.unlabelled(e)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	var fs []boolFn
 	for _, x := range m.doubles.Doubtful(e) {
 		doubt := (*maker).doubt
-		if m.doubles.SlackDecides(x) {
+		if m.doubles.ErrorDecides(x) {
 			doubt = (*maker).differs
 		}
 		f, err := compiled(m, x, doubt)
@@ -119,7 +119,7 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	}, nil
 }
 
-// unlabelled replaces labels by what they stand for.
+// unlabelled replaces labels by their expressions.
 func (m *Model) unlabelled(e sema.Expr) (sema.Expr, error) {
 	var r sema.Rewriter
 	r.Other = func(e sema.Expr) (sema.Expr, error) {

@@ -52,7 +52,7 @@ func TestCareful(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range m.doubles.Doubtful(e) {
-			if m.doubles.SlackDecides(d) {
+			if m.doubles.ErrorDecides(d) {
 				bySlack++
 			}
 		}

@@ -463,7 +463,7 @@ func rounded(f *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[f
 	return r
 }
 
-// same is sema.SameDouble. Where one side is never NaN and never zero, it is IEEE equality.
+// same is sema.SameFloat. Where one side is never NaN and never zero, it is IEEE equality.
 func (c *codeGenerator) same(x, y *term) wasm.Expr[int32] {
 	if ordinary(x) || ordinary(y) {
 		return c.double(x).Eq(c.double(y))

@@ -321,8 +321,7 @@ func exact(op opcode, x, y interval) interval {
 	return interval{minInt, maxInt}
 }
 
-// clip restricts an exact interval to what 32 bits hold; over says that some of
-// it was lost.
+// clip restricts an exact interval to 32 bits. over says that part of it was cut off.
 func (r interval) clip() (clipped interval, over bool) {
 	c := interval{max(r.lo, minInt), min(r.hi, maxInt)}
 	if c.lo > c.hi {

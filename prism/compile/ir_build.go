@@ -115,23 +115,23 @@ func (b *builder) careful(e sema.Expr) *term {
 	unknown := b.unknown(e.Type())
 	switch e := e.(type) {
 	case *sema.Binary:
-		slack := b.m.doubles.Slack(e)
+		slack := b.m.doubles.OperandError(e)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
-		if b.m.doubles.SlackDecides(e) {
+		if b.m.doubles.ErrorDecides(e) {
 			unknown = b.boolean(sema.Holds(e.Op, 0))
 		}
 		d := b.graph.num(opNumSub, b.num(e.X), b.num(e.Y))
 		far := b.numCompare(opNumLt, b.number(slack), b.graph.num(opNumMax, d, b.numNeg(d)))
 		return b.ite(far, b.decided(e), unknown)
 	case *sema.Call:
-		slack := b.m.doubles.Slack(e)
+		slack := b.m.doubles.OperandError(e)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
 		x, op := b.num(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
-		if b.m.doubles.SlackDecides(e) {
+		if b.m.doubles.ErrorDecides(e) {
 			return b.toInt(op, b.graph.num(opNumAdd, x, b.number(shift(e, slack))))
 		}
 		low, high := b.toInt(op, b.graph.num(opNumSub, x, b.number(slack))), b.toInt(op, b.graph.num(opNumAdd, x, b.number(slack)))

@@ -82,7 +82,7 @@ func (g *graph) numCompare(op opcode, x, y *term) *term {
 	if x.isConst() && y.isConst() {
 		switch op {
 		case opNumSame:
-			return g.boolean(sema.SameDouble(x.f, y.f))
+			return g.boolean(sema.SameFloat(x.f, y.f))
 		case opNumLt:
 			return g.boolean(x.f < y.f)
 		default:

@@ -42,8 +42,7 @@ const GivenUp = math.MaxUint32
 
 // PackedChoices are the choices of successive states, flat: state i has
 // Choices[i] choices, choice j is by the move Moves[j] and has Transitions[j]
-// transitions, each with a weight and Packing.Words words of Targets. They are
-// what Choices are, for several states.
+// transitions, each with a weight and Packing.Words words of Targets.
 type PackedChoices struct {
 	Choices     []uint32
 	Moves       []uint32

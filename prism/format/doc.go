@@ -1,13 +1,11 @@
-// Package format lays out model and property files as package syntax prints trees, and
-// keeps what a tree does not have: where lines are broken and comments stand.
+// Package format formats model and property files. It prints like package syntax, and keeps the
+// line breaks and comments that a tree does not have.
 //
-// [Source] changes white space and nothing else. Every declaration, command and
-// property begins a line, indented by what it is in; blanks between tokens are
-// those of [syntax.Fprint]; line ends within a statement stay where they are, and
-// so do blank lines, no more than one; comments behind statements in
-// consecutive lines are aligned. A command in one line that is too long is
-// broken as Fprint does it.
+// [Source] changes only white space. Every declaration, command and property starts on a new line,
+// indented by its block. Blanks between tokens are those of [syntax.Fprint]. Line breaks within a
+// statement stay, and so do blank lines, at most one in a row. Comments after statements on
+// consecutive lines are aligned. A command on one line that is too long is broken as Fprint breaks
+// it.
 //
-// It is no pretty-printer of trees that were built: that is Fprint, whose
-// output it leaves as it is.
+// The output of Fprint stays unchanged. To print a tree without a text, use Fprint.
 package format

@@ -10,12 +10,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Source returns a model or properties file, whichever syntax.IsProperties says that
-// it is, laid out anew. Line ends are those of the first line.
+// Source formats a model or properties file; syntax.IsProperties decides which it is. Line breaks
+// have the style of the first line.
 //
-// The result has the same tokens and comments in the same order, and its tree is
-// equal; both are checked. The error of a file that does not parse is a
-// syntax.ErrorList.
+// The function checks that the result has the same tokens and comments in the same order, and the
+// same tree. The error for a file that does not parse is a syntax.ErrorList.
 func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	before, err := syntax.ParseFile(dialect, file, src)
 	if err != nil {
@@ -34,33 +33,33 @@ func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	case !syntax.Equal(before, after):
 		return nil, fmt.Errorf("%s: %w", file, errChanged)
 	}
-	return ended(out, src), nil
+	return withLineEnds(out, src), nil
 }
 
-// Text is a text that parses, of which more is known than its words.
+// Text is a text that parses, with results that the caller has already.
 type Text struct {
 	File string
 	Src  []byte
 	Tree syntax.Node
-	// Lexemes are those of the text, but those between the first and the last one of what is in Known may lack.
+	// Lexemes are the lexemes of the text. Those inside the statements in Known may be missing.
 	Lexemes []syntax.Lexeme
-	// Known are commands of the text that were laid out before, in order. The tree may lack them.
+	// Known are commands that were formatted before, in order. The tree may lack them.
 	Known []Statement
-	// Keep, unless it is nil, is given each command that is laid out and is not in Known, by the offset of its beginning.
-	Keep func(from int32, laid *Laid)
+	// Keep is called, unless it is nil, for each newly formatted command with its start offset.
+	Keep func(from int32, newLaid *Laid)
 }
 
-// Statement is a part of a text and how it is laid out.
+// Statement is a part of a text with its layout.
 type Statement struct {
 	From, To int32
 	Laid     *Laid
 }
 
-// Laid is the layout of a command, which the same text has wherever it stands.
+// Laid is the layout of a command. It does not depend on the position of the command.
 type Laid struct{ lines []line }
 
-// Again is Source for such a text. That the result has the same tokens and comments is checked for what is not in
-// Known, which was so when it was laid out; the tree is that of these tokens, and is not made again.
+// Again formats a Text like Source, but reuses the layouts in Known. It checks the tokens and
+// comments of the rest; those in Known were checked when they were formatted.
 func Again(t Text) ([]byte, error) {
 	l := layout{lexemes: t.Lexemes, units: withKnown(unitsOf(t.Tree), t.Known), keep: t.Keep}
 	l.file()
@@ -68,11 +67,11 @@ func Again(t Text) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ended(out, t.Src), nil
+	return withLineEnds(out, t.Src), nil
 }
 
-// ended is a text with the line ends of another one.
-func ended(out, src []byte) []byte {
+// withLineEnds returns out with the line breaks of src.
+func withLineEnds(out, src []byte) []byte {
 	if end := bytes.IndexByte(src, '\n'); end > 0 && src[end-1] == '\r' {
 		return bytes.ReplaceAll(out, []byte{'\n'}, []byte("\r\n"))
 	}
@@ -81,7 +80,7 @@ func ended(out, src []byte) []byte {
 
 var errChanged = errors.New("laid out it has another meaning, which is a mistake of tilecheck")
 
-// checked is the text of the lines, with the same tokens and comments as the lexemes.
+// checked returns the formatted text after comparing its tokens and comments with the lexemes.
 func (l *layout) checked(file string) ([]byte, error) {
 	out, unknown := l.text()
 	if !sameLexemes(l.unknown(), unknown) {
@@ -90,7 +89,7 @@ func (l *layout) checked(file string) ([]byte, error) {
 	return out, nil
 }
 
-// unknown are the lexemes that are in no statement whose layout was known.
+// unknown returns the lexemes outside the reused statements.
 func (l *layout) unknown() []syntax.Lexeme {
 	if len(l.skipped) == 0 {
 		return l.lexemes
@@ -115,19 +114,19 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 	return i == len(want)
 }
 
-// trim is the text of a lexeme without the blanks at the end of a comment.
+// trim returns the text of a lexeme without the blanks at the end of a comment.
 func trim(l syntax.Lexeme) string { return strings.TrimRight(l.Text, " \t") }
 
-// unit is a statement: it begins a line, and all its tokens have one layout.
+// unit is a statement: it starts a line, and its tokens are formatted together.
 type unit struct {
 	node     syntax.Node // nil if the layout is known
 	from, to int32
 	level    int // of indentation
-	laid     *Laid
+	newLaid  *Laid
 }
 
-// unitsOf lists the statements of a file in order. What is between them are the
-// words that begin and end blocks.
+// unitsOf returns the statements of a file in order. The text between them is the words that start
+// and end blocks.
 func unitsOf(file syntax.Node) []unit {
 	var us []unit
 	add := func(level int, nodes ...syntax.Node) {
@@ -163,20 +162,21 @@ func unitsOf(file syntax.Node) []unit {
 	return us
 }
 
-// withKnown puts commands among the statements, in place of those that begin there.
-func withKnown(us []unit, known []Statement) []unit {
-	if len(known) == 0 {
+// withKnown inserts reused commands among the statements, replacing those that start at the same
+// offset.
+func withKnown(us []unit, reused []Statement) []unit {
+	if len(reused) == 0 {
 		return us
 	}
-	out := make([]unit, 0, len(us)+len(known))
-	for _, k := range known {
+	out := make([]unit, 0, len(us)+len(reused))
+	for _, k := range reused {
 		for len(us) > 0 && us[0].from < k.From {
 			out, us = append(out, us[0]), us[1:]
 		}
 		for len(us) > 0 && us[0].from < k.To {
 			us = us[1:]
 		}
-		out = append(out, unit{from: k.From, to: k.To, level: 1, laid: k.Laid})
+		out = append(out, unit{from: k.From, to: k.To, level: 1, newLaid: k.Laid})
 	}
 	return append(out, us...)
 }
@@ -187,30 +187,30 @@ func addAll[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N) 
 	}
 }
 
-// layout goes through the lexemes of a file and writes lines.
+// layout converts the lexemes of a file to lines.
 type layout struct {
 	lexemes []syntax.Lexeme
-	next    int // the lexeme that is written next
+	next    int // index of the next lexeme
 	units   []unit
 	lines   []line
-	opened  bool // the last line begins a block
-	keep    func(from int32, laid *Laid)
-	skipped [][2]int // lexemes of what was known
+	opened  bool // the last line starts a block
+	keep    func(from int32, newLaid *Laid)
+	skipped [][2]int // ranges of lexemes in reused statements
 }
 
-// line is one of the result.
+// line is a line of the result.
 type line struct {
 	indent        int
 	text, comment string // the comment behind the text
-	known         int    // how much of that was known: 1 the text, 2 also the comment
+	reused        int    // 1 if the text is from a reused layout, 2 if the comment is too
 }
 
-// file writes everything.
+// file writes all lines.
 func (l *layout) file() {
 	for l.next < len(l.lexemes) {
 		switch lex := l.lexemes[l.next]; {
 		case lex.Class == syntax.Comment:
-			l.comment(2 * l.levelAhead())
+			l.comment(2 * l.nextLevel())
 		case len(l.units) > 0 && lex.Start.Offset >= l.units[0].from:
 			u := l.units[0]
 			l.units = l.units[1:]
@@ -221,7 +221,7 @@ func (l *layout) file() {
 	}
 }
 
-// newLine begins a line, with a blank line above if there was one.
+// newLine starts a line, after a blank line if the text has one there.
 func (l *layout) newLine(indent int) {
 	if l.blankAbove() && len(l.lines) > 0 && !l.opened {
 		l.lines = append(l.lines, line{})
@@ -230,7 +230,7 @@ func (l *layout) newLine(indent int) {
 	l.opened = false
 }
 
-// breaks is how many line ends are in front of the next lexeme.
+// breaks returns the number of line breaks before the next lexeme.
 func (l *layout) breaks() int {
 	if l.next == 0 {
 		return 1
@@ -240,7 +240,7 @@ func (l *layout) breaks() int {
 
 func (l *layout) blankAbove() bool { return l.breaks() > 1 }
 
-// comment writes a comment: behind what is in its line, or in a line of its own.
+// comment writes a comment: at the end of the current line, or on its own line.
 func (l *layout) comment(indent int) {
 	text := trim(l.lexemes[l.next])
 	if l.breaks() == 0 {
@@ -255,8 +255,8 @@ func (l *layout) comment(indent int) {
 
 func (l *layout) last() *line { return &l.lines[len(l.lines)-1] }
 
-// levelAhead is the level of the next token, or that of the block which it ends.
-func (l *layout) levelAhead() int {
+// nextLevel returns the indentation level of the next token, or of the block that it ends.
+func (l *layout) nextLevel() int {
 	for _, lex := range l.lexemes[l.next:] {
 		switch {
 		case lex.Class == syntax.Comment:
@@ -273,7 +273,7 @@ func (l *layout) levelAhead() int {
 	return 0
 }
 
-// word writes a token that is in no statement: it begins or ends a block, or names it.
+// word writes a token outside statements: it starts, ends or names a block.
 func (l *layout) word() {
 	lex := l.lexemes[l.next]
 	after := syntax.Lexeme{}
@@ -301,7 +301,8 @@ func wordIndent(lex syntax.Lexeme) int {
 	return 0
 }
 
-// text joins the lines, with the comments behind statements in a row aligned, and then what of it was not known.
+// text joins the lines and aligns comments on consecutive lines. unknown is the part that was not
+// reused.
 func (l *layout) text() (all, unknown []byte) {
 	var out, fresh bytes.Buffer
 	size := 0
@@ -329,10 +330,10 @@ func (l *layout) text() (all, unknown []byte) {
 		if len(l.skipped) == 0 {
 			continue
 		}
-		if x.known == 0 {
+		if x.reused == 0 {
 			fresh.WriteString(x.text + " ")
 		}
-		if x.known < 2 {
+		if x.reused < 2 {
 			fresh.WriteString(x.comment + "\n")
 		}
 	}
@@ -348,5 +349,5 @@ func blanks(out *bytes.Buffer, n int) {
 	}
 }
 
-// width is that of the line without its comment.
+// width returns the width of the line without its comment.
 func (l line) width() int { return l.indent + len(l.text) }

@@ -13,8 +13,8 @@ func (l *layout) unit(u unit) {
 	first := l.next
 	end := l.endOf(u)
 	l.newLine(2 * u.level)
-	if u.laid != nil {
-		l.lines = append(l.lines[:len(l.lines)-1], u.laid.lines...)
+	if u.newLaid != nil {
+		l.lines = append(l.lines[:len(l.lines)-1], u.newLaid.lines...)
 		l.skipped = append(l.skipped, [2]int{first, end})
 		l.next = end
 		return
@@ -22,21 +22,21 @@ func (l *layout) unit(u unit) {
 	at := len(l.lines) - 1
 	l.statement(u, end)
 	if _, ok := u.node.(*syntax.Command); ok && l.keep != nil {
-		l.keep(u.from, laid(l.lines[at:]))
+		l.keep(u.from, newLaid(l.lines[at:]))
 	}
 }
 
-// laid keeps lines of a command, behind which there may be another comment.
-func laid(lines []line) *Laid {
+// newLaid returns the layout of a command. A comment after its last line is not part of it.
+func newLaid(lines []line) *Laid {
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].known = 2
+		lines[i].reused = 2
 	}
-	lines[len(lines)-1].known = 1
+	lines[len(lines)-1].reused = 1
 	return &Laid{lines}
 }
 
-// statement writes one in a line that has been begun.
+// statement writes a statement on the current line.
 func (l *layout) statement(u unit, end int) {
 	first := l.next
 	whole := l.lexemes[first:end]
@@ -53,7 +53,7 @@ func (l *layout) statement(u unit, end int) {
 	l.broken(u, end, apart)
 }
 
-// endOf is the lexeme behind a statement, where a property has its semicolons.
+// endOf returns the index of the lexeme after a statement, including the semicolons of a property.
 func (l *layout) endOf(u unit) int {
 	stop := u.to
 	end := l.next
@@ -74,10 +74,9 @@ func (l *layout) endOf(u unit) int {
 	return end
 }
 
-// gaps returns the statement as syntax.Fprint has it, in lines, and for each of its
-// lexemes whether a blank is in front of it. Without comments the lines have the same
-// tokens; they are nil where Fprint writes other ones than the text has. Then a blank is
-// where one was.
+// gaps returns the lines of a statement as syntax.Fprint prints it, and for each of its lexemes
+// whether a blank precedes it. lines is nil if Fprint prints other tokens than the text has; then
+// blanks stay where they were.
 func gaps(u unit, whole []syntax.Lexeme) (lines []string, apart []bool) {
 	apart = make([]bool, len(whole))
 	text := printed(u.node)
@@ -115,11 +114,11 @@ func gaps(u unit, whole []syntax.Lexeme) (lines []string, apart []bool) {
 	return strings.Split(text, "\n"), apart
 }
 
-// printed is what Fprint makes of a statement without its comments; empty if it cannot.
+// printed returns the statement as Fprint prints it, without comments; "" after an error.
 func printed(n syntax.Node) string {
 	var wrap syntax.Node = Bare(n)
 	c, command := wrap.(*syntax.Command)
-	if command { // so that its width is that in a module
+	if command { // in a module, for the right width
 		wrap = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{c}}
 	}
 	var b strings.Builder
@@ -147,14 +146,14 @@ func Bare(n syntax.Node) syntax.Node {
 	return c.Interface().(syntax.Node)
 }
 
-// broken writes a statement that has line ends or comments between its tokens.
+// broken writes a statement with line breaks or comments between its tokens.
 func (l *layout) broken(u unit, end int, apart []bool) {
 	first := l.next
 	in := statement{unit: u}
 	for ; l.next < end; l.next++ {
 		lex := l.lexemes[l.next]
 		if lex.Class == syntax.Comment {
-			l.comment(in.indent(l.tokenAhead(end)))
+			l.comment(in.indent(l.nextToken(end)))
 			l.next--
 			continue
 		}
@@ -171,8 +170,8 @@ func (l *layout) broken(u unit, end int, apart []bool) {
 	}
 }
 
-// tokenAhead is the next token of a statement that ends there.
-func (l *layout) tokenAhead(end int) syntax.Lexeme {
+// nextToken returns the next token before index end.
+func (l *layout) nextToken(end int) syntax.Lexeme {
 	for _, lex := range l.lexemes[l.next:end] {
 		if lex.Class != syntax.Comment {
 			return lex
@@ -181,7 +180,7 @@ func (l *layout) tokenAhead(end int) syntax.Lexeme {
 	return syntax.Lexeme{}
 }
 
-// statement is how far a statement is written.
+// statement is the position within a statement.
 type statement struct {
 	unit
 	depth   int  // of brackets
@@ -200,8 +199,8 @@ func (s *statement) step(lex syntax.Lexeme) {
 	}
 }
 
-// indent is that of a line of the statement which begins with a token: as Fprint breaks
-// commands, and by two for each open bracket.
+// indent returns the indentation of a line that starts with a token: that of Fprint for commands,
+// plus two for each open bracket.
 func (s *statement) indent(lex syntax.Lexeme) int {
 	base, more := 2*s.level, 4
 	switch s.node.(type) {

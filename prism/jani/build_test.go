@@ -98,12 +98,12 @@ func operand(x any) string {
 }
 
 // system composes automata with vectors such as "a,-,b:result".
-func system(elements string, vectors ...string) string {
+func system(elements string, listSteps ...string) string {
 	var es, vs []string
 	for e := range strings.FieldsSeq(elements) {
 		es = append(es, fmt.Sprintf(`{"automaton": %q}`, e))
 	}
-	for _, v := range vectors {
+	for _, v := range listSteps {
 		actions, result, _ := strings.Cut(v, ":")
 		var entries []string
 		for a := range strings.SplitSeq(actions, ",") {

@@ -7,15 +7,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxLength is how many parts an array may have.
+// maxLength is the largest length of an array.
 const maxLength = 10_000
 
-// whole translates an expression that may stand for an array or a datatype.
-// What the parts are is resolved: there are no slots in it.
-func (t *translator) whole(v *value, p *place) symbol {
+// symbol translates an expression that may be an array or a datatype. The variables in it are
+// replaced by their current values.
+func (t *translator) symbol(v *value, p *place) symbol {
 	if v.kind == text {
 		if s, ok := p.find(v.text); ok {
-			return t.resolved(v, s, p)
+			return t.substituted(v, s, p)
 		}
 	}
 	if op := v.get("op"); op != nil && op.kind == text {
@@ -26,7 +26,7 @@ func (t *translator) whole(v *value, p *place) symbol {
 			t.operands(v, "elements")
 			d := &data{}
 			for _, e := range v.get("elements").elems {
-				d.elems = append(d.elems, t.whole(e, p))
+				d.elems = append(d.elems, t.symbol(e, p))
 			}
 			return symbol{data: d}
 		case "ac":
@@ -35,12 +35,12 @@ func (t *translator) whole(v *value, p *place) symbol {
 			return t.record(v, p)
 		}
 	}
-	x := t.measured(v, p)
+	x := t.sizedExpr(v, p)
 	return symbol{x: x.x, size: x.size, isBool: t.isBool(v, p)}
 }
 
-// resolved replaces variables by what they are here.
-func (t *translator) resolved(v *value, s symbol, p *place) symbol {
+// substituted replaces variables in a symbol by their current values.
+func (t *translator) substituted(v *value, s symbol, p *place) symbol {
 	switch {
 	case s.slot != nil:
 		size := 1
@@ -52,12 +52,12 @@ func (t *translator) resolved(v *value, s symbol, p *place) symbol {
 		t.charge(v.Start, len(s.data.elems)+len(s.data.members))
 		d := &data{}
 		for _, e := range s.data.elems {
-			d.elems = append(d.elems, t.resolved(v, e, p))
+			d.elems = append(d.elems, t.substituted(v, e, p))
 		}
 		if s.data.members != nil {
 			d.members = make(map[string]symbol)
 			for name, m := range s.data.members {
-				d.members[name] = t.resolved(v, m, p)
+				d.members[name] = t.substituted(v, m, p)
 			}
 		}
 		return symbol{data: d}
@@ -69,7 +69,7 @@ func (t *translator) resolved(v *value, s symbol, p *place) symbol {
 func (t *translator) part(v *value, p *place) symbol {
 	if v.get("op").text == "da" {
 		t.operands(v, "exp", "member")
-		base := t.whole(v.get("exp"), p)
+		base := t.symbol(v.get("exp"), p)
 		name := v.get("member").text
 		if base.data != nil {
 			if m, ok := base.data.members[name]; ok {
@@ -79,7 +79,7 @@ func (t *translator) part(v *value, p *place) symbol {
 		t.refuse(v.Start, "there is no member %q", short(name))
 	}
 	t.operands(v, "exp", "index")
-	base := t.whole(v.get("exp"), p)
+	base := t.symbol(v.get("exp"), p)
 	if base.data == nil || base.data.members != nil {
 		t.refuse(v.get("exp").Start, "found no array, want one")
 	}
@@ -90,9 +90,9 @@ func (t *translator) part(v *value, p *place) symbol {
 		case v.get("index").kind == number:
 			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.data.elems))
 		}
-		// An element beyond the array, which a condition may keep from being read.
+		// The index is outside the array, but a condition may prevent the access.
 	}
-	return t.choose(v, t.measured(v.get("index"), p), base.data.elems)
+	return t.elementAt(v, t.sizedExpr(v.get("index"), p), base.data.elems)
 }
 
 func (t *translator) constantIndex(v *value, p *place) (int, bool) {
@@ -103,22 +103,22 @@ func (t *translator) constantIndex(v *value, p *place) (int, bool) {
 	return int(r.Num().Int64()), true
 }
 
-// choose is the element that an index chooses. An index beyond the array fails
-// where it is evaluated.
-func (t *translator) choose(v *value, index sized, elems []symbol) symbol {
+// elementAt returns an expression for the element with the given index. Evaluating it with an index
+// outside the array is an error.
+func (t *translator) elementAt(v *value, index sized, elems []symbol) symbol {
 	if len(elems) == 0 {
 		t.refuse(v.Start, "the array has no elements")
 	}
 	if first := elems[0].data; first != nil {
 		d := &data{}
 		for k := range first.elems {
-			d.elems = append(d.elems, t.choose(v, index, parts(elems, func(d *data) symbol { return d.at(k) })))
+			d.elems = append(d.elems, t.elementAt(v, index, parts(elems, func(d *data) symbol { return d.at(k) })))
 		}
 		for name := range first.members {
 			if d.members == nil {
 				d.members = make(map[string]symbol)
 			}
-			d.members[name] = t.choose(v, index, parts(elems, func(d *data) symbol { return d.members[name] }))
+			d.members[name] = t.elementAt(v, index, parts(elems, func(d *data) symbol { return d.members[name] }))
 		}
 		return symbol{data: d}
 	}
@@ -138,7 +138,7 @@ func (t *translator) isIndex(v *value, index syntax.Expr, k int) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: &syntax.IntLit{Value: int32(k), Span: v.Span}, OpPos: v.Start, Span: v.Span}
 }
 
-// at returns an element, or nothing beyond the array.
+// at returns an element, or an empty symbol outside the array.
 func (d *data) at(k int) symbol {
 	if d == nil || k >= len(d.elems) {
 		return symbol{}
@@ -156,7 +156,7 @@ func parts(elems []symbol, of func(*data) symbol) []symbol {
 	return out
 }
 
-// comprehension translates an array given by an expression for each element.
+// comprehension translates an array that is defined by an expression for each element.
 func (t *translator) comprehension(v *value, p *place) symbol {
 	t.operands(v, "var", "length", "exp")
 	n, ok := t.constantIndex(v.get("length"), p)
@@ -171,7 +171,7 @@ func (t *translator) comprehension(v *value, p *place) symbol {
 		s.names[v.get("var").text] = symbol{
 			x: &syntax.IntLit{Value: int32(i), Span: at}, size: 1, raw: &value{kind: number, text: strconv.Itoa(i), Span: at},
 		}
-		d.elems = append(d.elems, t.whole(v.get("exp"), p.in(s)))
+		d.elems = append(d.elems, t.symbol(v.get("exp"), p.in(s)))
 	}
 	return symbol{data: d}
 }
@@ -184,18 +184,19 @@ func (t *translator) record(v *value, p *place) symbol {
 		if m.get("member") == nil || m.get("value") == nil {
 			t.refuse(m.Start, "a value of a datatype has no \"member\" and \"value\", want both")
 		}
-		d.members[m.get("member").text] = t.whole(m.get("value"), p)
+		d.members[m.get("member").text] = t.symbol(m.get("value"), p)
 	}
 	return symbol{data: d}
 }
 
-// target is a variable that an assignment may be to, and under which condition.
+// target is a variable that is assigned under some conditions.
 type target struct {
 	slot *slot
 	when []sized
 }
 
-// targets returns what an assignment is to, as a tree like that of its value.
+// targets returns the variables that an assignment may write, as a tree of the same shape as its
+// value.
 func (t *translator) targets(ref *value, p *place) targetTree {
 	if ref.kind == text {
 		s, ok := p.find(ref.text)
@@ -218,7 +219,7 @@ func (t *translator) targets(ref *value, p *place) targetTree {
 			}
 			return base.elems[i]
 		}
-		return t.anyOf(ref, t.measured(ref.get("index"), p), t.within(ref.get("index"), p, len(base.elems)), base.elems)
+		return t.targetAt(ref, t.sizedExpr(ref.get("index"), p), t.within(ref.get("index"), p, len(base.elems)), base.elems)
 	case op.isText("da"):
 		t.operands(ref, "exp", "member")
 		if m, ok := t.targets(ref.get("exp"), p).members[ref.get("member").text]; ok {
@@ -229,7 +230,7 @@ func (t *translator) targets(ref *value, p *place) targetTree {
 	return targetTree{}
 }
 
-// targetTree has the targets of each part.
+// targetTree has the targets of each part of an array or datatype.
 type targetTree struct {
 	one     []target
 	elems   []targetTree
@@ -256,9 +257,10 @@ func treeOf(t *translator, ref *value, s symbol) targetTree {
 	return out
 }
 
-// anyOf is the element that an index chooses, as something to assign to. An index beyond the array fails where the
-// condition of the first element is evaluated, unless it is known to lie within.
-func (t *translator) anyOf(ref *value, index sized, within bool, elems []targetTree) targetTree {
+// targetAt returns the targets of an assignment to the element with the given index. within says
+// that the index is inside the array; otherwise the condition of the first element fails for an
+// index outside.
+func (t *translator) targetAt(ref *value, index sized, within bool, elems []targetTree) targetTree {
 	var out targetTree
 	for k, e := range elems {
 		is := sized{x: t.isIndex(ref, index.x, k), size: index.size + 2}
@@ -278,7 +280,7 @@ func (t *translator) anyOf(ref *value, index sized, within bool, elems []targetT
 	return out
 }
 
-// within reports whether an index is a variable whose bounds are known to lie within an array.
+// within reports whether an index is a variable whose bounds lie within an array.
 func (t *translator) within(index *value, p *place, length int) bool {
 	if index.kind != text {
 		return false
@@ -291,7 +293,7 @@ func (t *translator) within(index *value, p *place, length int) bool {
 	return low != nil && high != nil && low.Sign() >= 0 && high.Cmp(big.NewRat(int64(length-1), 1)) <= 0
 }
 
-// failing is an expression that fails where it is evaluated, as a division by zero does.
+// failing returns an expression that fails when it is evaluated.
 func failing(v *value, index sized, isBool bool) symbol {
 	zero := &syntax.IntLit{Span: v.Span}
 	x := call(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.x, OpPos: v.Start, Span: v.Span})
@@ -301,7 +303,7 @@ func failing(v *value, index sized, isBool bool) symbol {
 	return symbol{x: x, size: 6, isBool: isBool}
 }
 
-// merge adds targets under a condition.
+// merge adds the targets of e with a further condition.
 func merge(out *targetTree, e targetTree, is sized) {
 	for _, x := range e.one {
 		out.one = append(out.one, target{x.slot, append([]sized{is}, x.when...)})

@@ -1,19 +1,17 @@
-// Package jani reads models and properties of jani-model, version 1
-// (jani-spec.org), into the tree of package syntax: what a model checker of
-// PRISM's language makes of the tree is what the JANI model means.
+// Package jani reads models and properties in jani-model, version 1 (jani-spec.org), and
+// translates them to the syntax tree of PRISM's language. The meaning of the tree is that of the
+// JANI model.
 //
-// [Read] is the whole of it. It reads JSON with positions, checks the form of
-// the document, and translates: locations become variables, every
-// synchronisation vector an action of its own, sequential assignments what they
-// come to, functions and arrays of known length what they stand for, rewards on
-// edges rewards of actions. Automata whose common writing PRISM's modules do
-// not allow are merged into one module, unless that would be too large. Types and values are the business of
-// package sema, whose diagnostics have the places in the JSON text.
+// [Read] does everything: it parses JSON with positions, checks the structure of the document, and
+// translates. Locations become variables, and every synchronisation vector becomes an action.
+// Sequential assignments, functions and arrays of known length are expanded; rewards on edges
+// become rewards of actions. Automata with common writes that PRISM's modules do not allow are
+// merged into one module, unless that would be too large. Package sema checks types and values;
+// its errors have positions in the JSON text.
 //
-// Models of type dtmc, mdp, ctmc, lts, ma and pta are read. What has continuous
-// variables is refused by name, and so are non-transient real variables and arrays
-// whose length is not known. A property that PRISM's
-// language has no form for is refused alone, and costs the others nothing.
+// Models of type dtmc, mdp, ctmc, lts, ma and pta are supported. Continuous variables,
+// non-transient real variables, and arrays of unknown length are rejected by name. A property that
+// PRISM's language cannot express is rejected alone.
 //
-// It does not write JANI, and it does not look at values of constants.
+// Package export writes JANI.
 package jani

@@ -8,11 +8,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// document is a JANI model whose form is checked. Expressions are JSON still.
+// document is a JANI model after a check of its structure. Expressions are still JSON.
 type document struct {
 	at         syntax.Span
 	typ        syntax.ModelType
-	markov     bool // a Markov automaton, of which typ is the embedded model
+	markov     bool // a Markov automaton; typ is the type of the embedded model
 	constants  []*variable
 	globals    []*variable
 	functions  []*function
@@ -28,7 +28,7 @@ type document struct {
 // races reports whether edges have rates.
 func (d *document) races() bool { return d.typ == syntax.CTMC || d.markov }
 
-// timed reports whether time passes in states.
+// timed reports whether the model has continuous time.
 func (d *document) timed() bool { return d.races() || d.typ == syntax.PTA }
 
 // variable is a declaration of a variable, a constant or a parameter.
@@ -36,7 +36,7 @@ type variable struct {
 	syntax.Span
 	name      string
 	typ       *typ
-	initial   *value // nil when there is none
+	initial   *value // nil if there is none
 	transient bool
 }
 
@@ -49,10 +49,10 @@ const (
 	arrayType
 	dataType
 	clockType
-	noType // refused already
+	noType // an error was reported
 )
 
-// typ is a type: low and high are nil where it has no bound.
+// typ is a type; low and high are nil if it has no bound.
 type typ struct {
 	syntax.Span
 	kind      typeKind
@@ -86,7 +86,7 @@ type automaton struct {
 
 type location struct {
 	name       string
-	progress   *value // what must hold for time to pass; nil is true
+	progress   *value // the condition for time to pass; nil means true
 	transients []assignment
 }
 
@@ -119,7 +119,7 @@ type element struct {
 	inputEnable []string
 }
 
-// vector is a synchronisation vector; empty texts take no part.
+// vector is a synchronisation vector; an empty action means that the automaton does not take part.
 type vector struct {
 	at      syntax.Pos
 	actions []string
@@ -132,13 +132,13 @@ type property struct {
 	x    *value
 }
 
-// reader checks the form of a document.
+// reader checks the structure of a document.
 type reader struct {
 	file string
 	errs syntax.ErrorList
 	doc  *document
 	locs map[string]int // locations of the automaton that is being read
-	// unsupported says that the model is of a kind that is not read, as errs say.
+	// unsupported says that the errors are about an unsupported kind of model.
 	unsupported bool
 }
 
@@ -149,8 +149,8 @@ func (r *reader) add(at syntax.Pos, format string, args ...any) {
 	}
 }
 
-// fields checks that a value is an object with no other keys, and with those
-// that must be there. Comments and the extensions of others (x-…) may be.
+// fields checks that a value is an object with the keys in must, and otherwise only those in may.
+// Comments and extensions (x-…) are allowed.
 func (r *reader) fields(v *value, what, must, may string) bool {
 	if v.kind != object {
 		r.add(v.Start, "found %s, want %s as an object", v.describe(), what)
@@ -174,7 +174,7 @@ func (r *reader) fields(v *value, what, must, may string) bool {
 	return ok
 }
 
-// list returns the elements of an array, none for nil.
+// list returns the elements of an array; none for nil.
 func (r *reader) list(v *value, what string) []*value {
 	if v == nil {
 		return nil
@@ -185,7 +185,7 @@ func (r *reader) list(v *value, what string) []*value {
 	return v.elems
 }
 
-// word returns a string, empty if it is none.
+// word returns a string; empty if the value is not a string.
 func (r *reader) word(v *value, what string) string {
 	switch {
 	case v == nil:
@@ -198,7 +198,7 @@ func (r *reader) word(v *value, what string) string {
 	return v.text
 }
 
-// exp returns the expression of `{"exp": …}`, nil for nil.
+// exp returns the expression in `{"exp": …}`; nil for nil.
 func (r *reader) exp(v *value, what string) *value {
 	if v == nil || !r.fields(v, what, "exp", "") {
 		return nil
@@ -206,14 +206,14 @@ func (r *reader) exp(v *value, what string) *value {
 	return v.get("exp")
 }
 
-// types of models that this package does not read.
-var unread = map[string]string{
+// unsupportedTypes are the types of models that this package does not read.
+var unsupportedTypes = map[string]string{
 	"ctmdp": "a continuous-time Markov decision process", "ta": "a timed automaton",
 	"sta": "a stochastic timed automaton", "ha": "a hybrid automaton",
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
 
-// features that a model may declare; the others are refused.
+// features are the features that a model may declare; others are errors.
 //
 // Source: the specification of JANI, section 2.
 var features = []string{
@@ -287,7 +287,7 @@ func (r *reader) modelType(v *value) {
 		r.doc.typ, r.doc.markov = syntax.MDP, true
 	case "":
 	default:
-		if what, ok := unread[word]; ok {
+		if what, ok := unsupportedTypes[word]; ok {
 			r.unsupported = true
 			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
 			return

@@ -8,28 +8,28 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// sized is an expression and how many operators and operands it has, written out.
+// sized is an expression with its size: the number of operators and operands when expanded.
 type sized struct {
 	x      syntax.Expr
 	size   int
-	chosen bool // by an index, if that is so
+	chosen bool // the value depends on an index
 }
 
-// maxSize is how many operators and operands a model may have in all, with
-// functions, arrays and sequential assignments written out.
+// maxSize is the largest number of operators and operands of a model with functions, arrays and
+// sequential assignments expanded.
 const maxSize = 2_000_000
 
-// maxDigits is how long a number may be.
+// maxDigits is the largest length of a number.
 const maxDigits = 10_000
 
-// place says what names in an expression mean.
+// place is the context of an expression: it gives meaning to names.
 type place struct {
 	*scope
-	env    map[*slot]sized // what was assigned earlier in the same step; nil in states
+	env    map[*slot]sized // values assigned earlier in the same step; nil outside steps
 	prop   bool            // operators of properties may occur
 	steady bool            // variables that are not transient may not occur
 	plain  bool            // transient variables may not occur
-	calls  int             // functions that are being called
+	calls  int             // nesting depth of function calls
 }
 
 // in returns the same place in another scope.
@@ -39,11 +39,11 @@ func (p *place) in(s *scope) *place {
 	return &q
 }
 
-// refused is an error that is panicked with inside of an expression, because what
-// is around it cannot be translated either.
+// refused is the panic value for an error inside an expression, whose context cannot be translated
+// either.
 type refused struct{ err *syntax.Error }
 
-// guard calls f and returns what it was refused for, if it was.
+// guard calls f and returns the error with which it panicked, if any.
 func guard(f func()) (err *syntax.Error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -58,6 +58,7 @@ func guard(f func()) (err *syntax.Error) {
 	return nil
 }
 
+// refuse panics with an error.
 func (t *translator) refuse(at syntax.Pos, format string, args ...any) {
 	var one syntax.ErrorList
 	one.Add(t.file, at, format, args...)
@@ -84,6 +85,7 @@ func (t *translator) expr(v *value, p *place) syntax.Expr {
 	return nil
 }
 
+// charge adds n to the size of the model and refuses a model that is too large.
 func (t *translator) charge(at syntax.Pos, n int) {
 	if t.size += n; t.size > maxSize {
 		t.large = true
@@ -91,14 +93,14 @@ func (t *translator) charge(at syntax.Pos, n int) {
 	}
 }
 
-// measured translates an expression that may be written several times.
-func (t *translator) measured(v *value, p *place) sized {
+// sizedExpr translates an expression that may occur several times in the result.
+func (t *translator) sizedExpr(v *value, p *place) sized {
 	before := t.size
 	x := t.expr(v, p)
 	return sized{x: x, size: t.size - before}
 }
 
-// numeral keeps the digits of a number.
+// numeral translates a number and keeps its digits.
 func numeral(v *value) syntax.Expr {
 	digits, negative := strings.CutPrefix(v.text, "-")
 	var x syntax.Expr
@@ -138,7 +140,7 @@ func (t *translator) name(v *value, p *place) syntax.Expr {
 	return s.x
 }
 
-// slot is what a variable is where it is mentioned.
+// slot returns the value of a variable at a place.
 func (t *translator) slot(v *value, s *slot, p *place) syntax.Expr {
 	if !s.transient && p.steady {
 		t.refuse(v.Start, "a reward of steps reads the variable %q, want only transient variables and constants", short(s.jani))
@@ -154,7 +156,7 @@ func (t *translator) slot(v *value, s *slot, p *place) syntax.Expr {
 		return s.initial
 	case p.plain:
 		t.refuse(v.Start, "a value of a transient variable reads %q, which is transient, too", short(s.jani))
-	case s.twice:
+	case s.ambiguous:
 		t.refuse(v.Start, "locations of several automata have values of %q, want those of one", short(s.jani))
 	case p.prop && s.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[s], Span: v.Span}
@@ -166,14 +168,14 @@ func (t *translator) slot(v *value, s *slot, p *place) syntax.Expr {
 	return s.state
 }
 
-// binary operators that are PRISM's, too.
+// infix maps binary operators of JANI to those of PRISM.
 var infix = map[string]syntax.Op{
 	"∨": syntax.OpOr, "∧": syntax.OpAnd, "⇒": syntax.OpImplies, "=": syntax.OpEq, "≠": syntax.OpNe,
 	"<": syntax.OpLt, "≤": syntax.OpLe, ">": syntax.OpGt, "≥": syntax.OpGe,
 	"+": syntax.OpAdd, "-": syntax.OpSub, "*": syntax.OpMul, "/": syntax.OpDiv,
 }
 
-// functions that are PRISM's, too, and how many operands they have.
+// calls maps functions of JANI to those of PRISM; two says that they have two operands.
 var calls = map[string]struct {
 	name string
 	two  bool
@@ -266,9 +268,9 @@ func (t *translator) special(v, op *value, p *place) syntax.Expr {
 	return nil
 }
 
-// signed is the operators that look at the sign of a number.
+// signed translates abs, sgn and trc.
 func (t *translator) signed(v *value, op string, p *place) syntax.Expr {
-	s := t.measured(v.get("exp"), p)
+	s := t.sizedExpr(v.get("exp"), p)
 	t.charge(v.Start, 2*s.size+8)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: v.Span} }
 	neg := func(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: x, Span: v.Span} }
@@ -285,7 +287,7 @@ func (t *translator) signed(v *value, op string, p *place) syntax.Expr {
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }
 
-// call writes a function out.
+// call expands a function call.
 func (t *translator) call(v *value, p *place) syntax.Expr {
 	const deepest = 1000
 	name, args := v.get("function"), v.get("args")
@@ -302,10 +304,10 @@ func (t *translator) call(v *value, p *place) syntax.Expr {
 	for i, param := range f.params {
 		arg := args.elems[i]
 		if param.typ.kind == arrayType || param.typ.kind == dataType {
-			s.names[param.name] = t.whole(arg, p)
+			s.names[param.name] = t.symbol(arg, p)
 			continue
 		}
-		x := t.measured(arg, p)
+		x := t.sizedExpr(arg, p)
 		s.names[param.name] = symbol{x: x.x, size: x.size, isBool: param.typ.kind == boolType}
 	}
 	q := p.in(s)
@@ -313,7 +315,7 @@ func (t *translator) call(v *value, p *place) syntax.Expr {
 	return t.expr(f.body, q)
 }
 
-// isBool reports whether an expression is a truth value, by its form.
+// isBool reports whether an expression is Boolean, judging by its operator.
 func (t *translator) isBool(v *value, p *place) bool {
 	switch v.kind {
 	case boolean:
@@ -336,8 +338,8 @@ func (t *translator) isBool(v *value, p *place) bool {
 	return false
 }
 
-// constant returns the value of an expression of numbers and constants of the
-// document, nil where it depends on something else.
+// constant returns the value of an expression over numbers and constants of the document; nil if
+// it depends on anything else.
 func (t *translator) constant(v *value, p *place, depth int) *big.Rat {
 	const deepest = 100
 	if v == nil || depth > deepest {

@@ -10,7 +10,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxDepth is how deep values may be nested: who goes through them has a stack.
+// maxDepth is the largest nesting depth of values. It limits the stack of recursive functions.
 const maxDepth = 20_000
 
 type kind uint8
@@ -28,8 +28,7 @@ func (k kind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// value is a JSON value that knows where it stands. A number keeps its digits:
-// 0.1 is 1/10.
+// value is a JSON value with its position. A number keeps its digits: 0.1 is 1/10.
 type value struct {
 	syntax.Span
 	kind    kind
@@ -56,10 +55,10 @@ func (v *value) get(key string) *value {
 	return nil
 }
 
-// isText reports whether a value is a certain string.
+// isText reports whether a value is the string s.
 func (v *value) isText(s string) bool { return v != nil && v.kind == text && v.text == s }
 
-// describe says what was found where something else is wanted.
+// describe describes a value for an error message.
 func (v *value) describe() string {
 	switch v.kind {
 	case boolean:
@@ -72,7 +71,7 @@ func (v *value) describe() string {
 	return v.kind.String()
 }
 
-// short cuts a long text.
+// short shortens a text.
 func short(s string) string {
 	const most = 40
 	if len(s) <= most {
@@ -85,7 +84,7 @@ func short(s string) string {
 	return s[:cut] + "…"
 }
 
-// parser reads JSON (RFC 8259). The first mistake ends it.
+// parser parses JSON (RFC 8259). It stops at the first error.
 type parser struct {
 	file  string
 	src   []byte
@@ -95,7 +94,7 @@ type parser struct {
 	depth int
 }
 
-// parseJSON reads a text that is one value.
+// parseJSON parses a text with one value.
 func parseJSON(file string, src []byte) (v *value, err error) {
 	p := &parser{file: file, src: src, line: 1}
 	defer func() {
@@ -320,7 +319,7 @@ func (p *parser) digits() {
 func (p *parser) text() string {
 	p.off++
 	start := p.off
-	var out []byte // nil as long as nothing is escaped
+	var out []byte // nil until the first escape sequence
 	for {
 		switch c := p.peek(); {
 		case p.off >= len(p.src) || c < ' ':

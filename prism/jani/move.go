@@ -15,18 +15,18 @@ type move struct {
 	condition syntax.Expr // the guard; nil is true
 	rate      *value
 	dests     []destination
-	touched   []touch
-	earns     bool // assigns a transient variable that a reward reads
+	accesses  []access
+	earns     bool // assigns a transient variable that a reward depends on
 }
 
-// touch is a variable that an assignment with an index reads or writes.
-type touch struct {
+// access is a read or write of a variable by an assignment with an index.
+type access struct {
 	slot   *slot
 	index  int
 	writes bool
 }
 
-// moves translates the guards of all edges, and finds out what edges assign.
+// moves translates the guards of all edges, and records the variables that edges read and write.
 func (t *translator) moves() {
 	for _, in := range t.instances {
 		for _, all := range in.automaton.edges {
@@ -36,7 +36,7 @@ func (t *translator) moves() {
 				}
 			})
 		}
-		t.inputs(in)
+		t.addIdleEdges(in)
 	}
 }
 
@@ -48,14 +48,15 @@ func (t *translator) move(in *instance, e edge) {
 	}
 	for _, d := range e.dests {
 		for _, a := range d.assigns {
-			t.touch(m, a)
+			t.recordAccesses(m, a)
 		}
 	}
 	in.edges = append(in.edges, m)
 }
 
-// inputs adds what an input-enabled instance does where it has no edge: nothing.
-func (t *translator) inputs(in *instance) {
+// addIdleEdges adds edges without effect for the input-enabled actions of an instance, enabled
+// where it has no other edge.
+func (t *translator) addIdleEdges(in *instance) {
 	var actions []string
 	for _, a := range t.doc.elements[in.number].inputEnable {
 		if !slices.Contains(actions, a) {
@@ -86,8 +87,8 @@ func (t *translator) inputs(in *instance) {
 	}
 }
 
-// touch notes what an assignment of a move writes and reads.
-func (t *translator) touch(m *move, a assignment) {
+// recordAccesses records the variables that an assignment of an edge writes and reads.
+func (t *translator) recordAccesses(m *move, a assignment) {
 	p := &place{scope: m.in.scope, env: map[*slot]sized{}}
 	var write func(x targetTree)
 	write = func(x targetTree) {
@@ -96,9 +97,9 @@ func (t *translator) touch(m *move, a assignment) {
 			if s == m.in.location {
 				t.refuse(a.ref.Start, "a location cannot be assigned")
 			}
-			m.touched = append(m.touched, touch{s, a.index, true})
+			m.accesses = append(m.accesses, access{s, a.index, true})
 			if len(one.when) > 0 {
-				m.touched = append(m.touched, touch{s, a.index, false}) // keeps what it was
+				m.accesses = append(m.accesses, access{s, a.index, false}) // may keep its value
 			}
 			m.earns = m.earns || s.earns
 			if !s.transient && !slices.Contains(s.writers, m.in.number) {
@@ -114,16 +115,16 @@ func (t *translator) touch(m *move, a assignment) {
 	}
 	write(t.targets(a.ref, p))
 	t.reads(a.value, m.in.scope, map[*function]bool{}, func(s *slot) {
-		m.touched = append(m.touched, touch{s, a.index, false})
+		m.accesses = append(m.accesses, access{s, a.index, false})
 	})
 	if a.ref.kind == object && a.ref.get("index") != nil {
 		t.reads(a.ref.get("index"), m.in.scope, map[*function]bool{}, func(s *slot) {
-			m.touched = append(m.touched, touch{s, a.index, false})
+			m.accesses = append(m.accesses, access{s, a.index, false})
 		})
 	}
 }
 
-// reads calls f for all the variables that an expression may read, and maybe others.
+// reads calls f for all variables that an expression may read, and maybe for more.
 func (t *translator) reads(v *value, s *scope, called map[*function]bool, f func(*slot)) {
 	switch v.kind {
 	case text:
@@ -171,14 +172,14 @@ type step struct {
 	parts []part
 }
 
-// part is what an instance does in a step.
+// part is the participation of an instance in a step.
 type part struct {
 	in    *instance
 	moves []*move
 }
 
-// vectors lists the steps in which every participant has edges.
-func (t *translator) vectors() {
+// listSteps lists the steps in which every participant has edges.
+func (t *translator) listSteps() {
 	syncs := t.doc.syncs
 	if len(t.instances) == 1 && !t.doc.hasSyncs {
 		syncs = nil
@@ -200,7 +201,7 @@ func (t *translator) vectors() {
 			if s.name == "" {
 				s.name = a
 			}
-			s.parts = append(s.parts, part{t.instances[i], with(t.instances[i].edges, a)})
+			s.parts = append(s.parts, part{t.instances[i], withAction(t.instances[i].edges, a)})
 			possible = possible && len(s.parts[len(s.parts)-1].moves) > 0
 		}
 		if possible && len(s.parts) > 0 {
@@ -208,14 +209,14 @@ func (t *translator) vectors() {
 		}
 	}
 	for _, in := range t.instances {
-		if silent := with(in.edges, ""); len(silent) > 0 {
+		if silent := withAction(in.edges, ""); len(silent) > 0 {
 			t.steps = append(t.steps, &step{at: silent[0].at, parts: []part{{in, silent}}})
 		}
 	}
 }
 
-// with lists the moves with an action.
-func with(moves []*move, action string) []*move {
+// withAction returns the moves with an action.
+func withAction(moves []*move, action string) []*move {
 	var out []*move
 	for _, m := range moves {
 		if m.action == action {
@@ -225,25 +226,25 @@ func with(moves []*move, action string) []*move {
 	return out
 }
 
-// group puts instances into one module where PRISM's language has no other way:
-// who write the same variable in steps with actions, who read in a step what
-// another one wrote in it before, and who earn rewards in the same step. Where the edges of
-// a module would combine to too many commands, who write the same variable in different
-// steps stay apart, in a model that PRISM's language has no form for.
+// group puts instances into one module where PRISM's language requires it: if they write the same
+// variable in steps with actions, if one reads in a step what another wrote earlier in the step,
+// or if they earn rewards in the same step. If the combined edges of a module become too many
+// commands, instances that write the same variable in different steps stay apart; then the
+// variable is shared, which PRISM's language does not allow.
 func (t *translator) group() {
-	t.vectors()
+	t.listSteps()
 	t.merge(false)
-	if !t.doc.markov && t.tooMany() != nil {
+	if !t.doc.markov && t.findTooLarge() != nil {
 		t.merge(true)
 	}
-	if s := t.tooMany(); s != nil {
+	if s := t.findTooLarge(); s != nil {
 		t.large = true
 		t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
 	}
 }
 
-// tooMany returns the step with which the edges combine to more than maxCommands.
-func (t *translator) tooMany() *step {
+// findTooLarge returns the step at which the number of combined edges exceeds maxCommands.
+func (t *translator) findTooLarge() *step {
 	count := 0
 	for _, s := range t.steps {
 		for _, g := range t.groupsOf(s) {
@@ -261,8 +262,8 @@ func (t *translator) tooMany() *step {
 	return nil
 }
 
-// merge chooses the modules of instances and variables. Shared are those variables that
-// the modules may all write, if there may be some.
+// merge assigns instances and variables to modules. If share is set, variables that several
+// modules write become shared instead of merging the modules.
 func (t *translator) merge(share bool) {
 	for i, in := range t.instances {
 		if in.group = i; t.doc.markov {
@@ -278,8 +279,8 @@ func (t *translator) merge(share bool) {
 		}
 		for i, p := range s.parts {
 			for _, q := range s.parts[:i] {
-				if t.entangled(p, q) {
-					t.unite(p.in, q.in)
+				if t.mustShareModule(p, q) {
+					t.mergeGroups(p.in, q.in)
 				}
 			}
 		}
@@ -289,13 +290,13 @@ func (t *translator) merge(share bool) {
 			continue
 		}
 		if t.doc.markov {
-			s.home = 0
+			s.module = 0
 			continue
 		}
 		var writer *instance
 		for _, in := range t.instances {
 			for _, m := range in.edges {
-				if !named[m] || !slices.ContainsFunc(m.touched, func(x touch) bool { return x.writes && x.slot == s }) {
+				if !named[m] || !slices.ContainsFunc(m.accesses, func(x access) bool { return x.writes && x.slot == s }) {
 					continue
 				}
 				writer = in
@@ -305,37 +306,37 @@ func (t *translator) merge(share bool) {
 			continue
 		}
 		if share {
-			s.home, s.shared = -1, true
+			s.module, s.shared = -1, true
 			continue
 		}
-		s.home = writer.number
+		s.module = writer.number
 		for _, i := range s.writers {
-			t.unite(t.instances[i], writer)
+			t.mergeGroups(t.instances[i], writer)
 		}
 	}
 }
 
-// entangled reports whether two instances cannot take a step independently.
-func (t *translator) entangled(p, q part) bool {
+// mustShareModule reports whether two instances cannot take a step as separate modules.
+func (t *translator) mustShareModule(p, q part) bool {
 	earns := func(m *move) bool { return m.earns }
 	if slices.ContainsFunc(p.moves, earns) && slices.ContainsFunc(q.moves, earns) {
 		return true
 	}
-	return passes(p, q) || passes(q, p)
+	return dependsOn(p, q) || dependsOn(q, p)
 }
 
-// passes reports whether p may assign what q reads at a greater index.
-func passes(p, q part) bool {
-	first := make(map[*slot]int) // least index of a write
+// dependsOn reports whether p may assign a variable that q accesses at a greater index.
+func dependsOn(p, q part) bool {
+	first := make(map[*slot]int) // smallest index of a write
 	for _, m := range p.moves {
-		for _, x := range m.touched {
+		for _, x := range m.accesses {
 			if i, ok := first[x.slot]; x.writes && (!ok || x.index < i) {
 				first[x.slot] = x.index
 			}
 		}
 	}
 	for _, m := range q.moves {
-		for _, x := range m.touched {
+		for _, x := range m.accesses {
 			if i, ok := first[x.slot]; ok && (x.index > i || x.writes) {
 				return true
 			}
@@ -344,7 +345,7 @@ func passes(p, q part) bool {
 	return false
 }
 
-func (t *translator) unite(a, b *instance) {
+func (t *translator) mergeGroups(a, b *instance) {
 	from, to := max(a.group, b.group), min(a.group, b.group)
 	for _, in := range t.instances {
 		if in.group == from {

@@ -8,18 +8,18 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxCommands is how many commands edges may combine to.
+// maxCommands is the largest number of commands that combined edges may become.
 const maxCommands = 100_000
 
-// combined are edges of the instances of one module that are taken together.
+// combined is a command for edges of instances in one module that are taken together.
 type combined struct {
 	moves   []*move
 	command *syntax.Command
-	// earned is what the rewards of steps earn, in their order; class is the same
-	// as a text, empty if it is what a step without assignments earns.
+	// earned are the values of the step rewards. class is their text, or empty if they equal
+	// those of a step without assignments.
 	earned []syntax.Expr
 	class  string
-	rate   syntax.Expr // nil if the edges have none
+	rate   syntax.Expr // nil if the edges have no rates
 }
 
 // network makes the modules.
@@ -36,7 +36,7 @@ func (t *translator) network() {
 		byGroup, classes := t.step(s)
 		all = append(all, stepCommands{s, byGroup, classes})
 	}
-	var race *syntax.Command
+	var raceCommand *syntax.Command
 	if t.doc.markov {
 		var immediate []syntax.Expr
 		for _, s := range all {
@@ -44,7 +44,7 @@ func (t *translator) network() {
 				immediate = append(immediate, c.command.Guard)
 			}
 		}
-		race = t.race(immediate)
+		raceCommand = t.raceCommand(immediate)
 	}
 	actions := make(names)
 	alike := silentAlike(all)
@@ -56,28 +56,27 @@ func (t *translator) network() {
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.take(name), Span: syntax.Span{Start: s.step.at, Stop: s.step.at}}
+				action = &syntax.Ident{Name: actions.unused(name), Span: syntax.Span{Start: s.step.at, Stop: s.step.at}}
 			}
 			t.earn(s.step, action, s.named(groups, action, class, commands))
 		}
 	}
-	if race != nil {
-		race.Action = &syntax.Ident{Name: actions.take("delay"), Span: race.Span}
-		commands[groups[0]] = append(commands[groups[0]], race)
+	if raceCommand != nil {
+		raceCommand.Action = &syntax.Ident{Name: actions.unused("delay"), Span: raceCommand.Span}
+		commands[groups[0]] = append(commands[groups[0]], raceCommand)
 	}
 	t.writeModules(groups, commands)
 }
 
-// stepCommands are the commands of a step, by module, and the classes of what
-// they earn.
+// stepCommands are the commands of a step by module, and the classes of their rewards.
 type stepCommands struct {
 	step    *step
 	byGroup map[int][]*combined
 	classes []string
 }
 
-// silentAlike reports whether all silent steps earn the same, so that what they
-// earn can be that of unlabelled commands.
+// silentAlike reports whether all silent steps have the same rewards, so that they can be rewards
+// of unlabelled commands.
 func silentAlike(all []stepCommands) bool {
 	var classes []string
 	for _, s := range all {
@@ -88,8 +87,8 @@ func silentAlike(all []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// named adds the commands of a class, with an action, to those of the modules. It
-// returns what they earn.
+// named adds the commands with rewards of the given class to the modules, labelled with action. It
+// returns their rewards.
 func (s *stepCommands) named(groups []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) (earned []syntax.Expr) {
 	for _, g := range groups {
 		cs := s.byGroup[g]
@@ -109,7 +108,7 @@ func (s *stepCommands) named(groups []int, action *syntax.Ident, class string, c
 	return earned
 }
 
-// step combines the edges of a step, by module, and lists what it may earn.
+// step combines the edges of a step by module, and lists the classes of their rewards.
 func (t *translator) step(s *step) (byGroup map[int][]*combined, classes []string) {
 	var parts [][]*move
 	var order []int
@@ -161,7 +160,7 @@ func (t *translator) groupsOf(s *step) []int {
 	return out
 }
 
-// product calls f for all combinations of n numbers below their limits.
+// product calls f for all combinations of n numbers with number i below limit(i).
 func product(n int, limit func(int) int, f func([]int)) {
 	index := make([]int, n)
 	for {
@@ -211,7 +210,7 @@ func (t *translator) combine(moves []*move) *combined {
 	return c
 }
 
-// probability is that of a combination of destinations, nil if it is 1.
+// probability returns the probability of a combination of destinations; nil if it is 1.
 func (t *translator) probability(moves []*move, index []int) syntax.Expr {
 	var out syntax.Expr
 	for i, m := range moves {
@@ -222,7 +221,7 @@ func (t *translator) probability(moves []*move, index []int) syntax.Expr {
 	return out
 }
 
-// times multiplies what is not nil.
+// times returns x*y, where nil stands for 1.
 func times(x, y syntax.Expr) syntax.Expr {
 	if x == nil || isNumber(x, "1") {
 		if y == nil {
@@ -236,7 +235,7 @@ func times(x, y syntax.Expr) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpMul, X: x, Y: y, OpPos: y.Pos(), Span: syntax.Span{Start: x.Pos(), Stop: y.End()}}
 }
 
-// isNumber reports whether an expression is a literal with a value.
+// isNumber reports whether an expression is a literal with the given digits.
 func isNumber(x syntax.Expr, digits string) bool {
 	switch x := x.(type) {
 	case *syntax.IntLit:
@@ -247,8 +246,8 @@ func isNumber(x syntax.Expr, digits string) bool {
 	return false
 }
 
-// apply is what variables are after a combination of destinations, as far as
-// they are assigned: index after index, each reading what those before left.
+// apply returns the values of the assigned variables after a combination of destinations.
+// Assignments with the same index read the values that the previous indices left.
 func (t *translator) apply(moves []*move, index []int) map[*slot]sized {
 	type item struct {
 		in *instance
@@ -268,14 +267,14 @@ func (t *translator) apply(moves []*move, index []int) map[*slot]sized {
 		for now := items[0].index; len(items) > 0 && items[0].index == now; {
 			a, items = items[0], items[1:]
 			p := &place{scope: a.in.scope, env: env}
-			t.assign(next, env, t.targets(a.ref, p), t.whole(a.value, p), a.assignment)
+			t.assign(next, env, t.targets(a.ref, p), t.symbol(a.value, p), a.assignment)
 		}
 		maps.Copy(env, next)
 	}
 	return env
 }
 
-// assign notes what an assignment makes of variables.
+// assign records the values that an assignment gives to variables.
 func (t *translator) assign(next, env map[*slot]sized, to targetTree, x symbol, a assignment) {
 	switch {
 	case len(to.one) > 0:
@@ -301,7 +300,7 @@ func (t *translator) assignOne(next, env map[*slot]sized, to target, x sized, a 
 	s := to.slot
 	before, again := next[s]
 	if len(to.when) == 0 {
-		// Of elements that an index chooses, nobody knows whether they are the same.
+		// Two assignments with variable indices may or may not write the same element.
 		if again && !before.chosen && syntax.ExprString(before.x) != syntax.ExprString(x.x) {
 			t.refuse(a.at, "the variable %q is assigned twice at one index of a step, want it once", short(s.jani))
 		}
@@ -327,7 +326,7 @@ func (t *translator) assignOne(next, env map[*slot]sized, to target, x sized, a 
 	next[s] = sized{&syntax.Cond{C: and(when...), T: x.x, E: before.x, Span: syntax.Span{Start: a.at, Stop: a.at}}, size, true}
 }
 
-// assigns writes the assignments of an update, in the order of the variables.
+// assigns returns the assignments of an update in the order of the variables.
 func (t *translator) assigns(moves []*move, index []int, env map[*slot]sized) []*syntax.Assign {
 	for i, m := range moves {
 		if d := m.dests[index[i]]; m.in.location != nil && d.location != m.location {
@@ -346,7 +345,7 @@ func (t *translator) assigns(moves []*move, index []int, env map[*slot]sized) []
 	return out
 }
 
-// writeModules writes the variables and commands.
+// writeModules adds the modules with their variables and commands.
 func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Command) {
 	for _, g := range groups {
 		m := &syntax.Module{Commands: commands[g]}
@@ -357,9 +356,9 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 				m.Span = syntax.Span{Start: in.automaton.at, Stop: in.automaton.at}
 			}
 		}
-		m.Name = &syntax.Ident{Name: t.taken.take(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}
+		m.Name = &syntax.Ident{Name: t.usedNames.unused(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}
 		for _, s := range t.slots {
-			if !s.transient && s.home >= 0 && t.instances[s.home].group == g {
+			if !s.transient && s.module >= 0 && t.instances[s.module].group == g {
 				m.Vars = append(m.Vars, t.declaration(s))
 			}
 		}
@@ -367,7 +366,7 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 		t.modules = append(t.modules, m)
 	}
 	for _, s := range t.slots {
-		if !s.transient && s.home < 0 {
+		if !s.transient && s.module < 0 {
 			d := t.declaration(s)
 			d.Shared = s.shared
 			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
@@ -375,7 +374,8 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 	}
 }
 
-// progress is when time may pass in the instances of a group; nil is always.
+// progress returns the condition under which time passes in the instances of a group; nil means
+// always.
 func (t *translator) progress(group int) syntax.Expr {
 	var all []syntax.Expr
 	for _, in := range t.instances {
@@ -394,7 +394,7 @@ func (t *translator) progress(group int) syntax.Expr {
 	return and(all...)
 }
 
-// declaration declares a variable. A bound that a type lacks is that of an int.
+// declaration declares a variable. A missing bound is that of an int.
 func (t *translator) declaration(s *slot) *syntax.VarDecl {
 	span := s.decl.Span
 	d := &syntax.VarDecl{Name: &syntax.Ident{Name: s.name, Span: span}, TypePos: span.Start, Span: span}
@@ -425,10 +425,10 @@ func (t *translator) declaration(s *slot) *syntax.VarDecl {
 	return d
 }
 
-// items are those of the model.
+// items returns the items of the model.
 func (t *translator) items() []syntax.Item {
 	var out []syntax.Item
-	if t.doc.typ != syntax.LTS { // which has no keyword
+	if t.doc.typ != syntax.LTS { // an LTS has no keyword
 		out = append(out, &syntax.TypeDecl{Type: t.doc.typ, Word: strings.ToLower(t.doc.typ.String())})
 	}
 	out = append(out, t.constants...)

@@ -7,14 +7,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// properties translates the properties, each for itself.
+// properties translates the properties one by one.
 func (t *translator) properties() {
 	names := make(names)
 	for _, d := range t.labelled {
 		names[d.(*syntax.LabelDecl).Name.Name] = true
 	}
 	for _, p := range t.doc.properties {
-		out := &syntax.Property{Name: &syntax.Ident{Name: names.take(p.name), Span: p.Span}, Span: p.Span}
+		out := &syntax.Property{Name: &syntax.Ident{Name: names.unused(p.name), Span: p.Span}, Span: p.Span}
 		err := guard(func() { out.X = t.property(p.x) })
 		if err != nil {
 			var text strings.Builder
@@ -27,7 +27,7 @@ func (t *translator) properties() {
 	}
 }
 
-// filters of JANI that are PRISM's under another name.
+// filters maps the filters of JANI to those of PRISM.
 var filters = map[string]string{
 	"min": "min", "max": "max", "sum": "sum", "avg": "avg", "count": "count", "argmin": "argmin", "argmax": "argmax",
 	"∀": "forall", "∃": "exists",
@@ -43,24 +43,24 @@ func (t *translator) property(v *value) syntax.Expr {
 	fun, states := v.get("fun"), v.get("states")
 	x := t.expr(v.get("values"), p)
 	if states.get("op").isText("initial") {
-		if fun.isText("values") { // of all initial states, which PRISM's language means, too
+		if fun.isText("values") { // PRISM also evaluates a property in all initial states
 			return x
 		}
 		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, fun.text) {
-			return x // of the one initial state
+			return x // there is one initial state
 		}
 	}
 	name, ok := filters[fun.text]
 	switch {
 	case fun.text == "values":
-		name = "state" // which wants one
+		name = "state"
 	case !ok:
 		t.refuse(fun.Start, "the filter %s is not supported", fun.describe())
 	}
 	return &syntax.Filter{Op: name, OpPos: fun.Start, X: x, States: t.expr(states, p), Span: v.Span}
 }
 
-// propertyOperator translates an operator of properties; nil if it is none.
+// propertyOperator translates an operator of properties; nil if it is not one.
 func (t *translator) propertyOperator(v, op *value, p *place) syntax.Expr {
 	switch op.text {
 	case "initial", "deadlock":
@@ -93,7 +93,7 @@ func (t *translator) propertyOperator(v, op *value, p *place) syntax.Expr {
 	return nil
 }
 
-// query asks for the value; in a model without choices there is only one.
+// query returns the threshold of an operator that asks for a value.
 func (t *translator) query(op *value) syntax.Threshold {
 	switch {
 	case t.doc.typ == syntax.DTMC || t.doc.typ == syntax.CTMC:
@@ -104,9 +104,9 @@ func (t *translator) query(op *value) syntax.Threshold {
 	return syntax.Threshold{Extremum: syntax.Max}
 }
 
-// threshold translates the comparison of an operator with a number, where it is
-// one that PRISM's language has a form for: nil if not. There all schedulers are
-// meant, so that the least value must be great enough, and the greatest small.
+// threshold translates the comparison of an operator with a number; nil if PRISM's language has no
+// such comparison. PRISM's bounds hold for all schedulers, so a lower bound must be on the minimum
+// and an upper bound on the maximum.
 func (t *translator) threshold(v *value, op syntax.Op, p *place) syntax.Expr {
 	left := v.get("left")
 	of := left.get("op")
@@ -144,7 +144,7 @@ func (t *translator) threshold(v *value, op syntax.Op, p *place) syntax.Expr {
 	return nil
 }
 
-// optional checks the keys of an operator, some of which may miss.
+// optional checks the keys of an operator; those in may can be missing.
 func (t *translator) optional(v *value, may string, must ...string) {
 	keys := must
 	for key := range strings.FieldsSeq(may) {
@@ -155,7 +155,7 @@ func (t *translator) optional(v *value, may string, must ...string) {
 	t.operands(v, keys...)
 }
 
-// path translates a path formula, in which state formulas may be operands.
+// path translates a path formula, whose operands may be state formulas.
 func (t *translator) path(v *value, p *place) syntax.Expr {
 	op := v.get("op")
 	if op == nil || op.kind != text {
@@ -204,8 +204,8 @@ func (t *translator) combinedPath(v, op *value, p *place) syntax.Expr {
 	return &syntax.Binary{Op: infix[op.text], X: t.path(v.get("left"), p), Y: t.path(v.get("right"), p), OpPos: op.Start, Span: v.Span}
 }
 
-// bounds translates the bound of a path formula, of which PRISM's language has
-// one: of steps without time, and of time with it.
+// bounds translates the bound of a path formula: PRISM's language has one bound, on steps in
+// discrete time and on time otherwise.
 func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 	steps, times := v.get("step-bounds"), v.get("time-bounds")
 	timed := t.doc.timed()
@@ -224,8 +224,8 @@ func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 	return nil
 }
 
-// costs translates bounds on rewards into those of Storm's dialect. They depend on
-// what each path earns, so that an average over destinations does not do.
+// costs translates reward bounds to those of Storm's dialect. They depend on the rewards of each
+// path, so a mean over destinations is not enough.
 func (t *translator) costs(x *syntax.Temporal, v *value, p *place) {
 	if v.kind != array {
 		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
@@ -253,8 +253,8 @@ func (t *translator) costs(x *syntax.Temporal, v *value, p *place) {
 	}
 }
 
-// interval translates `{lower, lower-exclusive, upper, upper-exclusive}`. Of
-// steps, what is excluded is the same as one step less.
+// interval translates `{lower, lower-exclusive, upper, upper-exclusive}`. An exclusive bound on
+// steps becomes an inclusive bound that is one step tighter.
 func (t *translator) interval(v *value, p *place, steps bool) *syntax.TimeBound {
 	if v.kind != object {
 		t.refuse(v.Start, "found %s, want a bound as an object", v.describe())
@@ -343,7 +343,7 @@ func (t *translator) expectation(v, op *value, p *place) syntax.Expr {
 	return t.rewarded(v, op, path)
 }
 
-// rewarded is the operator R of what is accumulated.
+// rewarded makes the operator R for an expectation.
 func (t *translator) rewarded(v, op *value, path syntax.Expr) syntax.Expr {
 	if acc := v.get("accumulate"); acc != nil {
 		t.accumulates(acc)
@@ -352,8 +352,8 @@ func (t *translator) rewarded(v, op *value, path syntax.Expr) syntax.Expr {
 	return &syntax.Reward{Struct: &syntax.Quoted{Name: r.name, Span: r.at}, Threshold: t.query(op), Path: path, Span: v.Span}
 }
 
-// accumulates checks what is accumulated. Where no time passes, nothing is
-// accumulated by it: who asks for that alone means something else.
+// accumulates checks when a reward is accumulated. Without time, accumulating by time alone is an
+// error, because the model must mean something else.
 func (t *translator) accumulates(v *value) {
 	if v.kind != array || len(v.elems) == 0 {
 		t.refuse(v.Start, "found %s, want steps, time or exit in an array", v.describe())

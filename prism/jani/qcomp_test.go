@@ -63,12 +63,12 @@ func reference(raw json.RawMessage) (float64, bool) {
 		Approx   *float64
 	}
 	var number float64
-	var truth bool
+	var trueLit bool
 	switch {
 	case json.Unmarshal(raw, &number) == nil:
 		return number, true
-	case json.Unmarshal(raw, &truth) == nil:
-		return float(truth), true
+	case json.Unmarshal(raw, &trueLit) == nil:
+		return float(trueLit), true
 	case json.Unmarshal(raw, &fraction) == nil && fraction.Num != nil && fraction.Den != nil && fraction.Den.Sign() > 0:
 		x, _ := new(big.Rat).SetFrac(fraction.Num, fraction.Den).Float64()
 		return x, true

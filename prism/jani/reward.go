@@ -7,23 +7,23 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// reward is an expression that is accumulated, or looked at in a state. It
-// becomes a reward structure.
+// reward is an expression that is accumulated, or evaluated in a state. It becomes a reward
+// structure.
 type reward struct {
 	exp     *value
 	at      syntax.Span
-	steps   bool // on every step
-	states  bool // in every state, or there for each unit of time
-	exits   bool // on every step what it is in the state before, where time counts
-	average bool // of destinations that earn differently
-	// lasting is what is earned for each unit of time, or in each state.
-	lasting syntax.Expr
-	name    string
-	decl    *syntax.Rewards
-	refused *syntax.Error
+	steps   bool // accumulated on every step
+	states  bool // accumulated in every state; with time, per unit of time
+	exits   bool // on every step, the value in the state before; only with time
+	average bool // the mean over destinations with different rewards
+	// timeReward is the reward of a state, or per unit of time.
+	timeReward syntax.Expr
+	name       string
+	decl       *syntax.Rewards
+	refused    *syntax.Error
 }
 
-// key is the same for rewards that are the same.
+// key returns a text that is equal for equal rewards.
 func (r *reward) key() string {
 	var b strings.Builder
 	writeJSON(&b, r.exp)
@@ -37,7 +37,7 @@ func (r *reward) key() string {
 	return b.String()
 }
 
-// writeJSON writes a value in short.
+// writeJSON writes a value as compact JSON.
 func writeJSON(b *strings.Builder, v *value) {
 	switch v.kind {
 	case null:
@@ -70,8 +70,7 @@ func writeJSON(b *strings.Builder, v *value) {
 	}
 }
 
-// structures lists the rewards: those of the transient variables that are
-// numbers, then those that properties ask for.
+// structures lists the rewards: the numeric transient variables, then the rewards in properties.
 func (t *translator) structures() {
 	for _, v := range t.doc.globals {
 		s := t.global.names[v.name].slot
@@ -84,7 +83,7 @@ func (t *translator) structures() {
 	for _, p := range t.doc.properties {
 		t.rewardsOf(p.x)
 	}
-	taken := make(names)
+	usedNames := make(names)
 	for _, r := range t.rewards {
 		name := r.name
 		if name == "" {
@@ -93,13 +92,13 @@ func (t *translator) structures() {
 				name = r.exp.text
 			}
 		}
-		r.name = taken.take(name)
+		r.name = usedNames.unused(name)
 		r.decl = &syntax.Rewards{Name: &syntax.Ident{Name: r.name, Span: r.at}, Span: r.at}
 		if r.states {
 			r.refused = guard(func() {
-				r.lasting = t.expr(r.exp, &place{scope: t.global})
-				if x := r.lasting; !isNumber(x, "0") {
-					r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: truth(r.at), Value: x, Span: r.at})
+				r.timeReward = t.expr(r.exp, &place{scope: t.global})
+				if x := r.timeReward; !isNumber(x, "0") {
+					r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: trueLit(r.at), Value: x, Span: r.at})
 				}
 			})
 		}
@@ -109,9 +108,9 @@ func (t *translator) structures() {
 	}
 }
 
-func truth(at syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: at} }
+func trueLit(at syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: at} }
 
-// reward adds a reward that is not there yet, and returns the one that is.
+// reward adds a reward, or returns an equal one that exists.
 func (t *translator) reward(r *reward) *reward {
 	key := r.key()
 	i := slices.IndexFunc(t.rewards, func(q *reward) bool { return q.key() == key })
@@ -122,7 +121,7 @@ func (t *translator) reward(r *reward) *reward {
 	return r
 }
 
-// rewardsOf finds the rewards that a property speaks of.
+// rewardsOf adds the rewards in a property.
 func (t *translator) rewardsOf(v *value) {
 	if op := v.get("op"); op != nil && v.get("exp") != nil {
 		switch op.text {
@@ -147,20 +146,20 @@ func (t *translator) rewardsOf(v *value) {
 	}
 }
 
-// isReward reports whether an operator is one of R in PRISM's language: a
-// steady-state one may be one of S.
+// isReward reports whether an operator becomes R in PRISM's language: a steady-state operator may
+// become S.
 func (t *translator) isReward(v *value, op string) bool {
 	return op[0] == 'E' || v.get("accumulate") != nil || !t.isBool(v.get("exp"), &place{scope: t.global})
 }
 
-// rewardOf is what an operator accumulates. Without time, the one who exits a
-// state accumulates what PRISM's language calls a state reward.
+// rewardOf returns the reward of an operator. Without time, a reward on exit is what PRISM's
+// language calls a state reward.
 func (t *translator) rewardOf(v *value) *reward {
 	r := &reward{exp: v.get("exp"), at: v.get("exp").Span}
 	acc := v.get("accumulate")
 	if acc == nil {
-		// Looked at, not accumulated. Storm and the conversions of QComp mean by the
-		// long-run average of a transient variable what edges assign, too.
+		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
+		// long-run average of a transient variable includes the values that edges assign.
 		r.states = true
 		s := t.global.names[r.exp.text].slot
 		r.steps = v.get("op").text[0] == 'S' && r.exp.kind == text && s != nil && s.transient
@@ -183,9 +182,8 @@ func (t *translator) rewardOf(v *value) *reward {
 	return r
 }
 
-// findReward returns the reward of an operator. That of a variable which only edges
-// assign is the same with what states earn, and of one that they do not, without
-// what steps earn.
+// findReward returns the reward structure for an operator. An earlier structure with the same
+// items is used instead.
 func (t *translator) findReward(v *value) *reward {
 	r := t.reward(t.rewardOf(v))
 	if r.refused != nil {
@@ -214,7 +212,7 @@ func sameItems(a, b []*syntax.RewardItem) bool {
 	})
 }
 
-// earnedBy is what the rewards of steps earn when variables were assigned.
+// earnedBy returns the values of the step rewards after assignments.
 func (t *translator) earnedBy(env map[*slot]sized) []syntax.Expr {
 	out := make([]syntax.Expr, len(t.rewards))
 	for i, r := range t.rewards {
@@ -241,8 +239,8 @@ func (t *translator) earnedBy(env map[*slot]sized) []syntax.Expr {
 	return out
 }
 
-// expected is what a command earns: of destinations that earn differently, the
-// expectation, which is all that expected values depend on.
+// expected sets the rewards of a command. If they differ between destinations, it uses their
+// expectation, on which all expected values depend.
 func (t *translator) expected(c *combined, probs []syntax.Expr, earned [][]syntax.Expr) {
 	nothing := t.earnedBy(map[*slot]sized{})
 	var class strings.Builder
@@ -278,7 +276,7 @@ func (t *translator) expected(c *combined, probs []syntax.Expr, earned [][]synta
 	}
 }
 
-// earn adds what a step with an action earns to the structures.
+// earn adds the rewards of a step with an action to the structures.
 func (t *translator) earn(s *step, action *syntax.Ident, earned []syntax.Expr) {
 	if action == nil {
 		if t.silent {
@@ -292,23 +290,23 @@ func (t *translator) earn(s *step, action *syntax.Ident, earned []syntax.Expr) {
 			continue
 		}
 		span := syntax.Span{Start: s.at, Stop: s.at}
-		r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: truth(span), Value: x, Span: span})
+		r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueLit(span), Value: x, Span: span})
 	}
 }
 
-// labelDecls makes labels of the transient variables that are truth values.
+// labelDecls makes labels of the Boolean transient variables.
 func (t *translator) labelDecls() {
-	taken := names{"init": true, "deadlock": true}
+	usedNames := names{"init": true, "deadlock": true}
 	for _, p := range t.doc.properties {
-		taken[p.name] = true
+		usedNames[p.name] = true
 	}
 	for _, v := range t.doc.globals {
 		s := t.global.names[v.name].slot
 		if s == nil || !s.transient || s.typ.kind != boolType {
 			continue
 		}
-		t.labels[s] = taken.take(v.name)
-		if s.twice {
+		t.labels[s] = usedNames.unused(v.name)
+		if s.ambiguous {
 			continue
 		}
 		x := s.initial

@@ -7,43 +7,42 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// slot is a variable of one type bool, int or real: an element of an array is
-// one, too. It is a variable of the model in PRISM's language, or transient.
+// slot is a variable of type bool, int or real; each element of an array is a slot. It is a
+// variable of the PRISM model, or transient.
 type slot struct {
 	decl      *variable
 	typ       *typ
 	name      string // in PRISM's language
-	jani      string // as the document calls it
-	owner     int    // the instance whose local variable it is, -1 for a global one
-	home      int    // an instance whose module it is in, -1 for a global variable of the model
-	shared    bool   // several modules assign it in steps that have actions
+	jani      string // in the document
+	owner     int    // the instance of a local variable, -1 for a global one
+	module    int    // an instance in whose module it is declared, -1 for a global variable
+	shared    bool   // several modules assign it in steps with actions
 	transient bool
-	initial   syntax.Expr // what it is at first; nil if that may be anything
-	state     syntax.Expr // what a transient one is in a state; nil is initial
-	stateSize int         // of state
-	twice     bool        // locations of several instances say what it is
-	earns     bool        // whether a reward of steps reads it
+	initial   syntax.Expr // initial value; nil if it may be any value
+	state     syntax.Expr // value of a transient variable in a state; nil means initial
+	stateSize int         // size of state
+	ambiguous bool        // locations of several instances give it a value
+	earns     bool        // a step reward depends on it
 	writers   []int       // instances that assign it, if it is not transient
 }
 
-// symbol is what a name stands for.
+// symbol is the meaning of a name.
 type symbol struct {
 	slot   *slot
 	x      syntax.Expr // of a constant or an argument
 	size   int         // of x, written out
 	isBool bool        // of x
 	data   *data       // of an array or a datatype
-	raw    *value      // of a constant, what it is
+	raw    *value      // of a constant: its definition
 }
 
-// data is a variable that has parts: the elements of an array, or the members
-// of a datatype by name.
+// data is the parts of an array or a datatype.
 type data struct {
 	elems   []symbol
 	members map[string]symbol
 }
 
-// scope finds what names stand for.
+// scope maps names to their meanings.
 type scope struct {
 	outer     *scope
 	names     map[string]symbol
@@ -63,7 +62,7 @@ func (s *scope) find(name string) (symbol, bool) {
 	return symbol{}, false
 }
 
-// function finds a function, and the scope it is declared in.
+// function returns a function and the scope in which it is declared.
 func (s *scope) function(name string) (*function, *scope) {
 	for ; s != nil; s = s.outer {
 		if f := s.functions[name]; f != nil {
@@ -73,11 +72,11 @@ func (s *scope) function(name string) (*function, *scope) {
 	return nil, nil
 }
 
-// names makes names for PRISM's language, where each stands for one thing.
+// names is the set of names in use in the PRISM model.
 type names map[string]bool
 
-// take returns a name that is like a given one and not taken.
-func (n names) take(name string) string {
+// unused returns an unused name similar to the given one, and marks it as used.
+func (n names) unused(name string) string {
 	out := identifier(name)
 	for i := 2; n[out]; i++ {
 		out = identifier(name) + "_" + strconv.Itoa(i)
@@ -86,7 +85,7 @@ func (n names) take(name string) string {
 	return out
 }
 
-// identifier turns a text into an identifier of PRISM's language.
+// identifier converts a text to an identifier of PRISM's language.
 func identifier(name string) string {
 	const most = 200
 	out := strings.Map(func(r rune) rune {

@@ -6,23 +6,23 @@ import (
 	"strconv"
 )
 
-// maxSelected is how many copies of an edge are made at most.
+// maxSelected is the largest number of copies of an edge.
 const maxSelected = 1000
 
-// selections writes an edge once for each combination of the numbers that its assignments
-// select: the choice is one of edges then. That is what it comes to where it is made after
-// a destination was drawn, too, for a combination says what is selected in each.
+// selections replaces an edge by one copy for each combination of the numbers that its assignments
+// select nondeterministically. The selection becomes a choice between edges. This is also right
+// for selections in several destinations, since a combination has a number for each.
 func (t *translator) selections(e edge, p *place) []edge {
 	out := []edge{e}
 	for d := range e.dests {
 		for a := range e.dests[d].assigns {
 			var nodes []*value
-			selected(e.dests[d].assigns[a].value, &nodes)
+			findSelections(e.dests[d].assigns[a].value, &nodes)
 			for _, node := range nodes {
 				if e.rate != nil {
 					t.refuse(node.Start, "found a selection on an edge with a rate, which is not supported")
 				}
-				low, high := t.selectable(node, p)
+				low, high := t.selectionRange(node, p)
 				if n := high - low + 1; n > maxSelected || len(out)*n > maxSelected {
 					t.large = true
 					t.refuse(node.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
@@ -40,7 +40,7 @@ func (t *translator) selections(e edge, p *place) []edge {
 	return out
 }
 
-// with returns the edge with a number in the place of a selection.
+// with returns the edge with a number in place of a selection.
 func (e edge) with(d, a int, node *value, k int) edge {
 	e.dests = slices.Clone(e.dests)
 	e.dests[d].assigns = slices.Clone(e.dests[d].assigns)
@@ -49,8 +49,8 @@ func (e edge) with(d, a int, node *value, k int) edge {
 	return e
 }
 
-// selected lists the parts of an expression that select a number, the outer ones.
-func selected(v *value, nodes *[]*value) {
+// findSelections appends the outermost selections in an expression.
+func findSelections(v *value, nodes *[]*value) {
 	if v == nil {
 		return
 	}
@@ -60,14 +60,14 @@ func selected(v *value, nodes *[]*value) {
 		return
 	}
 	for _, e := range v.elems {
-		selected(e, nodes)
+		findSelections(e, nodes)
 	}
 	for _, m := range v.members {
-		selected(m.value, nodes)
+		findSelections(m.value, nodes)
 	}
 }
 
-// replaced returns an expression with one part of it replaced.
+// replaced returns an expression with one part replaced.
 func replaced(v, old, by *value) *value {
 	if v == old {
 		return by
@@ -86,9 +86,9 @@ func replaced(v, old, by *value) *value {
 	return &out
 }
 
-// selectable returns the least and the greatest number that a selection may be. Numbers
-// that are selected are real, so that they are cut off to whole ones between whole bounds.
-func (t *translator) selectable(v *value, p *place) (low, high int) {
+// selectionRange returns the smallest and the largest number of a selection. Selected numbers are
+// real; the expression must truncate them, and the bounds must be integers.
+func (t *translator) selectionRange(v *value, p *place) (low, high int) {
 	if !v.get("op").isText("trc") {
 		t.refuse(v.Start, "found a selection of a real number, want its \"trc\"")
 	}

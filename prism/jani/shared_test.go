@@ -20,12 +20,12 @@ import (
 // edges, of which each automaton has so many for the step of all four, are never possible.
 func writers(seed uint64, idle int) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	vectors := []string{"t,t,t,t:t", "a,a,-,-:a", "-,b,b,-:b", "-,-,c,c:c", "d,-,-,d:d"}
+	listSteps := []string{"t,t,t,t:t", "a,a,-,-:a", "-,b,b,-:b", "-,-,c,c:c", "d,-,-,d:d"}
 	wrote := make(map[string]int) // by action and variable: who may
 	var automata []string
 	for i := range 4 {
 		var edges []string
-		for _, v := range vectors {
+		for _, v := range listSteps {
 			action := strings.Split(v, ",")[i]
 			if action == "-" {
 				continue
@@ -58,7 +58,7 @@ func writers(seed uint64, idle int) string {
 		}
 		automata = append(automata, automaton(string(rune('A'+i)), bounded("x", 0, 2, "0"), []string{"l"}, edges...))
 	}
-	return document("mdp", variables(bounded("g", 0, 2, "0"), bounded("h", 0, 2, "1")), automata, system("A B C D", vectors...))
+	return document("mdp", variables(bounded("g", 0, 2, "0"), bounded("h", 0, 2, "1")), automata, system("A B C D", listSteps...))
 }
 
 func isShared(item syntax.Item) bool {
@@ -89,7 +89,7 @@ func TestShared(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			sides[i] = crosscheck.Side{Name: []string{"few", "many"}[i], Told: explicit.Told{Space: space, Whole: true}}
+			sides[i] = crosscheck.Side{Name: []string{"few", "many"}[i], ToolSpace: explicit.ToolSpace{Space: space, Whole: true}}
 		}
 		if sides[1].Space == nil {
 			continue

@@ -10,41 +10,39 @@ import (
 // Translation is a JANI model in PRISM's language.
 type Translation struct {
 	Model *syntax.Model
-	// Properties are those of the model, in its order. A refused one stands there
-	// as its JSON text.
+	// Properties are the properties of the document in its order. One that could not be
+	// translated consists of its JSON text.
 	Properties *syntax.Properties
-	// Names are what the document calls the properties.
+	// Names are the names of the properties in the document.
 	Names map[*syntax.Property]string
-	// Constants are what the model calls the constants of the document that have another
-	// name there.
+	// Constants maps constants of the document to their names in the model, if these differ.
 	Constants map[string]string
-	// Refused says of properties why PRISM's language has no form for them.
+	// Refused has the errors of the properties that could not be translated.
 	Refused map[*syntax.Property]*syntax.Error
-	// Embedded says that the document is a Markov automaton, and the model the MDP that is
-	// embedded in it: states and choices, and time as a reward only.
+	// Embedded says that the document is a Markov automaton and the model is its embedded MDP,
+	// in which time is only a reward.
 	Embedded bool
-	// Rate is the rate at which a state of a Markov automaton is left, 0 where it is left at once.
+	// Rate is the exit rate of a state of a Markov automaton, 0 for an immediate state.
 	Rate syntax.Expr
-	// Time is the reward structure of which the operator T is an R operator. The model does not have it.
+	// Time is the reward structure for the operator T. The model does not contain it.
 	Time *syntax.Rewards
 }
 
-// Is reports whether a text is meant to be JSON, which no model and no property
-// of PRISM's language starts like.
+// Is reports whether a text looks like JSON; no model or property in PRISM's language does.
 func Is(src []byte) bool {
 	s := strings.TrimLeft(strings.TrimPrefix(string(src[:min(len(src), 4096)]), byteOrderMark), " \t\r\n")
 	return strings.HasPrefix(s, "{")
 }
 
-// Unsupported is the error of a model of a kind or a size that this package does not read.
+// Unsupported is the error for a kind or size of model that this package does not support.
 type Unsupported struct{ syntax.ErrorList }
 
 // Unwrap returns the diagnostics.
 func (e *Unsupported) Unwrap() error { return e.ErrorList }
 
-// Read translates a model. Constants without a value stay so, but for the lengths of arrays
-// and the bounds of selections, which are those that whole numbers known give them. The error is a [syntax.ErrorList] with
-// places in the JSON text, or *[Unsupported].
+// Read translates a model. known has whole-number values of constants, which are only used for the
+// lengths of arrays and the bounds of selections; constants without a value stay undefined. The
+// error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
 func Read(file string, src []byte, known map[string]string) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
@@ -58,7 +56,7 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &translator{file: file, doc: r.doc, known: known, taken: make(names), labels: make(map[*slot]string), out: &Translation{
+	t := &translator{file: file, doc: r.doc, known: known, usedNames: make(names), labels: make(map[*slot]string), out: &Translation{
 		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
 		Constants: make(map[string]string),
 	}}
@@ -73,35 +71,35 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 	// Storm's dialect has ranges of one value, as JANI has.
 	t.out.Model = &syntax.Model{File: file, Items: t.items(), Dialect: syntax.Storm, Span: root.Span}
 	if t.out.Embedded = r.doc.markov; !t.out.Embedded {
-		t.out.Time.Items = []*syntax.RewardItem{{Guard: truth(r.doc.at), Value: one(r.doc.at), Span: r.doc.at}}
+		t.out.Time.Items = []*syntax.RewardItem{{Guard: trueLit(r.doc.at), Value: one(r.doc.at), Span: r.doc.at}}
 	}
 	t.out.Properties.File, t.out.Properties.Span = file, root.Span
 	return t.out, nil
 }
 
-// translator makes a model of PRISM's language from a document.
+// translator translates a document to a model in PRISM's language.
 type translator struct {
 	file string
 	doc  *document
 	errs syntax.ErrorList
 	size int // operators and operands so far
-	// known are the values of constants that have none in the document.
+	// known has values of constants that are undefined in the document.
 	known map[string]string
-	// large says that the model is one that this package does not write out.
+	// large says that an error is about the size of the model.
 	large bool
 
-	taken     names // identifiers
+	usedNames names // identifiers
 	global    *scope
 	slots     []*slot
 	instances []*instance
 	labels    map[*slot]string
-	silent    bool // whether what silent steps earn is known
+	silent    bool // the rewards of silent steps have been added
 
 	steps   []*step
 	rewards []*reward
 	delays  []*combined // edges with rates of a Markov automaton
 
-	// What the model is made of.
+	// The parts of the model:
 	constants, formulas, globals, modules, labelled []syntax.Item
 	init                                            syntax.Expr
 
@@ -115,10 +113,10 @@ type instance struct {
 	scope     *scope
 	location  *slot // nil if there is only one
 	edges     []*move
-	group     int // the instances of a group make one module
+	group     int // the instances of a group become one module
 }
 
-// try calls f, and notes what it was refused for.
+// try calls f and adds its error.
 func (t *translator) try(f func()) {
 	if err := guard(f); err != nil {
 		t.errs = append(t.errs, err)
@@ -142,7 +140,7 @@ func (t *translator) model() {
 	}
 }
 
-// declare gives everything that has a name one in PRISM's language.
+// declare gives every name in the document a name in PRISM's language.
 func (t *translator) declare() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
@@ -155,7 +153,7 @@ func (t *translator) declare() {
 	for _, v := range t.doc.globals {
 		t.variable(v, t.global, -1, "")
 	}
-	t.taken["init"] = true
+	t.usedNames["init"] = true
 	for _, e := range t.doc.elements {
 		t.instance(e)
 	}
@@ -181,10 +179,10 @@ func (t *translator) constantDecl(c *variable) {
 			if c.initial == nil {
 				t.refuse(c.Start, "the constant %q is an array or a datatype without a value, which is not supported", short(c.name))
 			}
-			t.global.names[c.name] = t.whole(c.initial, p)
+			t.global.names[c.name] = t.symbol(c.initial, p)
 		})
 	default:
-		id := &syntax.Ident{Name: t.taken.take(c.name), Span: c.Span}
+		id := &syntax.Ident{Name: t.usedNames.unused(c.name), Span: c.Span}
 		if id.Name != c.name {
 			t.out.Constants[c.name] = id.Name
 		}
@@ -225,13 +223,13 @@ func (t *translator) variable(v *variable, s *scope, owner int, prefix string) {
 	t.try(func() {
 		x := symbol{}
 		if v.initial != nil {
-			x = t.whole(v.initial, &place{scope: s})
+			x = t.symbol(v.initial, &place{scope: s})
 		}
 		s.names[v.name] = t.parts(v, v.typ, x, owner, prefix, v.name)
 	})
 }
 
-// parts makes the slots of a variable, given what it is at first.
+// parts makes the slots of a variable from its initial value x.
 func (t *translator) parts(v *variable, typ *typ, x symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
@@ -266,15 +264,15 @@ func (t *translator) parts(v *variable, typ *typ, x symbol, owner int, prefix, n
 	if typ.kind == clockType {
 		t.startAtZero(v, &x)
 	}
-	sl := &slot{decl: v, typ: typ, jani: name, owner: owner, home: owner, transient: v.transient, initial: x.x}
+	sl := &slot{decl: v, typ: typ, jani: name, owner: owner, module: owner, transient: v.transient, initial: x.x}
 	if !v.transient {
-		sl.name = t.taken.take(t.prefixed(prefix, name))
+		sl.name = t.usedNames.unused(t.prefixed(prefix, name))
 	}
 	t.slots = append(t.slots, sl)
 	return symbol{slot: sl}
 }
 
-// startAtZero checks what a clock shows at first.
+// startAtZero checks that the initial value of a clock is 0.
 func (t *translator) startAtZero(v *variable, x *symbol) {
 	switch {
 	case v.transient:
@@ -286,9 +284,9 @@ func (t *translator) startAtZero(v *variable, x *symbol) {
 	}
 }
 
-// prefixed returns a name, with that of the instance before it if it is taken.
+// prefixed returns a name; if it is in use, with the name of the instance in front.
 func (t *translator) prefixed(prefix, name string) string {
-	if prefix != "" && t.taken[identifier(name)] {
+	if prefix != "" && t.usedNames[identifier(name)] {
 		return prefix + "_" + name
 	}
 	return name
@@ -307,7 +305,7 @@ func (t *translator) instance(e element) {
 	if len(a.locations) > 1 {
 		high := len(a.locations) - 1
 		in.location = &slot{
-			name: t.taken.take(a.name + "_location"), jani: a.name, owner: in.number, home: in.number,
+			name: t.usedNames.unused(a.name + "_location"), jani: a.name, owner: in.number, module: in.number,
 			typ:  &typ{kind: intType, low: numberOf(0, a.at), high: numberOf(high, a.at)},
 			decl: &variable{Span: syntax.Span{Start: a.at, Stop: a.at}},
 		}
@@ -323,7 +321,7 @@ func numberOf(n int, at syntax.Pos) *value {
 	return &value{kind: number, text: fmt.Sprint(n), Span: syntax.Span{Start: at, Stop: at}}
 }
 
-// isAt is that an instance is in a location; nil if it always is.
+// isAt returns the condition that an instance is in a location; nil if it has only one.
 func (in *instance) isAt(location int, at syntax.Pos) syntax.Expr {
 	if in.location == nil {
 		return nil
@@ -335,7 +333,7 @@ func (in *instance) isAt(location int, at syntax.Pos) syntax.Expr {
 	}
 }
 
-// and is the conjunction of what is not nil; nil is true.
+// and returns the conjunction of expressions that are not nil; nil stands for true.
 func and(xs ...syntax.Expr) syntax.Expr { return join(syntax.OpAnd, xs) }
 
 func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
@@ -352,8 +350,7 @@ func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
 	return out
 }
 
-// initial makes the init block, if there is not one initial state that the
-// variables say.
+// initial makes the init block, unless the initial values of the variables are enough.
 func (t *translator) initial() {
 	var conjuncts []syntax.Expr
 	restrict := func(v *value, s *scope) {
@@ -394,13 +391,13 @@ func (t *translator) initial() {
 	}
 }
 
-// equal is that a variable has its initial value.
+// equal compares a variable with its initial value.
 func equal(op syntax.Op, s *slot) syntax.Expr {
 	at := s.decl.Start
 	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: s.name, Span: s.decl.Span}, Y: s.initial, OpPos: at, Span: s.decl.Span}
 }
 
-// stateValues finds out what transient variables are in states.
+// stateValues computes the values of transient variables in states.
 func (t *translator) stateValues() {
 	by := make(map[*slot]int)
 	for _, in := range t.instances {
@@ -424,10 +421,10 @@ func (t *translator) stateValue(in *instance, location int, a assignment, set ma
 		t.refuse(a.at, "the transient variable %q has two values in a location, want one", short(s.jani))
 	}
 	set[s] = true
-	value := t.measured(a.value, &place{scope: in.scope, plain: true})
+	value := t.sizedExpr(a.value, &place{scope: in.scope, plain: true})
 	x := value.x
 	if other, ok := by[s]; ok && other != in.number {
-		s.twice = true
+		s.ambiguous = true
 	}
 	by[s] = in.number
 	otherwise := s.initial

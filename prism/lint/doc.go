@@ -1,7 +1,6 @@
-// Package lint finds what is no error in a model and yet likely a mistake, and knows which
-// findings a comment silences.
+// Package lint finds likely mistakes in a model that are not errors, and handles comments that
+// silence findings.
 //
-// [Texts] looks at the texts and at what follows from the values of constants alone; what
-// holds in the reachable states is found by package lint/states. A finding that says
-// something of all states is never made from some of them.
+// [Texts] uses only the texts and the values of constants; package lint/states finds mistakes that
+// show in the reachable states. A finding about all states is only made if all states are known.
 package lint

@@ -12,7 +12,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Code names a kind of finding, as comments that silence it do.
+// Code is the kind of a finding, as written in comments that silence it.
 type Code string
 
 // The codes. docs/editors.md has an example of each.
@@ -29,7 +29,7 @@ const (
 	Deadlock    Code = "deadlock"     // a reachable state has no choice
 )
 
-// Codes returns all of them.
+// Codes returns all codes.
 func Codes() []Code {
 	return []Code{Unused, NeverHolds, NeverReady, Overlap, LeavesRange, StateError, EmptyLabel, FullLabel, Rounded, Deadlock}
 }
@@ -40,10 +40,10 @@ type Finding struct {
 	Pos     syntax.Pos
 	Code    Code
 	Message string
-	State   string // in which it shows, "(s=2)"; empty where it is about all or none
+	State   string // an example state, "(s=2)"; empty if the finding is about all states or none
 }
 
-// Sort orders findings by place, then by code and words.
+// Sort sorts findings by position, code and message, and removes duplicates.
 func Sort(list []Finding) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(
@@ -53,12 +53,12 @@ func Sort(list []Finding) []Finding {
 	return slices.Compact(list)
 }
 
-// Source is a file that is looked at: a model or its properties.
+// Source is a file to check: a model or its properties.
 type Source struct {
 	Name string
 	Text []byte
 	Tree syntax.Node
-	// Words are the names and comments of the text, where they are known already.
+	// Words are the names and comments of the text, if they are known already.
 	Words iter.Seq2[syntax.Class, []byte]
 }
 
@@ -75,9 +75,8 @@ func (s Source) words() iter.Seq2[syntax.Class, []byte] {
 	}
 }
 
-// Texts returns what is found without states: constants and formulas of the files that
-// none of them uses, and commands whose guards are false whatever the state. The program
-// may be nil, where constants have no values.
+// Texts returns the findings that do not need the state space: unused constants and formulas, and
+// commands whose guards are constantly false. program may be nil if constants have no values.
 func Texts(files []Source, program *sema.Program) []Finding {
 	out := unused(files)
 	if program == nil {
@@ -89,7 +88,7 @@ func Texts(files []Source, program *sema.Program) []Finding {
 			text = f.Text
 		}
 	}
-	possible := make(map[syntax.Pos]bool) // of a text that several modules may have
+	possible := make(map[syntax.Pos]bool) // several modules may share a text
 	for _, m := range program.Modules {
 		for _, c := range m.Commands {
 			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false) || falseLiteral(text, c.Pos)
@@ -103,8 +102,9 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(out)
 }
 
-// falseLiteral reports whether the guard of the command at a place of a text is the literal false: such a command says that
-// its module never takes part in an action. It reads the text, because an editor may have a tree with other commands in it.
+// falseLiteral reports whether the guard at a position is the literal false. Such a command states
+// that its module never takes part in an action. It reads the text, because the tree in an editor
+// may contain stub commands.
 func falseLiteral(text []byte, at syntax.Pos) bool {
 	if int(at.Offset) > len(text) {
 		return false
@@ -114,13 +114,13 @@ func falseLiteral(text []byte, at syntax.Pos) bool {
 	return ok && arrow && string(bytes.Trim(guard, "() \t\r\n")) == "false"
 }
 
-// IsConst reports whether an expression has this value whatever the state.
+// IsConst reports whether an expression is the constant value.
 func IsConst(e sema.Expr, value bool) bool {
 	c, ok := e.(*sema.Const)
 	return ok && c.Type() == sema.Bool && c.Val.Bool == value
 }
 
-// unused finds the declarations whose name stands nowhere else, whatever it would mean there.
+// unused finds declared names that occur nowhere else.
 func unused(files []Source) []Finding {
 	count := make(map[string]*int) // of names that are declared
 	for _, f := range files {
@@ -147,7 +147,7 @@ func unused(files []Source) []Finding {
 			case class == syntax.Name:
 				stands(text)
 			case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
-				for _, name := range namesIn(text) {
+				for _, name := range namesInResult(text) {
 					stands(name)
 				}
 			}
@@ -172,9 +172,9 @@ func unused(files []Source) []Finding {
 	return out
 }
 
-// namesIn are the names of a comment with an expected result, RESULT (exact=true): 1/6,
-// which uses constants.
-func namesIn(comment []byte) [][]byte {
+// namesInResult returns the names in a comment with an expected result, such as RESULT
+// (exact=true): 1/6, because it uses constants.
+func namesInResult(comment []byte) [][]byte {
 	return bytes.FieldsFunc(comment, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
@@ -193,13 +193,12 @@ func eachItem(tree syntax.Node, visit func(syntax.Node)) {
 	}
 }
 
-// directive is what a comment begins with that silences a finding.
+// directive starts a comment that silences findings.
 const directive = "lint: ignore"
 
-// Split divides findings into those that are to be told and those that comments silence:
-// "// lint: ignore" or "// lint: ignore CODE, CODE" in the line of the finding or in the
-// comments directly above it.
-func Split(list []Finding, files []Source) (told, silenced []Finding) {
+// Split divides findings into active ones and those that comments silence: "// lint: ignore" or
+// "// lint: ignore CODE, CODE" in the line of the finding or directly above it.
+func Split(list []Finding, files []Source) (active, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string)
 	for _, f := range files {
 		if bytes.Contains(f.Text, []byte(directive)) {
@@ -211,13 +210,13 @@ func Split(list []Finding, files []Source) (told, silenced []Finding) {
 		if slices.Contains(codes, "") || slices.Contains(codes, string(x.Code)) {
 			silenced = append(silenced, x)
 		} else {
-			told = append(told, x)
+			active = append(active, x)
 		}
 	}
-	return told, silenced
+	return active, silenced
 }
 
-// directives returns, by line, the codes that are silenced there; "" is all of them.
+// directives returns the silenced codes by line; "" stands for all codes.
 func directives(f Source) map[int32][]string {
 	out := make(map[int32][]string)
 	var above []string
@@ -248,7 +247,7 @@ func directives(f Source) map[int32][]string {
 	return out
 }
 
-// codesOf is what a comment silences.
+// codesOf returns the codes that a comment silences.
 func codesOf(comment string) []string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimLeft(comment, "/")), directive)
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' && rest[0] != ':' {

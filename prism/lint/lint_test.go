@@ -61,9 +61,9 @@ func TestTexts(t *testing.T) {
 	if got := lines(all); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	told, silenced := lint.Split(all, files)
-	if got := lines(silenced); !slices.Equal(got, []string{"m.prism:7:9 unused", "m.prism:15:3 never-holds"}) || len(told) != len(want)-2 {
-		t.Errorf("%q are silenced and %q told", got, lines(told))
+	active, silenced := lint.Split(all, files)
+	if got := lines(silenced); !slices.Equal(got, []string{"m.prism:7:9 unused", "m.prism:15:3 never-holds"}) || len(active) != len(want)-2 {
+		t.Errorf("%q are silenced and %q told", got, lines(active))
 	}
 	if got := lines(lint.Texts(files, nil)); len(got) != 4 {
 		t.Errorf("without values of constants %q", got)
@@ -78,14 +78,14 @@ func TestDirectives(t *testing.T) {
 	} {
 		for _, text := range []string{"const int K = 3; " + comment, comment + "\nconst int K = 3;", "// one\n" + comment + "\n// two\nconst int K = 3;"} {
 			f := source(t, "m.prism", "dtmc\n"+text+"\n")
-			told, _ := lint.Split(lint.Texts([]lint.Source{f}, nil), []lint.Source{f})
-			if (len(told) == 0) != want {
-				t.Errorf("%q: %q", text, lines(told))
+			active, _ := lint.Split(lint.Texts([]lint.Source{f}, nil), []lint.Source{f})
+			if (len(active) == 0) != want {
+				t.Errorf("%q: %q", text, lines(active))
 			}
 		}
 		f := source(t, "m.prism", "dtmc\n"+comment+"\n\nconst int K = 3;\n")
-		if told, _ := lint.Split(lint.Texts([]lint.Source{f}, nil), []lint.Source{f}); len(told) != 1 {
-			t.Errorf("%q above a blank line: %q", comment, lines(told))
+		if active, _ := lint.Split(lint.Texts([]lint.Source{f}, nil), []lint.Source{f}); len(active) != 1 {
+			t.Errorf("%q above a blank line: %q", comment, lines(active))
 		}
 	}
 }

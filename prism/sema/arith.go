@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// arith is + - or *.
+// arith computes x+y, x-y or x*y.
 func arith[T int64 | float64](op syntax.Op, x, y T) T {
 	switch op {
 	case syntax.OpAdd:
@@ -19,16 +19,16 @@ func arith[T int64 | float64](op syntax.Op, x, y T) T {
 	return x * y
 }
 
-// The operators below are those of every evaluator. Ints have 32 bits; an
-// operation that has no value says why.
+// All evaluators share the operators below. Ints have 32 bits; the error says why an operation
+// has no value.
 
-// SameDouble is equality of doubles in PRISM's explicit engine, which compares
-// objects: NaN equals NaN, and 0.0 differs from -0.0.
-func SameDouble(x, y float64) bool {
+// SameFloat is equality of float64 numbers in PRISM's explicit engine, which compares objects: NaN
+// equals NaN, and 0.0 differs from -0.0.
+func SameFloat(x, y float64) bool {
 	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }
 
-// Holds reports whether c, the sign of x-y, satisfies the relation.
+// Holds reports whether x op y holds, where c is the sign of x-y.
 func Holds(op syntax.Op, c int) bool {
 	switch op {
 	case syntax.OpEq:
@@ -45,7 +45,7 @@ func Holds(op syntax.Op, c int) bool {
 	return c >= 0
 }
 
-// Narrow is the Int x.
+// Narrow converts x to an Int; an overflow is an error.
 func Narrow(x int64) (int32, error) {
 	if x != int64(int32(x)) {
 		return 0, overflow(x)
@@ -55,7 +55,7 @@ func Narrow(x int64) (int32, error) {
 
 func overflow(x int64) error { return fmt.Errorf("integer overflow: %d does not fit 32 bits", x) }
 
-// Mod is the remainder of x/y that is not negative.
+// Mod returns the non-negative remainder of x/y.
 func Mod(x, y int32) (int32, error) {
 	if y <= 0 {
 		return 0, fmt.Errorf("modulo with non-positive divisor %d", y)
@@ -85,7 +85,7 @@ func IntPow(x, n int32) (int32, error) {
 	return int32(p), nil
 }
 
-// Round computes floor, ceil or round as Java does: round is half up, and 0 for NaN.
+// Round computes floor, ceil or round as Java does: round rounds halves up and returns 0 for NaN.
 func (f Func) Round(x float64) float64 {
 	low := math.Floor(x)
 	switch {
@@ -101,7 +101,7 @@ func (f Func) Round(x float64) float64 {
 	return low
 }
 
-// ToInt is Round as an Int.
+// ToInt computes floor, ceil or round as an Int.
 func (f Func) ToInt(x float64) (int32, error) {
 	y := f.Round(x)
 	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
@@ -114,7 +114,7 @@ func (f Func) noInt(x Value) error {
 	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, x)
 }
 
-// rat is an exact number; a nil Rat is an unknown one and makes every result unknown.
+// rat is an exact number. A nil Rat is an unknown number, and makes every result unknown.
 type rat struct{ *big.Rat }
 
 // rat returns the exact value of a number.
@@ -135,7 +135,7 @@ func ratArith(op syntax.Op, x, y rat) rat {
 
 func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
 
-// quo returns r/s, which is unknown if s is zero.
+// quo returns r/s; unknown if s is zero.
 func (r rat) quo(s rat) rat {
 	if s.Sign() == 0 {
 		return rat{}
@@ -143,7 +143,7 @@ func (r rat) quo(s rat) rat {
 	return rat{boundedRat(new(big.Rat).Quo(r.Rat, s.Rat))}
 }
 
-// pow returns r to the power of s, which is unknown if it is not rational or large.
+// pow returns r to the power of s; unknown if that is irrational or too large.
 func (r rat) pow(s rat) rat {
 	if r.Sign() == 0 && s.Sign() > 0 {
 		return r
@@ -173,7 +173,7 @@ func (r rat) pow(s rat) rat {
 	return rat{boundedRat(new(big.Rat).SetFrac(num, den))}
 }
 
-// trivialPow is x^n for x in -1..1 and a positive n.
+// trivialPow returns x^n for x in -1..1 and positive n.
 func trivialPow(x, n int64) int64 {
 	if n%2 == 0 {
 		return x * x

@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// resolve resolves every expression of the model, in the order in which PRISM
-// visits them.
+// resolve resolves every expression of the model, in the order in which PRISM visits them.
 func (c *checker) resolve() {
 	if c.has(phaseConstCycles) {
 		return
@@ -37,8 +36,8 @@ func (c *checker) resolve() {
 	}
 }
 
-// unusedFormulas reports errors in formulas that are not used. PRISM types
-// those too, before everything else, but makes no other checks.
+// unusedFormulas reports errors in unused formulas. PRISM checks their types before everything
+// else, but nothing more.
 func (c *checker) unusedFormulas() {
 	for _, f := range c.m.formulas {
 		for _, d := range c.r.body(f).diags {
@@ -86,7 +85,7 @@ func (c *checker) constBodies() { constBodies(c.r, c.m.consts) }
 func constBodies(r *resolver, consts []*constant) {
 	for _, x := range consts {
 		if x.def = r.optional(x.decl.Value); x.typ == Int {
-			x.def = r.whole(x.def)
+			x.def = r.truncated(x.def)
 		}
 	}
 	for _, x := range consts {
@@ -110,14 +109,14 @@ func (c *checker) declaration(r *resolver, v *variable) {
 			r.add(phaseSemantic, d.TypePos, "clock variables are not allowed in %s models", c.m.typ)
 		}
 	case syntax.RangeVar:
-		v.low, v.high = r.whole(r.expr(d.Low)), r.whole(r.expr(d.High))
+		v.low, v.high = r.truncated(r.expr(d.Low)), r.truncated(r.expr(d.High))
 		c.bounds(r, v)
 	}
 	if d.Init == nil {
 		return
 	}
 	if v.init = r.expr(d.Init); v.typ == Int {
-		v.init = r.whole(v.init)
+		v.init = r.truncated(v.init)
 	}
 	if !isConstant(v.init) {
 		r.semantic(d.Init, "initial value of variable %q is not constant", v.name)
@@ -130,8 +129,8 @@ func (c *checker) declaration(r *resolver, v *variable) {
 	}
 }
 
-// bounds checks the range of a variable. PRISM puts an upper bound that is not
-// constant at the place of the lower one.
+// bounds checks the range of a variable. PRISM reports a non-constant upper bound at the position
+// of the lower bound.
 func (c *checker) bounds(r *resolver, v *variable) {
 	d := v.decl
 	if !isConstant(v.low) {
@@ -162,10 +161,10 @@ func (c *checker) moduleBody(i int, m *module) {
 	}
 	seen := make(map[int]bool)
 	for _, cmd := range m.text.Commands {
-		before := c.met
+		before := c.errorCount
 		x := c.command(r, i, cmd)
-		if c.told != nil {
-			c.told(cmd, c.met == before)
+		if c.report != nil {
+			c.report(cmd, c.errorCount == before)
 		}
 		out.Commands = append(out.Commands, x)
 		if x.Action != Unlabelled && !seen[x.Action] {
@@ -207,7 +206,7 @@ func (c *checker) actionIndex(name string) int {
 	return UnknownAction
 }
 
-// certain is the probability of a single update.
+// certain is the probability of an update without one.
 var certain = RatValue(big.NewRat(1, 1))
 
 func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Update {
@@ -227,7 +226,7 @@ func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Upda
 			continue
 		}
 		if c.m.vars[slot].typ == Int {
-			out.Assigns[i].Value = r.whole(out.Assigns[i].Value)
+			out.Assigns[i].Value = r.truncated(out.Assigns[i].Value)
 		}
 		c.ownership(r, module, action, a, slot)
 		c.assigned(r, u, a, out.Assigns[i])
@@ -241,7 +240,7 @@ func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Upda
 	return out
 }
 
-// target returns the slot of an assigned variable, or -1 if there is none.
+// target returns the slot of an assigned variable; -1 if there is no such variable.
 func (c *checker) target(r *resolver, a *syntax.Assign) int {
 	name := rename(r.renames, a.Name.Name)
 	s, ok := c.m.names[name]
@@ -277,7 +276,7 @@ func (c *checker) assigned(r *resolver, u *syntax.Update, a *syntax.Assign, x As
 	}
 }
 
-// checkInterval checks the types of the ends of an interval.
+// checkInterval checks the types of the bounds of an interval.
 func checkInterval(r *resolver, u *syntax.Update, x Update) {
 	if x.ProbHigh == nil {
 		return
@@ -331,7 +330,7 @@ func (c *checker) initStates() {
 	}
 }
 
-// observableBodies resolves the observables and checks that the model may have them.
+// observableBodies resolves the observables and checks that the type of model allows them.
 func (c *checker) observableBodies() {
 	hidden := make(map[string]bool)
 	for _, v := range c.m.vars {
@@ -353,7 +352,7 @@ func (c *checker) observableBodies() {
 	}
 	for _, d := range c.items.defined {
 		var x Expr
-		if d.X != nil { // as it is not in files of states
+		if d.X != nil { // observables of imported states have no expression
 			x = c.r.withClocks(d.X)
 		}
 		c.observable(d.Name.Name, d.Pos(), x, hidden)
@@ -367,7 +366,7 @@ func (c *checker) observableBodies() {
 
 func (c *checker) observable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
 	if s, taken := c.m.quoted[name]; taken && s.use == "label" && c.m.dialect == syntax.Storm {
-		c.m.observables = append(c.m.observables, Observable{name, x}) // the name in quotes is the label
+		c.m.observables = append(c.m.observables, Observable{name, x}) // a label has priority for the quoted name
 	} else if c.m.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.m.observables)}) {
 		c.m.observables = append(c.m.observables, Observable{name, x})
 	}

@@ -6,19 +6,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// CheckModel resolves a model file and makes all the checks that need no
-// constants. The error is a syntax.ErrorList of at most ten entries; the first
-// one is where and why PRISM refuses the model.
+// CheckModel resolves a model file and makes all checks that do not need the values of constants.
+// The error is a syntax.ErrorList of at most ten entries; the first is the one that PRISM reports,
+// at the same position.
 //
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(m *syntax.Model) (*Model, error) { return CheckCommands(m, nil) }
 
-// CheckCommands is CheckModel, and tells of each command that it has come to whether
-// nothing is wrong with it or with the formulas in it: a renamed module tells of those of
-// its base again. The function may be nil.
-func CheckCommands(m *syntax.Model, told func(c *syntax.Command, clean bool)) (*Model, error) {
+// CheckCommands is CheckModel with a callback for every command that was checked. clean says that
+// the command and the formulas in it have no errors. The commands of a renamed module's base are
+// reported again. report may be nil.
+func CheckCommands(m *syntax.Model, report func(c *syntax.Command, clean bool)) (*Model, error) {
 	c := newChecker(m)
-	c.told = told
+	c.report = report
 	c.formulas()
 	c.moduleList()
 	if c.has(phaseFormulaCycles) || c.has(phaseRenaming) {
@@ -38,7 +38,7 @@ func CheckCommands(m *syntax.Model, told func(c *syntax.Command, clean bool)) (*
 	return c.m, nil
 }
 
-// module is a module of the file: the text of a plain one, and what is renamed in it.
+// module is a module of the file: the text of a plain module, and the renamings to apply to it.
 type module struct {
 	name    *syntax.Ident
 	base    string // the module it renames
@@ -53,9 +53,9 @@ type checker struct {
 	r       *resolver
 	items   items
 	modules []*module
-	system  *syntax.System // the one that counts
-	slots   map[string]int // of the actions
-	told    func(c *syntax.Command, clean bool)
+	system  *syntax.System // the system block that is used
+	slots   map[string]int // index of each action
+	report  func(c *syntax.Command, clean bool)
 }
 
 // items are the items of a model file by kind.
@@ -119,7 +119,7 @@ func newChecker(m *syntax.Model) *checker {
 	return c
 }
 
-// formulas declares the formulas and looks for cycles in them.
+// formulas declares the formulas and finds cycles among them.
 func (c *checker) formulas() {
 	for _, f := range c.items.formulas {
 		name := f.Name.Name
@@ -152,7 +152,7 @@ func eachIdent(e syntax.Expr, f func(name string)) {
 	})
 }
 
-// moduleList lists the modules, with renamed ones resolved to their text.
+// moduleList lists the modules; a renamed module has the text of its base.
 func (c *checker) moduleList() {
 	if c.has(phaseFormulaCycles) {
 		return
@@ -244,7 +244,7 @@ func (c *checker) constNames() {
 	})
 }
 
-// constCycles looks for constants that depend on themselves, also by way of formulas.
+// constCycles finds constants that depend on themselves, directly or through formulas.
 func constCycles(d *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	n := len(consts)
 	deps := make([][]int, n)
@@ -306,8 +306,8 @@ func (c *checker) rewardNames() {
 	}
 }
 
-// actions numbers the actions: those of the commands in order of appearance,
-// then those that renamings in the system block introduce.
+// actions numbers the actions: those of commands in order of appearance, then those that renamings
+// in the system block introduce.
 func (c *checker) actions() {
 	c.slots = make(map[string]int)
 	add := func(name string) {
@@ -323,8 +323,8 @@ func (c *checker) actions() {
 			}
 		}
 	}
-	if c.chooseSystem() {
-		c.introduced(c.system.X, add)
+	if c.selectSystem() {
+		c.addRenamedActions(c.system.X, add)
 	}
 	for _, x := range c.items.rewards {
 		for _, it := range x.Items {
@@ -393,7 +393,7 @@ func (c *checker) withIntervals(t syntax.ModelType, interval syntax.Expr) syntax
 	return t
 }
 
-// warn notes what is legal but may not be what was meant.
+// warn collects warnings about legal but suspicious constructs.
 func (c *checker) warn() {
 	add := func(pos syntax.Pos, format string, args ...any) {
 		c.m.warnings = append(c.m.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})

@@ -2,12 +2,11 @@ package sema
 
 import "tilecheck/prism/syntax"
 
-// Values returns the values of all constants of the program's model, in file
-// order, and then of those of the properties file that have one: by definition,
-// or because consts gives it. Constants whose definition cannot be evaluated,
-// or needs a value that is missing, are left out.
+// Values returns the values of all constants of the model, in file order, and then those of the
+// constants of the properties file that are defined or given in consts. Constants that cannot be
+// evaluated are omitted.
 //
-// Source: what PRISM shows as the constants of a result.
+// Source: the constants that PRISM prints with a result.
 func (ps *Properties) Values(p *Program, consts map[string]Value) []NamedValue {
 	out := append([]NamedValue(nil), p.Consts...)
 	f := newFolder()
@@ -42,9 +41,8 @@ func (f *folder) has(c *constant, ps *Properties) bool {
 	return true
 }
 
-// ResolveConstant resolves an expression over constants alone. The result has no
-// variables, so that Eval and EvalExact want no state for it. The error is a
-// syntax.ErrorList.
+// ResolveConstant resolves an expression over constants. The result has no variables, so Eval and
+// EvalExact need no state for it. The error is a syntax.ErrorList.
 func ResolveConstant(x syntax.Expr, consts []NamedValue) (Expr, error) {
 	m := &Model{names: make(table), quoted: make(table)}
 	f := newFolder()

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// phase is one of the passes in which PRISM checks a file. PRISM stops at its
-// first error, so that errors of an earlier pass come before all others.
+// phase is one of the passes in which PRISM checks a file. PRISM stops at the first error, so
+// errors of earlier passes come first.
 type phase uint8
 
 // The passes in PRISM's order.
@@ -36,15 +36,15 @@ const (
 	phaseTypes
 	phaseObservables
 	phaseAssignedTwice
-	phaseOurs // what PRISM does not check
+	phaseOurs // checks that PRISM does not make
 )
 
 // maxErrors is the number of errors reported for one file.
 const maxErrors = 10
 
-// diag is an error found in a pass. Errors of one pass come in the order of
-// their units, and else in that in which they were found: property i has unit
-// i+1, since properties are resolved when they are first referred to.
+// diag is an error found in a pass. Errors of one pass are sorted by unit, then by the order in
+// which they were found. Property i has unit i+1, because properties are resolved when they are
+// first referred to.
 type diag struct {
 	phase phase
 	unit  int
@@ -52,29 +52,28 @@ type diag struct {
 	err   *syntax.Error
 }
 
-// kind tells apart the errors that are none everywhere; zero is any other one.
+// kind marks errors that are ignored in some places; zero is every other error.
 type kind uint8
 
 const (
 	_ kind = iota
-	// clockUse is the mention of a clock, which guards, invariants and
-	// observables may make.
+	// clockUse is a reference to a clock, which is allowed in guards, invariants and observables.
 	clockUse
-	// wrongArity is a number of arguments, which PRISM does not look at in
-	// formulas that are not used.
+	// wrongArity is a wrong number of arguments, which PRISM ignores in unused formulas.
 	wrongArity
 )
 
 // diags collects the errors of one file in any order.
 type diags struct {
 	file string
-	unit int // of the errors to come
+	unit int // the unit of the next errors
 	list []diag
-	met  int // errors, those that formulas repeat among them
+	// errorCount counts errors, including those that a formula repeats at each use.
+	errorCount int
 }
 
 func (d *diags) add(p phase, pos syntax.Pos, format string, args ...any) {
-	d.met++
+	d.errorCount++
 	d.list = append(d.list, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 
@@ -83,8 +82,8 @@ func (d *diags) has(p phase) bool {
 	return slices.ContainsFunc(d.list, func(x diag) bool { return x.phase == p })
 }
 
-// err returns the errors in the order in which PRISM would find them, at most
-// one per place and maxErrors in all, or nil.
+// err returns the errors in the order in which PRISM would find them: at most one per position and
+// maxErrors in total. It returns nil if there are none.
 func (d *diags) err() error {
 	slices.SortStableFunc(d.list, func(a, b diag) int {
 		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.unit, b.unit))
@@ -107,14 +106,14 @@ func (d *diags) err() error {
 	return out
 }
 
-// maxClosed is the number of members up to which firstCycle closes the relation,
-// which takes the square of that in memory.
+// maxClosed is the largest number of members for which firstCycle computes the transitive closure,
+// which takes quadratic memory.
 const maxClosed = 2000
 
-// firstCycle returns the member of a dependency cycle that PRISM blames, or -1:
-// deps[i] lists what i depends on. PRISM closes the relation step by step and
-// takes the lowest index that depends on itself after the fewest steps. With very
-// many members it is just one of a cycle.
+// firstCycle returns the member of a dependency cycle that PRISM reports; -1 if there is no cycle.
+// deps[i] lists the members on which i depends. PRISM computes the transitive closure step by
+// step, and reports the lowest index that depends on itself after the fewest steps. With more than
+// maxClosed members the result is any member of a cycle.
 func firstCycle(deps [][]int) int {
 	member := onCycle(deps)
 	if member < 0 || len(deps) > maxClosed {
@@ -146,7 +145,7 @@ func firstCycle(deps [][]int) int {
 	}
 }
 
-// onCycle returns a member that depends on itself, directly or not, or -1.
+// onCycle returns a member that depends on itself, directly or not; -1 if there is none.
 func onCycle(deps [][]int) int {
 	const (
 		open = iota + 1

@@ -8,52 +8,54 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// enclosure is what is known of a number that has no fraction. A finite number
-// lies between lo and hi. Where these are nil, the number is the infinity or the
-// NaN that special is, or it may be anything, even NaN, if vague is set.
+// enclosure contains a number that is not rational. A finite number lies between lo and hi. If
+// these are nil, the number is special, an infinity or NaN; or, if unbounded is set, nothing is
+// known and it may even be NaN.
 type enclosure struct {
-	lo, hi  *big.Float
-	special float64
-	vague   bool
+	lo, hi    *big.Float
+	special   float64
+	unbounded bool
 }
 
-// Ends have so many bits. What is larger than 2^maxEnd is vague, and an end that
-// is smaller than 2^-maxEnd is rounded to that or to zero, so that no operation
-// on ends leaves the range of a big.Float.
+// endBits is the precision of the bounds lo and hi. If a bound exceeds 2^maxEnd, the enclosure is
+// unbounded; a bound below 2^-maxEnd is rounded to that or to zero. So no operation on bounds
+// leaves the range of a big.Float.
 const (
 	endBits = 256
 	maxEnd  = 1 << 24
 )
 
-// down and up return a number to which operations assign what they round down or up.
+// down and up return a new number whose operations round down or up.
 func down() *big.Float { return new(big.Float).SetPrec(endBits).SetMode(big.ToNegativeInf) }
 
 func up() *big.Float { return new(big.Float).SetPrec(endBits).SetMode(big.ToPositiveInf) }
 
-// ends returns the enclosure with two ends, lo rounded down and hi up.
+// ends returns the enclosure with lo, which was rounded down, and hi, which was rounded up.
 func ends(lo, hi *big.Float) enclosure {
 	if lo.IsInf() || hi.IsInf() || lo.MantExp(nil) > maxEnd || hi.MantExp(nil) > maxEnd {
-		return enclosure{vague: true}
+		return enclosure{unbounded: true}
 	}
 	if lo.MantExp(nil) < -maxEnd {
-		lo = least(min(lo.Sign(), 0))
+		lo = smallestEnd(min(lo.Sign(), 0))
 	}
 	if hi.MantExp(nil) < -maxEnd {
-		hi = least(max(hi.Sign(), 0))
+		hi = smallestEnd(max(hi.Sign(), 0))
 	}
 	return enclosure{lo: lo, hi: hi}
 }
 
-// least returns the smallest end with a sign.
-func least(sign int) *big.Float {
+// smallestEnd returns the bound of the given sign that is nearest to zero.
+func smallestEnd(sign int) *big.Float {
 	return new(big.Float).SetMantExp(big.NewFloat(float64(sign)), -maxEnd)
 }
 
-// around encloses a fraction.
-func around(r *big.Rat) enclosure { return enclosure{lo: down().SetRat(r), hi: up().SetRat(r)} }
+// rationalEnclosure encloses a fraction.
+func rationalEnclosure(r *big.Rat) enclosure {
+	return enclosure{lo: down().SetRat(r), hi: up().SetRat(r)}
+}
 
-// double is the enclosure of one double.
-func double(f float64) enclosure {
+// floatEnclosure encloses a float64.
+func floatEnclosure(f float64) enclosure {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return enclosure{special: f}
 	}
@@ -74,20 +76,20 @@ func larger(x, y *big.Float) *big.Float {
 	return x
 }
 
-// finite reports whether there are two ends.
+// finite reports whether there are two bounds.
 func (x enclosure) finite() bool { return x.lo != nil }
 
-// point reports whether both ends are the number.
+// point reports whether both bounds are equal.
 func (x enclosure) point() bool { return x.finite() && x.lo.Cmp(x.hi) == 0 }
 
-// sign returns the sign of all numbers between the ends; ok is false where they differ.
+// sign returns the sign of all enclosed numbers; ok is false if their signs differ.
 func (x enclosure) sign() (sign int, ok bool) { return x.lo.Sign(), x.lo.Sign() == x.hi.Sign() }
 
-// interval returns doubles that the number is between: the infinities, if it is vague.
+// interval returns an interval of float64 numbers that contains the number.
 func (x enclosure) interval() interval {
 	switch {
-	case x.vague:
-		return vague()
+	case x.unbounded:
+		return unbounded()
 	case !x.finite():
 		return point(x.special)
 	}
@@ -102,24 +104,24 @@ func (x enclosure) interval() interval {
 	return interval{lo, hi}
 }
 
-// ieee applies an operation of doubles where an operand is an infinity or NaN,
-// which is what PRISM means. For a finite number its sign stands.
+// ieee applies a float64 operation when an operand is an infinity or NaN, as PRISM does. A finite
+// operand is replaced by its sign.
 func ieee(x, y enclosure, f func(x, y float64) float64) enclosure {
-	if x.vague || y.vague {
-		return enclosure{vague: true}
+	if x.unbounded || y.unbounded {
+		return enclosure{unbounded: true}
 	}
 	out := f(x.signs()[0], y.signs()[0])
 	for _, a := range x.signs() {
 		for _, b := range y.signs() {
 			if z := f(a, b); z != out && (z == z || out == out) {
-				return enclosure{vague: true}
+				return enclosure{unbounded: true}
 			}
 		}
 	}
-	return double(out)
+	return floatEnclosure(out)
 }
 
-// signs returns what the number is, or the signs of its ends.
+// signs returns the special number twice, or the signs of the bounds.
 func (x enclosure) signs() [2]float64 {
 	if !x.finite() {
 		return [2]float64{x.special, x.special}
@@ -129,12 +131,12 @@ func (x enclosure) signs() [2]float64 {
 
 func (x enclosure) neg() enclosure {
 	if !x.finite() {
-		return enclosure{special: -x.special, vague: x.vague}
+		return enclosure{special: -x.special, unbounded: x.unbounded}
 	}
 	return enclosure{lo: down().Neg(x.hi), hi: up().Neg(x.lo)}
 }
 
-// arith is + - or *.
+// arith computes x+y, x-y or x*y.
 func (x enclosure) arith(op syntax.Op, y enclosure) enclosure {
 	switch {
 	case !x.finite() || !y.finite():
@@ -150,7 +152,7 @@ func (x enclosure) arith(op syntax.Op, y enclosure) enclosure {
 	return corners(x, y, (*big.Float).Mul)
 }
 
-// corners applies a product or a quotient to the ends.
+// corners applies a product or quotient to all combinations of bounds.
 func corners(x, y enclosure, f func(z, x, y *big.Float) *big.Float) enclosure {
 	lo, hi := f(down(), x.lo, y.lo), f(up(), x.lo, y.lo)
 	if x.point() && y.point() {
@@ -169,7 +171,7 @@ func (x enclosure) quo(y enclosure) enclosure {
 	}
 	switch sign, ok := y.sign(); {
 	case !ok:
-		return enclosure{vague: true}
+		return enclosure{unbounded: true}
 	case sign == 0: // 1/0 is an infinity
 		return ieee(x, y, func(a, b float64) float64 { return a / b })
 	}
@@ -179,14 +181,14 @@ func (x enclosure) quo(y enclosure) enclosure {
 	return corners(x, y, (*big.Float).Quo)
 }
 
-// pow is x to the power of y where that is no fraction. Of special numbers f is
-// the power as doubles have it.
+// pow returns x to the power of y if that is irrational. f is the float64 result, for special
+// numbers.
 func (x enclosure) pow(y enclosure, f float64) enclosure {
 	if !x.finite() || !y.finite() {
-		if x.finite() && !x.point() || y.finite() && !y.point() || x.vague || y.vague {
-			return enclosure{vague: true}
+		if x.finite() && !x.point() || y.finite() && !y.point() || x.unbounded || y.unbounded {
+			return enclosure{unbounded: true}
 		}
-		return double(f)
+		return floatEnclosure(f)
 	}
 	sign, ok := x.sign()
 	switch {
@@ -195,7 +197,7 @@ func (x enclosure) pow(y enclosure, f float64) enclosure {
 	case ok && sign > 0:
 		return x.ln().arith(syntax.OpMul, y).exp()
 	case x.point() && y.point() && (math.IsInf(f, 0) || f != f): // 0^-1 and (-2)^0.5
-		return double(f)
+		return floatEnclosure(f)
 	case ok && sign < 0 && y.point() && y.lo.IsInt():
 		out := x.neg().pow(y, f)
 		if n, _ := y.lo.Int(nil); n.Bit(0) != 0 {
@@ -203,34 +205,34 @@ func (x enclosure) pow(y enclosure, f float64) enclosure {
 		}
 		return out
 	}
-	return enclosure{vague: true}
+	return enclosure{unbounded: true}
 }
 
-// log is the logarithm of x to base b where that is no fraction. Of special
-// numbers f is the logarithm as doubles have it.
+// log returns the logarithm of x to base b if that is irrational. f is the float64 result, for
+// special numbers.
 func (x enclosure) log(b enclosure, f float64) enclosure {
-	if x.vague || b.vague || !x.finite() && b.finite() && !b.point() || !b.finite() && x.finite() && !x.point() {
-		return enclosure{vague: true}
+	if x.unbounded || b.unbounded || !x.finite() && b.finite() && !b.point() || !b.finite() && x.finite() && !x.point() {
+		return enclosure{unbounded: true}
 	}
 	if !x.finite() || !b.finite() {
-		return double(f)
+		return floatEnclosure(f)
 	}
 	one := big.NewFloat(1)
 	switch {
 	case b.point() && (b.lo.Sign() <= 0 || b.lo.Cmp(one) == 0) || x.point() && x.lo.Sign() < 0:
-		return double(math.NaN())
+		return floatEnclosure(math.NaN())
 	case x.point() && x.lo.Sign() == 0 && b.point(): // an infinity
-		return double(math.Inf(-b.lo.Cmp(one)))
+		return floatEnclosure(math.Inf(-b.lo.Cmp(one)))
 	case x.lo.Sign() > 0 && b.lo.Sign() > 0:
 		return x.ln().quo(b.ln())
 	}
-	return enclosure{vague: true}
+	return enclosure{unbounded: true}
 }
 
-// compare applies = != < <= > >=; ok is false where the enclosures do not tell.
+// compare evaluates x op y; ok is false if the enclosures do not decide it.
 func (x enclosure) compare(op syntax.Op, y enclosure) (holds, ok bool) {
 	switch {
-	case x.vague || y.vague:
+	case x.unbounded || y.unbounded:
 		return false, false
 	case x.special != x.special || y.special != y.special: // NaN equals NaN in PRISM
 		both := x.special != x.special && y.special != y.special
@@ -247,7 +249,7 @@ func (x enclosure) compare(op syntax.Op, y enclosure) (holds, ok bool) {
 	return false, false
 }
 
-// root returns the q-th root of a fraction that has one, q from 2 to 64.
+// root returns the q-th root of a positive fraction, nil if it is irrational.
 func root(r *big.Rat, q int64) *big.Rat {
 	num, den := intRoot(r.Num(), q), intRoot(r.Denom(), q)
 	if r.Sign() <= 0 || num == nil || den == nil {
@@ -256,7 +258,7 @@ func root(r *big.Rat, q int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the q-th root of a positive number, nil if it is no integer.
+// intRoot returns the q-th root of a positive integer; nil if that is not an integer.
 func intRoot(n *big.Int, q int64) *big.Int {
 	if n.Sign() <= 0 {
 		return nil
@@ -278,11 +280,11 @@ func intRoot(n *big.Int, q int64) *big.Int {
 	return x
 }
 
-// maxRoot is the greatest denominator of an exponent or logarithm that is tried.
+// maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of x to base b if it is a fraction with a small
-// denominator: p/q with x^q = b^p.
+// log returns the logarithm of x to base b if it is a fraction p/q with a small denominator: x^q =
+// b^p.
 func (r rat) log(b rat) rat {
 	if r.Sign() <= 0 || b.Sign() <= 0 || b.IsInt() && b.Num().IsInt64() && b.Num().Int64() == 1 {
 		return rat{}

@@ -19,7 +19,7 @@ func lnTwo() enclosure {
 // exp encloses e to the power of x.
 func (x enclosure) exp() enclosure {
 	if !x.finite() {
-		return enclosure{vague: true}
+		return enclosure{unbounded: true}
 	}
 	lo := expOf(x.lo)
 	width := up().Sub(x.hi, x.lo)
@@ -33,7 +33,7 @@ func (x enclosure) exp() enclosure {
 	if hi := expOf(x.hi); hi.finite() {
 		return enclosure{lo: lo.lo, hi: hi.hi}
 	}
-	return enclosure{vague: true}
+	return enclosure{unbounded: true}
 }
 
 // expOf encloses e to the power of x: 2^k times the 2^16th power of the
@@ -44,24 +44,24 @@ func expOf(x *big.Float) enclosure {
 	at, _ := x.Float64()
 	if !(math.Abs(at) < maxEnd/4) {
 		if x.Sign() < 0 {
-			return enclosure{lo: new(big.Float), hi: least(1)}
+			return enclosure{lo: new(big.Float), hi: smallestEnd(1)}
 		}
-		return enclosure{vague: true}
+		return enclosure{unbounded: true}
 	}
 	k := math.Floor(at / math.Ln2)
 	s := enclosure{lo: x, hi: x}
 	if k != 0 {
-		s = s.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, double(k)))
+		s = s.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(k)))
 	}
 	s = s.scale(-halvings)
 	// |s| < 2^-16, and so the terms that are left out sum to less than
 	// 2|s|^14/14! < 2^-243 |s|.
-	sum, factor := double(1), 1.0 // the sum times factor, which is an integer
+	sum, factor := floatEnclosure(1), 1.0 // the sum times factor, which is an integer
 	for n := terms - 1; n >= 1; n-- {
 		factor *= float64(n)
-		sum = sum.arith(syntax.OpMul, s).arith(syntax.OpAdd, double(factor))
+		sum = sum.arith(syntax.OpMul, s).arith(syntax.OpAdd, floatEnclosure(factor))
 	}
-	sum = sum.quo(double(factor))
+	sum = sum.quo(floatEnclosure(factor))
 	rest := s.most()
 	rest.SetMantExp(rest, 13-endBits)
 	sum = sum.arith(syntax.OpAdd, ends(down().Neg(rest), rest))
@@ -80,7 +80,7 @@ func (x enclosure) ln() enclosure {
 	if hi := lnOf(x.hi); hi.finite() {
 		return enclosure{lo: lo.lo, hi: hi.hi}
 	}
-	return enclosure{vague: true}
+	return enclosure{unbounded: true}
 }
 
 // lnOf encloses the natural logarithm of a positive x = 2^k m: k ln 2 + y +
@@ -95,23 +95,23 @@ func lnOf(x *big.Float) enclosure {
 		m, k, at = m.SetMantExp(m, 1), k-1, 2*at
 	}
 	y := math.Log(at)
-	d := expOf(big.NewFloat(-y)).arith(syntax.OpMul, enclosure{lo: m, hi: m}).arith(syntax.OpSub, double(1))
+	d := expOf(big.NewFloat(-y)).arith(syntax.OpMul, enclosure{lo: m, hi: m}).arith(syntax.OpSub, floatEnclosure(1))
 	rest := d.most()
 	if rest.Cmp(big.NewFloat(0x1p-44)) > 0 {
-		return enclosure{vague: true} // if math.Log were that wrong
+		return enclosure{unbounded: true} // if math.Log were that wrong
 	}
 	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
 	rest.SetMantExp(rest, -endBits)
-	sum := double(0)
+	sum := floatEnclosure(0)
 	for n := terms; n >= 1; n-- {
 		sign := 2*(n%2) - 1
-		sum = sum.arith(syntax.OpMul, d).arith(syntax.OpAdd, double(float64(sign*factor/n)))
+		sum = sum.arith(syntax.OpMul, d).arith(syntax.OpAdd, floatEnclosure(float64(sign*factor/n)))
 	}
-	sum = sum.arith(syntax.OpMul, d).quo(double(factor)).arith(syntax.OpAdd, ends(down().Neg(rest), rest)).arith(syntax.OpAdd, double(y))
+	sum = sum.arith(syntax.OpMul, d).quo(floatEnclosure(factor)).arith(syntax.OpAdd, ends(down().Neg(rest), rest)).arith(syntax.OpAdd, floatEnclosure(y))
 	if k == 0 {
 		return sum
 	}
-	return lnTwo().arith(syntax.OpMul, double(float64(k))).arith(syntax.OpAdd, sum)
+	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(k))).arith(syntax.OpAdd, sum)
 }
 
 // scale multiplies by a power of two.

@@ -21,13 +21,13 @@ func narrowEnclosure(t *testing.T, what string, x enclosure, want *big.Rat, off 
 	}
 	lo, _ := x.lo.Rat(nil)
 	hi, _ := x.hi.Rat(nil)
-	size := new(big.Rat).Abs(want)
-	slack := new(big.Rat).Mul(size, new(big.Rat).SetFloat64(off))
+	magnitude := new(big.Rat).Abs(want)
+	slack := new(big.Rat).Mul(magnitude, new(big.Rat).SetFloat64(off))
 	if lo.Cmp(new(big.Rat).Add(want, slack)) > 0 || hi.Cmp(new(big.Rat).Sub(want, slack)) < 0 {
 		t.Errorf("%s = [%s, %s], want %s within", what, lo.FloatString(90), hi.FloatString(90), want.FloatString(90))
 	}
 	width := new(big.Rat).Sub(hi, lo)
-	if width.Cmp(size.Mul(size, new(big.Rat).SetFloat64(math.Ldexp(1, -bits)))) > 0 {
+	if width.Cmp(magnitude.Mul(magnitude, new(big.Rat).SetFloat64(math.Ldexp(1, -bits)))) > 0 {
 		f, _ := width.Float64()
 		t.Errorf("%s is %g wide, want less than 2^-%d of %s", what, f, bits, want.FloatString(30))
 	}
@@ -57,7 +57,7 @@ func TestPowersByDigits(t *testing.T) {
 		{"0.5", "1000.5", "6.599170332783211573062602766116566782416776756806488245575819857646944336166e-302"},
 		{"1e400", "0.5", "1e200"},
 	} {
-		x, y := around(ratOf(t, test.x)), around(ratOf(t, test.y))
+		x, y := rationalEnclosure(ratOf(t, test.x)), rationalEnclosure(ratOf(t, test.y))
 		narrowEnclosure(t, test.x+"^"+test.y, x.pow(y, 0), ratOf(t, test.want), 1e-75, 220)
 	}
 	for _, test := range []struct{ x, b, want string }{
@@ -67,7 +67,7 @@ func TestPowersByDigits(t *testing.T) {
 		{"7.25", "0.3", "-1.645387222824920628878742988768396476180541161335021340732328467929838274814e+0"},
 		{"1e250", "1.000001", "5.756465610716000747614229028296390711338186150902732131158117685829085079891e+8"},
 	} {
-		x, b := around(ratOf(t, test.x)), around(ratOf(t, test.b))
+		x, b := rationalEnclosure(ratOf(t, test.x)), rationalEnclosure(ratOf(t, test.b))
 		narrowEnclosure(t, fmt.Sprintf("log(%s,%s)", test.x, test.b), x.log(b, 0), ratOf(t, test.want), 1e-75, 140)
 	}
 }
@@ -80,10 +80,10 @@ func TestPowersOfPowers(t *testing.T) {
 		r := rat{big.NewRat(1+rng.Int64N(1<<rng.IntN(30)+1), 1+rng.Int64N(1<<rng.IntN(30)+1))}
 		p, q := int64(rng.IntN(81)-40), int64(1+rng.IntN(40))
 		base, want := r.pow(rat{big.NewRat(q, 1)}), r.pow(rat{big.NewRat(p, 1)})
-		got := around(base.Rat).pow(around(big.NewRat(p, q)), 0)
+		got := rationalEnclosure(base.Rat).pow(rationalEnclosure(big.NewRat(p, q)), 0)
 		narrowEnclosure(t, fmt.Sprintf("(%s^%d)^(%d/%d)", r, q, p, q), got, want.Rat, 0, 220)
 		if r.cmp(rat{big.NewRat(1, 1)}) != 0 && p != 0 {
-			narrowEnclosure(t, fmt.Sprintf("log(%s^%d, %s^%d)", r, p, r, q), around(want.Rat).log(around(base.Rat), 0), big.NewRat(p, q), 0, 180)
+			narrowEnclosure(t, fmt.Sprintf("log(%s^%d, %s^%d)", r, p, r, q), rationalEnclosure(want.Rat).log(rationalEnclosure(base.Rat), 0), big.NewRat(p, q), 0, 180)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestEnclosuresContain(t *testing.T) {
 		var in [2]enclosure
 		var within [2]*big.Rat
 		for i := range in {
-			a, b := around(number()), around(number())
+			a, b := rationalEnclosure(number()), rationalEnclosure(number())
 			in[i] = enclosure{lo: smaller(a.lo, b.lo), hi: larger(a.hi, b.hi)}
 			lo, _ := in[i].lo.Rat(nil)
 			hi, _ := in[i].hi.Rat(nil)
@@ -129,44 +129,44 @@ func TestEnclosuresContain(t *testing.T) {
 func TestSpecialEnclosures(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	some := enclosure{lo: down().SetInt64(-1), hi: up().SetInt64(1)}
-	half, two, zero := double(0.5), double(2), double(0)
+	half, two, zero := floatEnclosure(0.5), floatEnclosure(2), floatEnclosure(0)
 	for i, test := range []struct {
 		got  enclosure
 		want enclosure
 	}{
-		{double(inf).arith(syntax.OpSub, double(inf)), double(nan)},
-		{double(inf).arith(syntax.OpAdd, some), double(inf)},
-		{double(inf).arith(syntax.OpMul, some), enclosure{vague: true}},
-		{double(inf).arith(syntax.OpMul, half), double(inf)},
-		{two.quo(zero), double(inf)},
-		{zero.quo(zero), double(nan)},
-		{some.quo(zero), enclosure{vague: true}},
-		{two.quo(some), enclosure{vague: true}},
-		{double(nan).arith(syntax.OpAdd, two), double(nan)},
-		{zero.pow(double(-1), Pow(0, -1)), double(inf)},
-		{double(-2).pow(half, Pow(-2, 0.5)), double(nan)},
-		{some.pow(double(inf), Pow(1, inf)), enclosure{vague: true}},
-		{zero.log(two, Log(0, 2)), double(-inf)},
-		{zero.log(half, Log(0, 0.5)), double(inf)},
-		{double(-1).log(two, Log(-1, 2)), double(nan)},
-		{two.log(double(1), Log(2, 1)), double(nan)},
-		{two.pow(double(1e10), inf), enclosure{vague: true}},
+		{floatEnclosure(inf).arith(syntax.OpSub, floatEnclosure(inf)), floatEnclosure(nan)},
+		{floatEnclosure(inf).arith(syntax.OpAdd, some), floatEnclosure(inf)},
+		{floatEnclosure(inf).arith(syntax.OpMul, some), enclosure{unbounded: true}},
+		{floatEnclosure(inf).arith(syntax.OpMul, half), floatEnclosure(inf)},
+		{two.quo(zero), floatEnclosure(inf)},
+		{zero.quo(zero), floatEnclosure(nan)},
+		{some.quo(zero), enclosure{unbounded: true}},
+		{two.quo(some), enclosure{unbounded: true}},
+		{floatEnclosure(nan).arith(syntax.OpAdd, two), floatEnclosure(nan)},
+		{zero.pow(floatEnclosure(-1), Pow(0, -1)), floatEnclosure(inf)},
+		{floatEnclosure(-2).pow(half, Pow(-2, 0.5)), floatEnclosure(nan)},
+		{some.pow(floatEnclosure(inf), Pow(1, inf)), enclosure{unbounded: true}},
+		{zero.log(two, Log(0, 2)), floatEnclosure(-inf)},
+		{zero.log(half, Log(0, 0.5)), floatEnclosure(inf)},
+		{floatEnclosure(-1).log(two, Log(-1, 2)), floatEnclosure(nan)},
+		{two.log(floatEnclosure(1), Log(2, 1)), floatEnclosure(nan)},
+		{two.pow(floatEnclosure(1e10), inf), enclosure{unbounded: true}},
 	} {
-		if test.got.finite() || test.got.vague != test.want.vague || !SameDouble(test.got.special, test.want.special) {
+		if test.got.finite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.special, test.want.special) {
 			t.Errorf("%d: got %+v, want %+v", i, test.got, test.want)
 		}
 	}
-	tiny := two.pow(double(-1e10), 0)
+	tiny := two.pow(floatEnclosure(-1e10), 0)
 	if in := tiny.interval(); tiny.hi.Sign() != 1 || in.lo != 0 || in.hi != 5e-324 {
 		t.Errorf("2^-1e10 = %v, %v", tiny, in)
 	}
-	if got := double(-2).pow(double(-3), 0).interval(); got != (interval{-0.125, -0.125}) && !(got.lo <= -0.125 && got.hi >= -0.125 && got.hi-got.lo < 1e-15) {
+	if got := floatEnclosure(-2).pow(floatEnclosure(-3), 0).interval(); got != (interval{-0.125, -0.125}) && !(got.lo <= -0.125 && got.hi >= -0.125 && got.hi-got.lo < 1e-15) {
 		t.Errorf("(-2)^-3 = %v", got)
 	}
 }
 
 func BenchmarkPower(b *testing.B) {
-	x, y := around(big.NewRat(27, 10)), around(big.NewRat(-7, 10))
+	x, y := rationalEnclosure(big.NewRat(27, 10)), rationalEnclosure(big.NewRat(-7, 10))
 	for range b.N {
 		x.pow(y, 0)
 	}

@@ -8,13 +8,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// EvalError is an operation that has no value, such as mod(x,0), at its place
-// in the source.
+// EvalError is an operation that has no value, such as mod(x,0), with its position.
 type EvalError struct {
 	Pos syntax.Pos
 	Msg string
-	// Undecided says that there is a value, but that it depends on digits that
-	// are not known: whether log(3,2) is less than a number next to it.
+	// Undecided says that the value exists but the computed digits do not determine it, for
+	// example whether log(3,2) is less than a number close to it.
 	Undecided bool
 }
 
@@ -26,13 +25,13 @@ func (e *EvalError) Error() string {
 	return e.Pos.String() + ": " + e.Msg
 }
 
-// Eval evaluates an expression in a state, with len(state) == len(Program.Vars);
-// constant expressions need none. It is the reference for faster evaluators:
-// 32-bit integers that must not overflow, IEEE doubles, operands from left to
-// right, short-circuit & | => and ?:. The Rat of the result is nil.
+// Eval evaluates an expression in a state, with len(state) == len(Program.Vars); state may be nil
+// for a constant expression. It is the reference for faster evaluators: 32-bit integers that must
+// not overflow, float64 arithmetic, operands from left to right, and short-circuit evaluation of &
+// | => and ?:. The Rat of the result is nil.
 //
-// Labels and property operators have no value in a single state; they are an
-// error, as is an expression that was not instantiated. Errors are *EvalError.
+// Labels, property operators and expressions that were not instantiated have no value in a state
+// and are errors. Errors are *EvalError.
 //
 // Source: PRISM's explicit engine and simulator; reference, section 1.5.
 func Eval(e Expr, state []int32) (Value, error) {
@@ -41,14 +40,12 @@ func Eval(e Expr, state []int32) (Value, error) {
 	return v.Value, err
 }
 
-// EvalExact evaluates what the text says: in rational arithmetic, so that
-// 0.1+0.2=0.3 holds, as long as that is possible. Numbers that are not rational
-// (logarithms, fractional powers) or have more than some thousand digits are
-// enclosed between doubles; a comparison or a rounding to an Int that the
-// enclosure does not decide is an error with Undecided set, never a guess.
-// Infinities and NaN are computed and compared as in Eval. So a Bool or an Int
-// is always the exact one; a Double is exact, and has its Rat set, unless exact
-// is false. Integers have 32 bits here too.
+// EvalExact evaluates an expression in rational arithmetic where possible, so that 0.1+0.2=0.3
+// holds. Irrational numbers (logarithms, fractional powers), and those with more than some
+// thousand digits, are enclosed between two bounds. A comparison, or a rounding to an Int, that
+// the bounds do not decide is an error with Undecided set. Infinities and NaN are computed and
+// compared as in Eval. So a Bool or Int is always exact. A Double is exact and has its Rat set if
+// exact is true. Integers have 32 bits.
 func EvalExact(e Expr, state []int32) (v Value, exact bool, err error) {
 	x, err := Enclose(e, state)
 	return x.Value, x.Exact, err
@@ -57,21 +54,20 @@ func EvalExact(e Expr, state []int32) (v Value, exact bool, err error) {
 // Enclosed is the value of an expression in exact arithmetic.
 type Enclosed struct {
 	Value
-	// Exact says that the value is known: the Rat of a number is set.
+	// Exact says that the value is exact: then the Rat of a number is set.
 	Exact bool
-	// Lo and Hi are doubles that a number is between; they are equal for a
-	// double, for an infinity, and NaN if there is no number. Between the two
-	// infinities is what may be anything, even NaN.
+	// Lo and Hi are float64 bounds of the number. They are equal if the number is a float64 or
+	// an infinity, both NaN if it is NaN, and the two infinities if nothing is known: then it
+	// may even be NaN.
 	Lo, Hi float64
 
 	in enclosure
 }
 
-// Ends returns fractions that a number is between, which are closer than Lo and
-// Hi where it has no fraction itself. There are none if the number is infinite,
-// unknown, or far out of the range of doubles.
+// Ends returns rational bounds of the number; they are closer than Lo and Hi if it is irrational.
+// ok is false if the number is infinite, unknown, or far outside the range of float64.
 func (x Enclosed) Ends() (lo, hi *big.Rat, ok bool) {
-	const most = 1 << 12 // in bits: a double's range has 2098
+	const most = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
 	case x.Exact:
 		return x.Rat, x.Rat, x.Rat != nil
@@ -88,7 +84,7 @@ func (x Enclosed) Ends() (lo, hi *big.Rat, ok bool) {
 	return lo, hi, true
 }
 
-// Enclose is EvalExact with the enclosure of a number.
+// Enclose evaluates an expression like EvalExact and returns bounds of its value.
 func Enclose(e Expr, state []int32) (Enclosed, error) {
 	x, err := evaluator{state: state, exact: true, kept: &Memo[outcome]{}}.eval(e)
 	if err != nil || x.Type == Bool {
@@ -112,8 +108,8 @@ type outcome struct {
 	err error
 }
 
-// operand is a value on the way. With exact arithmetic the Rat of a number is
-// set, unless inexact says that only an enclosure is known.
+// operand is an intermediate value. In exact arithmetic a number has a Rat, or inexact is set and
+// only its enclosure is known.
 type operand struct {
 	Value
 	inexact bool
@@ -126,19 +122,19 @@ func (x operand) between() enclosure {
 	case x.inexact:
 		return x.in
 	case x.Rat != nil:
-		return around(x.Rat)
+		return rationalEnclosure(x.Rat)
 	}
-	return double(x.Float)
+	return floatEnclosure(x.Float)
 }
 
-// enclosed returns a number of which only an enclosure is known. The Float of
-// it lies within.
+// enclosed returns a number of which only an enclosure is known. Its Float is f moved into the
+// enclosure.
 func enclosed(f float64, in enclosure) operand {
 	doubles := in.interval()
 	return operand{DoubleValue(max(doubles.lo, min(doubles.hi, f))), true, in}
 }
 
-// undecided is the error of what the digits that are known do not decide.
+// undecided returns the error for a result that the enclosure does not determine.
 func undecided(e Expr, format string, args ...any) (operand, error) {
 	return operand{}, &EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...), Undecided: true}
 }
@@ -205,9 +201,9 @@ func (ev evaluator) constant(v Value) operand {
 	case v.in != nil:
 		return enclosed(v.Float, *v.in)
 	case math.IsInf(v.Float, 0) || math.IsNaN(v.Float):
-		return enclosed(v.Float, double(v.Float))
+		return enclosed(v.Float, floatEnclosure(v.Float))
 	}
-	return operand{Value: RatValue(new(big.Rat).SetFloat64(v.Float))} // whoever gives a double means it
+	return operand{Value: RatValue(new(big.Rat).SetFloat64(v.Float))} // a float64 from the caller is exact
 }
 
 func (ev evaluator) variable(e *Var) (operand, error) {
@@ -251,7 +247,7 @@ func (ev evaluator) binary(e *Binary) (operand, error) {
 	return ev.apply(e, x, y)
 }
 
-// shortCircuits reports whether the left operand decides alone.
+// shortCircuits reports whether the left operand alone determines the result.
 func shortCircuits(op syntax.Op, x bool) bool {
 	switch op {
 	case syntax.OpAnd, syntax.OpImplies:
@@ -357,7 +353,8 @@ func (ev evaluator) extremum(f Func, x, y operand) operand {
 	return x
 }
 
-// exactExtremum is one of its operands if their enclosures tell which.
+// exactExtremum returns the smaller or larger operand, or an enclosure of it if their enclosures
+// overlap.
 func exactExtremum(f Func, x, y operand) operand {
 	if !x.inexact && !y.inexact {
 		if (x.rat().cmp(y.rat()) > 0) == (f == FuncMin) {
@@ -368,10 +365,10 @@ func exactExtremum(f Func, x, y operand) operand {
 	a, b := x.between(), y.between()
 	first, ok := a.compare(syntax.OpLt, b)
 	switch {
-	case a.vague || b.vague:
-		return enclosed(x.Float, enclosure{vague: true})
+	case a.unbounded || b.unbounded:
+		return enclosed(x.Float, enclosure{unbounded: true})
 	case a.special != a.special || b.special != b.special:
-		return enclosed(math.NaN(), double(math.NaN()))
+		return enclosed(math.NaN(), floatEnclosure(math.NaN()))
 	case ok && first == (f == FuncMin):
 		return x
 	case ok:
@@ -394,14 +391,14 @@ func (ev evaluator) toInt(e *Call, x operand) (operand, error) {
 		}
 		return operand{Value: IntValue(i)}, nil
 	}
-	if ev.exact && (x.in.finite() || x.in.vague) {
+	if ev.exact && (x.in.finite() || x.in.unbounded) {
 		return ev.enclosedToInt(e, x)
 	}
 	return ev.integer(e)(e.Func.ToInt(x.Float))
 }
 
-// enclosedToInt computes floor, ceil and round of a number that has no fraction,
-// unless its ends give different integers.
+// enclosedToInt computes floor, ceil or round of an enclosed number. It is undecided if the bounds
+// give different integers.
 func (ev evaluator) enclosedToInt(e *Call, x operand) (operand, error) {
 	out := Enclosed{in: x.in}
 	if lo, hi, ok := out.Ends(); ok {
@@ -436,7 +433,7 @@ func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 	case x.Type == Int && y.Type == Int:
 		return operand{Value: BoolValue(Holds(e.Op, int(x.Int)-int(y.Int)))}, nil
 	case !ev.exact:
-		return operand{Value: BoolValue(compareDoubles(e.Op, x.Float, y.Float))}, nil
+		return operand{Value: BoolValue(compareFloats(e.Op, x.Float, y.Float))}, nil
 	case !x.inexact && !y.inexact:
 		return operand{Value: BoolValue(Holds(e.Op, x.rat().cmp(y.rat())))}, nil
 	}
@@ -450,12 +447,12 @@ func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 }
 
 // compareDoubles compares as PRISM's explicit engine does.
-func compareDoubles(op syntax.Op, x, y float64) bool {
+func compareFloats(op syntax.Op, x, y float64) bool {
 	switch op {
 	case syntax.OpEq:
-		return SameDouble(x, y)
+		return SameFloat(x, y)
 	case syntax.OpNe:
-		return !SameDouble(x, y)
+		return !SameFloat(x, y)
 	case syntax.OpLt:
 		return x < y
 	case syntax.OpLe:
@@ -466,7 +463,7 @@ func compareDoubles(op syntax.Op, x, y float64) bool {
 	return x >= y
 }
 
-// integer returns the result of an operator at its place.
+// integer returns a function that makes the result of an integer operator at the position of e.
 func (ev evaluator) integer(e Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {
@@ -479,14 +476,14 @@ func (ev evaluator) integer(e Expr) func(i int32, err error) (operand, error) {
 	}
 }
 
-// operation is what an operation does to fractions and to enclosures.
+// operation computes an operation on fractions and on enclosures.
 type operation struct {
 	exactly func() rat
 	between func() enclosure
 }
 
-// double returns a floating-point result; with exact arithmetic the fraction,
-// if there is one, and else what it is between.
+// double returns a floating-point result f. In exact arithmetic it returns the fraction if there
+// is one, otherwise an enclosure.
 func (ev evaluator) double(f float64, op operation, operands ...operand) operand {
 	if !ev.exact {
 		return operand{Value: DoubleValue(f)}

@@ -307,7 +307,7 @@ func TestPow(t *testing.T) {
 		{1 + 0x1p-52, 0x1p52, 2.718281828459045},
 	}
 	for _, test := range tests {
-		if got := Pow(test.x, test.y); !SameDouble(got, test.want) {
+		if got := Pow(test.x, test.y); !SameFloat(got, test.want) {
 			t.Errorf("Pow(%v, %v) = %v, want %v", test.x, test.y, got, test.want)
 		}
 	}
@@ -325,7 +325,7 @@ func TestPow(t *testing.T) {
 		{1000, 10, 2.9999999999999996},
 		{1 + 0x1p-52, math.E, 2.2204460492503128e-16},
 	} {
-		if got := Log(test.x, test.b); !SameDouble(got, test.want) {
+		if got := Log(test.x, test.b); !SameFloat(got, test.want) {
 			t.Errorf("Log(%v, %v) = %v, want %v", test.x, test.b, got, test.want)
 		}
 	}

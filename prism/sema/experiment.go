@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ConstDef is one definition of a -const switch, as text: the type of the
-// constant says what it means.
+// ConstDef is one definition of a -const switch. The values are text, because their meaning
+// depends on the type of the constant.
 type ConstDef struct {
 	Name string
 	Low  string // the only value, unless Range
@@ -33,18 +33,17 @@ func (d ConstDef) String() string {
 	return d.Name + "=" + d.Low + ":" + d.Step + ":" + d.High
 }
 
-// DefinitionError is the error of definitions of constants: of their form, or of
-// values that a constant cannot have.
+// DefinitionError is an error in the syntax of constant definitions, or a value that a constant
+// cannot have.
 type DefinitionError struct{ Err error }
 
 func (e *DefinitionError) Error() string { return e.Err.Error() }
 
 func (e *DefinitionError) Unwrap() error { return e.Err }
 
-// ParseConsts parses the arguments of -const switches: comma-separated
-// definitions name=value, name=low:high and name=low:step:high. Several
-// arguments add up. Blanks around names and values are left out, which PRISM does
-// not do. The error is a DefinitionError.
+// ParseConsts parses the arguments of -const switches: comma-separated definitions name=value,
+// name=low:high and name=low:step:high. The definitions of all arguments are combined. Unlike
+// PRISM it ignores blanks around names and values. The error is a DefinitionError.
 //
 // Source: UndefinedConstants.parseConstSwitch of PRISM 4.10; reference, section 5.6.
 func ParseConsts(args []string) ([]ConstDef, error) {
@@ -80,7 +79,7 @@ func parseConst(part string) (ConstDef, bool) {
 	case 2:
 		return ConstDef{Name: name, Low: v[0], High: v[1], Range: true}, true
 	case 3:
-		if v[1] == "" { // an empty step is not the default one
+		if v[1] == "" { // an empty step is an error, not the default
 			return ConstDef{}, false
 		}
 		return ConstDef{Name: name, Low: v[0], Step: v[1], High: v[2], Range: true}, true
@@ -88,10 +87,10 @@ func parseConst(part string) (ConstDef, bool) {
 	return ConstDef{}, false
 }
 
-// Valuation gives constants values, in file order.
+// Valuation assigns values to constants, in file order.
 type Valuation []NamedValue
 
-// Map returns the valuation as Instantiate wants it.
+// Map returns the valuation in the form that Instantiate takes.
 func (v Valuation) Map() map[string]Value {
 	m := make(map[string]Value, len(v))
 	for _, x := range v {
@@ -117,18 +116,17 @@ func (v Valuation) String() string {
 type Experiment struct {
 	model []constRange
 	props map[int][]constRange // by property
-	// Warnings tell of definitions nobody asked for, which PRISM ignores silently.
+	// Warnings list definitions of undeclared constants, which PRISM silently ignores.
 	Warnings []error
 }
 
-// Experiment gives definitions the types of the constants they define. All the
-// undefined constants of the model and those that the selected properties need
-// (all, if sel is nil) must be defined. Definitions of other constants of the
-// properties file are ignored. There may be no properties file.
+// Experiment types the definitions of constants. Every undefined constant of the model, and every
+// one that the selected properties need (all properties if sel is nil), must have a definition.
+// Definitions of other constants of the properties file are ignored. ps may be nil.
 //
-// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third; a range
-// low:step:high has the values low+i*step. Like PRISM, it includes a value that
-// exceeds high by at most a thousandth of the step.
+// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has
+// the values low+i*step. Like PRISM, it includes a value that exceeds high by at most a thousandth
+// of the step.
 func (m *Model) Experiment(ps *Properties, sel []int, defs []ConstDef) (*Experiment, error) {
 	x := &Experiment{props: make(map[int][]constRange)}
 	var all []*constant
@@ -151,7 +149,7 @@ func (m *Model) Experiment(ps *Properties, sel []int, defs []ConstDef) (*Experim
 	return x, nil
 }
 
-// selection returns the selected properties; none without a file.
+// selection returns the selected properties; none if there is no file.
 func (ps *Properties) selection(sel []int) []int {
 	if ps == nil || sel != nil {
 		return sel
@@ -233,12 +231,12 @@ func rangesOf(cs []*constant, ranges map[*constant]constRange) ([]constRange, er
 	return out, nil
 }
 
-// Models returns the valuations of the model constants, the first constant
-// varying slowest. There is one, empty, if there is nothing to define.
+// Models returns the valuations of the model constants; the first constant varies slowest. If
+// there is nothing to define, there is one empty valuation.
 func (x *Experiment) Models() iter.Seq[Valuation] { return product(x.model) }
 
-// Properties returns the valuations of the constants that property i of the
-// file needs, in the same order. The property must be one of those selected.
+// Properties returns the valuations of the constants that property i needs, in the same order.
+// Property i must be selected.
 func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return product(x.props[i]) }
 
 // All returns the valuations of the model constants and, for each of them,
@@ -295,7 +293,7 @@ func product(rs []constRange) iter.Seq[Valuation] {
 	}
 }
 
-// constRange is the n values low, low+step, … of a constant, or one Bool.
+// constRange holds the n values low, low+step, … of a constant, or one Bool.
 type constRange struct {
 	c         *constant
 	low, step *big.Rat

@@ -9,19 +9,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// folder replaces constants by their values and evaluates what is constant.
-// Values are those of exact arithmetic. An operation without a value, such as
-// mod(1,0), is left as it is, so that it fails only if it is ever evaluated.
+// folder replaces constants by their values and evaluates constant sub-expressions exactly. An
+// operation without a value, such as mod(1,0), stays as it is, so that it fails only if it is
+// evaluated.
 type folder struct {
-	given map[*constant]Value
-	open  map[*constant]bool // parameters
+	given      map[*constant]Value
+	parameters map[*constant]bool
 	// mentioned says that an expression has a parameter, or a constant that depends on one.
-	mentioned bool
-	known     map[*constant]Expr // values, or definitions that cannot be folded
-	values    map[*constant]Value
-	memo      map[Expr]Expr
-	errs      syntax.ErrorList
-	differ    []syntax.Pos // where doubles give another Bool or Int than fractions
+	usesParameter bool
+	known         map[*constant]Expr // values, or definitions that cannot be folded
+	values        map[*constant]Value
+	memo          map[Expr]Expr
+	errs          syntax.ErrorList
+	floatDiffers  []syntax.Pos // where doubles give another Bool or Int than fractions
 	// labels maps the index of a label in Model and Properties to that in the Program.
 	labels  []int
 	rewards int // reward structures of the model
@@ -29,21 +29,21 @@ type folder struct {
 
 func newFolder() *folder {
 	return &folder{
-		given:  make(map[*constant]Value),
-		open:   make(map[*constant]bool),
-		known:  make(map[*constant]Expr),
-		values: make(map[*constant]Value),
-		memo:   make(map[Expr]Expr),
+		given:      make(map[*constant]Value),
+		parameters: make(map[*constant]bool),
+		known:      make(map[*constant]Expr),
+		values:     make(map[*constant]Value),
+		memo:       make(map[Expr]Expr),
 	}
 }
 
-// constant evaluates a constant, after those it depends on.
+// constant evaluates a constant, after the constants it depends on.
 func (f *folder) constant(c *constant) Expr {
 	if x, ok := f.known[c]; ok {
 		return x
 	}
 	var x Expr
-	if f.open[c] {
+	if f.parameters[c] {
 		x = &Param{Base{c.typ, c.decl.Name.Pos()}, c.name}
 	} else if v, ok := f.given[c]; ok {
 		x = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
@@ -51,7 +51,7 @@ func (f *folder) constant(c *constant) Expr {
 		x = castTo(c.typ, f.fold(c.def))
 	}
 	f.known[c] = x
-	if len(f.open) > 0 && Parametric(x) {
+	if len(f.parameters) > 0 && Parametric(x) {
 		return x
 	}
 	v, err := constantValue(x)
@@ -62,7 +62,7 @@ func (f *folder) constant(c *constant) Expr {
 	return x
 }
 
-// reported reports whether there is an error at a place already.
+// reported reports whether an error at this position was added before.
 func (f *folder) reported(file string, pos syntax.Pos) bool {
 	return pos.IsValid() && slices.ContainsFunc(f.errs, func(e *syntax.Error) bool { return e.File == file && e.Pos == pos })
 }
@@ -84,7 +84,7 @@ func constantValue(x Expr) (Value, error) {
 	return v, err
 }
 
-// castTo converts an Int expression where a Double is wanted.
+// castTo converts an Int expression to Double if t is Double.
 func castTo(t Type, x Expr) Expr {
 	if t != Double || x.Type() != Int {
 		return x
@@ -96,7 +96,7 @@ func castTo(t Type, x Expr) Expr {
 	return &Binary{b, syntax.OpMul, &Const{b, RatValue(big.NewRat(1, 1))}, x}
 }
 
-// fold folds an expression; nil stays nil.
+// fold folds an expression; the result for nil is nil.
 func (f *folder) fold(e Expr) Expr {
 	switch e := e.(type) {
 	case nil:
@@ -124,7 +124,7 @@ func (f *folder) children(e Expr) Expr {
 	switch e := e.(type) {
 	case *constRef:
 		x := f.constant(e.c)
-		f.mentioned = f.mentioned || len(f.open) > 0 && Parametric(x)
+		f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(x)
 		switch x := x.(type) {
 		case *Const:
 			return &Const{e.Base, x.Val}
@@ -209,7 +209,7 @@ func (f *folder) threshold(t Threshold) Threshold {
 	return t
 }
 
-// constantOperands reports whether e is an operation on values.
+// constantOperands reports whether all operands of e are values.
 func constantOperands(e Expr) bool {
 	value := func(e Expr) bool { _, ok := e.(*Const); return ok }
 	switch e := e.(type) {
@@ -225,9 +225,9 @@ func constantOperands(e Expr) bool {
 	return false
 }
 
-// reduce evaluates an operation on values exactly, if it has a value. The Float
-// of a number is what PRISM computes with doubles, unless that is not close to
-// the number: then it is a double next to it.
+// reduce evaluates an operation on values exactly, if it has a value. The Float of the result is
+// the number that PRISM computes with float64, or a float64 next to the exact value if PRISM's is
+// not close to it.
 func (f *folder) reduce(e Expr) Expr {
 	x, err := Enclose(e, nil)
 	if err != nil {
@@ -243,36 +243,36 @@ func (f *folder) reduce(e Expr) Expr {
 		if lo, hi, ok := x.Ends(); ok && err == nil && Close(d.Float, lo) && Close(d.Float, hi) {
 			v.Float = d.Float
 		}
-	case (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.differ, e.Pos()):
-		f.differ = append(f.differ, e.Pos())
+	case (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.floatDiffers, e.Pos()):
+		f.floatDiffers = append(f.floatDiffers, e.Pos())
 	}
 	return &Const{Base{e.Type(), e.Pos()}, v}
 }
 
-// differences warns of what was decided otherwise than PRISM does.
+// differences returns warnings for expressions that have another value in PRISM.
 func (f *folder) differences(file string) []error {
 	var out []error
-	for _, at := range f.differ {
+	for _, at := range f.floatDiffers {
 		out = append(out, &syntax.Error{File: file, Pos: at, Msg: "computed exactly, which gives another value than PRISM's doubles"})
 	}
 	return out
 }
 
-// closeTo is how far a double may be from a number that it stands for, relatively.
-const closeTo = 0x1p-40
+// maxError is the largest relative error of a float64 that Close accepts.
+const maxError = 0x1p-40
 
-// Close reports whether a double is as near to a number as arithmetic makes it
-// that neither cancels digits nor leaves the range of doubles: within 2^-40 of it.
+// Close reports whether f is within the relative distance 2^-40 of x, as the result of float64
+// arithmetic without cancellation, underflow or overflow is.
 func Close(f float64, x *big.Rat) bool {
 	if x.Sign() == 0 || f == 0 || math.IsInf(f, 0) || f != f {
 		return x.Sign() == 0 && f == 0
 	}
 	g, _ := x.Float64()
-	return math.Abs(f-g) <= closeTo*math.Abs(g) && math.Abs(g) >= 0x1p-1000 && math.Abs(g) <= 0x1p1000
+	return math.Abs(f-g) <= maxError*math.Abs(g) && math.Abs(g) >= 0x1p-1000 && math.Abs(g) <= 0x1p1000
 }
 
-// simplify removes Boolean values from an operation, where that keeps its value
-// and its errors in every state.
+// simplify removes constant Booleans from an operation if its value and its errors stay the same
+// in every state.
 func simplify(e Expr) Expr {
 	switch e := e.(type) {
 	case *Unary:
@@ -302,7 +302,7 @@ func simplify(e Expr) Expr {
 	return e
 }
 
-// simplifyLogic simplifies an operation on two Bools of which at most one is a value.
+// simplifyLogic simplifies an operation on two Bools, at most one of which is a value.
 func simplifyLogic(e *Binary) Expr {
 	if c, ok := e.X.(*Const); ok {
 		switch b := c.Val.Bool; e.Op {

@@ -11,27 +11,24 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Instantiate gives the undefined constants values and resolves everything
-// that depends on constants: ranges, initial values, constant sub-expressions.
-// Every undefined constant needs a value; an Int may stand for a Double. A name
-// the model does not have becomes a warning of the Program, a constant that has
-// a definition an error.
+// Instantiate assigns values to the undefined constants and resolves everything that depends on
+// constants: ranges, initial values, constant sub-expressions. Every undefined constant needs a
+// value; a Double constant accepts an Int. A name that the model does not have gives a warning in
+// the Program; a constant that already has a definition gives an error.
 //
-// The error is a syntax.ErrorList with what PRISM reports before it explores
-// the first state. Errors in expressions over variables are left to who
-// evaluates them, except that, unlike PRISM's explicit engine, an initial value
-// outside the range of its variable is refused here.
+// The error is a syntax.ErrorList of the errors that PRISM reports before it explores the first
+// state. Errors in expressions over variables are found when they are evaluated. Unlike in PRISM's
+// explicit engine, an initial value outside the range of its variable is an error here.
 //
-// Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10;
-// reference, sections 2.3 and 2.4.
+// Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10; reference, sections 2.3 and 2.4.
 func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 	return m.InstantiateOpen(consts, nil)
 }
 
-// InstantiateOpen is Instantiate with parameters: undefined constants of type double
-// that stay open, as [Param] in the expressions of the program. Its Consts leave them
-// out, and those whose definition depends on one. What needs a number before the model
-// is explored, the range of a variable for instance, is refused if it depends on one.
+// InstantiateOpen is Instantiate with parameters: open lists undefined constants of type double
+// that stay symbolic, as [Param] in expressions. Program.Consts omits them and the constants that
+// depend on them. It is an error if something that must be known before exploration depends on a
+// parameter, such as the range of a variable.
 func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Program, error) {
 	f := newFolder()
 	p := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Warnings: slices.Clone(m.warnings), model: m}
@@ -44,7 +41,7 @@ func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Progra
 		f.give(c, consts[name])
 	}
 	for _, name := range open {
-		f.leaveOpen(m, name)
+		f.setParameter(m, name)
 	}
 	f.require(m.consts, m.file)
 	if err := f.err(); err != nil {
@@ -65,11 +62,11 @@ func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Progra
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	f.mentioned = false // by definitions of constants, which need not be used
+	f.usesParameter = false // ignore definitions of constants, which may be unused
 	m.fill(p, f)
-	p.Parametric = f.mentioned
+	p.Parametric = f.usesParameter
 	p.Warnings = append(p.Warnings, f.differences(m.file)...)
-	p.Differs = len(f.differ) > 0
+	p.Differs = len(f.floatDiffers) > 0
 	p.consts = f.known
 	return p, nil
 }
@@ -95,8 +92,8 @@ func (f *folder) give(c *constant, v Value) {
 	f.given[c] = v
 }
 
-// leaveOpen makes an undefined constant of the model a parameter.
-func (f *folder) leaveOpen(m *Model, name string) {
+// setParameter makes an undefined constant of the model a parameter.
+func (f *folder) setParameter(m *Model, name string) {
 	c := m.names[name].constant
 	switch {
 	case c == nil:
@@ -108,11 +105,11 @@ func (f *folder) leaveOpen(m *Model, name string) {
 	case f.given[c].Type != Invalid:
 		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
 	default:
-		f.open[c] = true
+		f.parameters[c] = true
 	}
 }
 
-// valid names the values of a type as PRISM does.
+// valid returns PRISM's name for the values of a type.
 func valid(t Type) string {
 	switch t {
 	case Int:
@@ -123,14 +120,14 @@ func valid(t Type) string {
 	return t.String()
 }
 
-// require reports the constants that have no value, unless those given are wrong.
+// require reports the constants without a value, unless there are errors already.
 func (f *folder) require(consts []*constant, file string) {
 	if len(f.errs) > 0 {
 		return
 	}
 	var missing []*constant
 	for _, c := range consts {
-		if _, ok := f.given[c]; !ok && !f.open[c] && c.decl.Value == nil {
+		if _, ok := f.given[c]; !ok && !f.parameters[c] && c.decl.Value == nil {
 			missing = append(missing, c)
 		}
 	}
@@ -139,7 +136,7 @@ func (f *folder) require(consts []*constant, file string) {
 	}
 }
 
-// mustDefine says which constants lack a value.
+// mustDefine returns the error message for constants without a value.
 func mustDefine(missing []*constant) string {
 	names := namesOf(missing, func(c *constant) string { return fmt.Sprintf("%q", c.name) })
 	last := len(names) - 1
@@ -184,7 +181,7 @@ func (f *folder) variable(m *Model, v *variable) Variable {
 	return out
 }
 
-// bounds evaluates the range of a variable, which has at least two values.
+// bounds evaluates the range of a variable. In PRISM's dialect it must have at least two values.
 func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
 	x, okLow := f.value(m, v.low)
 	y, okHigh := f.value(m, v.high)

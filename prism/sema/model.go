@@ -6,8 +6,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model is a model file that passed every check PRISM makes before constants
-// have values. It is immutable and safe for concurrent use.
+// Model is a model file that passed all checks that PRISM makes before constants have values. It
+// is immutable and safe for concurrent use.
 type Model struct {
 	file    string
 	typ     syntax.ModelType
@@ -21,7 +21,7 @@ type Model struct {
 	formulas []*formula
 	vars     []*variable
 	labels   []LabelDef
-	// What the Program will have, with constants still standing for themselves.
+	// The contents of the Program, with unevaluated constants:
 	modules     []Module
 	actions     []string
 	rewards     []RewardStruct

@@ -4,8 +4,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// constant is a declared constant. Its definition is resolved, and nil if the
-// constant was left undefined.
+// constant is a declared constant. def is its resolved definition; nil if it has none.
 type constant struct {
 	name  string
 	typ   Type
@@ -31,7 +30,7 @@ type variable struct {
 	low, high, init Expr
 }
 
-// symbol is what an identifier, or a quoted name, stands for.
+// symbol is the meaning of an identifier or a quoted name.
 type symbol struct {
 	use string // "constant", "formula", "variable", "label", "observable" or "property"
 	loc string // "the model" or "the properties"
@@ -44,7 +43,7 @@ type symbol struct {
 // table is a name space.
 type table map[string]symbol
 
-// lookup finds a name in this table or, failing that, in the outer one.
+// lookup finds a name in this table, otherwise in the outer one.
 func (t table) lookup(outer table, name string) (symbol, bool) {
 	if s, ok := t[name]; ok {
 		return s, true
@@ -53,8 +52,8 @@ func (t table) lookup(outer table, name string) (symbol, bool) {
 	return s, ok
 }
 
-// declare adds a name unless it is taken. Then it reports that, and the first
-// declaration stands.
+// declare adds a name and returns true. If the name is in use, it reports an error and keeps the
+// first declaration.
 func (t table) declare(d *diags, p phase, outer table, name, shown string, pos syntax.Pos, s symbol) bool {
 	old, taken := outer[name]
 	if !taken {
@@ -82,7 +81,7 @@ type renaming struct {
 	to   map[string]string
 }
 
-// rename applies renamings one after the other.
+// rename applies renamings one after another.
 func rename(rs []*renaming, name string) string {
 	for _, r := range rs {
 		if to, ok := r.to[name]; ok {

@@ -51,7 +51,7 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 		return x
 	case ok && s.use == "property":
 		x := r.property(s.index)
-		if !r.size.add(r.props.props[s.index].extent) {
+		if !r.nesting.add(r.props.props[s.index].nesting) {
 			return r.tooDeep(e)
 		}
 		return x
@@ -60,24 +60,24 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	case e.Name == "deadlock":
 		return &Label{b, e.Name, LabelDeadlock}
 	case !ok:
-		return r.semantic(e, "undeclared label %q%s", e.Name, r.otherQuoted(e.Name))
+		return r.semantic(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
 	case s.loc == "the model":
 		return &Label{b, e.Name, s.index}
 	}
 	return &Label{b, e.Name, len(r.model.labels) + s.index}
 }
 
-// property resolves a property, once. PRISM finds type errors in it when it is
-// first referred to, and others when its turn comes.
+// property resolves a property once. PRISM reports type errors in it when it is first referred to,
+// and other errors in its turn.
 func (r *resolver) property(i int) Expr {
 	p := r.props.props[i]
 	if p.x != nil {
 		return p.x
 	}
-	unit, n, size := r.unit, len(r.list), *r.size
-	r.unit, *r.size = i+1, extent{stack: size.stack}
+	unit, n, outer := r.unit, len(r.list), *r.nesting
+	r.unit, *r.nesting = i+1, nesting{stack: outer.stack}
 	p.x = r.expr(p.decl.X)
-	p.extent, *r.size = *r.size, size
+	p.nesting, *r.nesting = *r.nesting, outer
 	for j := range r.list[n:] {
 		if d := &r.list[n+j]; d.phase == phaseTypes {
 			d.unit = unit
@@ -130,7 +130,7 @@ func (r *resolver) timeBound(b *syntax.TimeBound, of syntax.TemporalOp) *Bound {
 	return out
 }
 
-// costBounded resolves an operator with bounds on costs, whose operands are resolved.
+// costBounded resolves an operator with reward bounds, whose operands are in x.
 func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
 	out := &CostBounded{Base: x.Base, X: x.X, Y: x.Y}
 	if e.Op != syntax.Future && e.Op != syntax.Until {
@@ -179,14 +179,14 @@ func (r *resolver) temporalOperand(e *syntax.Temporal, arg syntax.Expr, x Expr) 
 	}
 }
 
-// modifier refuses the modifier of an operator; none is supported.
+// modifier reports an error for any modifier of an operator, since none is supported.
 func (r *resolver) modifier(id *syntax.Ident, op string) {
 	if id != nil {
 		r.semantic(id, "modifier %q not supported for %s operator", id.Name, op)
 	}
 }
 
-// threshold resolves what an operator is compared with.
+// threshold resolves the bound of an operator.
 func (r *resolver) threshold(t syntax.Threshold) Threshold {
 	return Threshold{t.Extremum, t.Rel, r.optional(t.Bound)}
 }
@@ -249,8 +249,8 @@ func (r *resolver) structIndex(e syntax.Expr) Expr {
 	return r.expr(e)
 }
 
-// rewardStruct checks the selection of a reward structure. It returns the index
-// if that is known already: a missing one selects the default.
+// rewardStruct checks the selection of a reward structure. It returns the index if it is known;
+// byDefault if no structure is named.
 func (r *resolver) rewardStruct(op *syntax.Reward, e syntax.Expr, x Expr, byDefault int) int {
 	if q, ok := e.(*syntax.Quoted); ok {
 		if op.Time && !slices.ContainsFunc(r.model.rewards, func(s RewardStruct) bool { return s.Name == q.Name }) {
@@ -284,7 +284,7 @@ func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
 	return out
 }
 
-// oldStates resolves the states of an old-style filter, which come first.
+// oldStates resolves the states of an old-style filter, which PRISM resolves first.
 func (r *resolver) oldStates(f *syntax.OldFilter) Expr {
 	if f == nil {
 		return nil
@@ -312,7 +312,7 @@ func (r *resolver) oldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr,
 	return r.filter(e, f.Op(t), x, e, states, f.States)
 }
 
-// filterName returns the full name of a filter, or "" if there is none so called.
+// filterName returns the full name of a filter; "" if there is no such filter.
 func filterName(op string) string {
 	switch op {
 	case "+":

@@ -11,8 +11,8 @@ func Log(x, b float64) float64 {
 	return naturalLog(x) / naturalLog(b)
 }
 
-// naturalLog returns the natural logarithm, correctly rounded but for very rare
-// cases. (math.Log is wrong for subnormal numbers on amd64 in Go 1.26.)
+// naturalLog returns the natural logarithm, correctly rounded except in very rare cases. (math.Log
+// is wrong for subnormal numbers on amd64 in Go 1.26.)
 func naturalLog(x float64) float64 {
 	if !ordinary(x) {
 		return math.Log(x)
@@ -20,10 +20,9 @@ func naturalLog(x float64) float64 {
 	return logPair(x).hi
 }
 
-// Pow returns x to the power of y as Java's Math.pow does: NaN if y is, and if
-// the absolute value of x is 1 and y infinite. Results are correctly rounded but
-// for very rare cases and those close to the ends of the range of doubles;
-// math.Pow can be a few units in the last place off, which a floor around it shows.
+// Pow returns x to the power of y as Java's Math.pow does: NaN if y is NaN, or if |x| is 1 and y
+// is infinite. Results are correctly rounded except in very rare cases and near the ends of the
+// float64 range. math.Pow can be a few units in the last place off, which a floor around it shows.
 func Pow(x, y float64) float64 {
 	if math.IsNaN(y) || math.Abs(x) == 1 && math.IsInf(y, 0) {
 		return math.NaN()
@@ -32,7 +31,7 @@ func Pow(x, y float64) float64 {
 	if y == 0.5 || !ordinary(math.Abs(x)) || math.IsInf(y, 0) || x < 0 && !integer {
 		return math.Pow(x, y) // special cases, and the square root
 	}
-	if p, ok := wholePower(x, y); ok {
+	if p, ok := integerPower(x, y); ok {
 		return p
 	}
 	l := logPair(math.Abs(x)).scale(y)
@@ -46,9 +45,9 @@ func Pow(x, y float64) float64 {
 	return p
 }
 
-// wholePower multiplies where nothing but the last operation rounds: models have
-// small powers of small numbers, whose logarithms take fifty times as long.
-func wholePower(x, y float64) (p float64, ok bool) {
+// integerPower multiplies repeatedly if only the last operation rounds. Models have small powers
+// of small numbers, for which logarithms take fifty times as long.
+func integerPower(x, y float64) (p float64, ok bool) {
 	const most = 64
 	n := math.Abs(y)
 	if n != math.Trunc(n) || !(n >= 1 && n <= most) {
@@ -57,7 +56,7 @@ func wholePower(x, y float64) (p float64, ok bool) {
 	p = x
 	for ; n > 1; n-- {
 		next := p * x
-		// Below this size what is lost need not be a double.
+		// Below this limit the rounding error may not be a float64.
 		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, x, -next) != 0 && (n > 2 || y < 0) {
 			return 0, false
 		}
@@ -72,8 +71,8 @@ func wholePower(x, y float64) (p float64, ok bool) {
 // ordinary reports whether x is positive and finite.
 func ordinary(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
 
-// pair is an unevaluated sum of two doubles, of which hi is the sum rounded: a
-// number of about 106 bits.
+// pair is a double-word number: an unevaluated sum of two float64 numbers with about 106 bits,
+// where hi is the rounded sum.
 type pair struct{ hi, lo float64 }
 
 func twoSum(a, b float64) pair {

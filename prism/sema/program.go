@@ -144,8 +144,8 @@ type (
 		X, Y  Expr
 		Bound *Bound
 	}
-	// CostBounded is F, with X nil, or U with bounds on what the path has cost when Y
-	// holds; its operands are state formulas.
+	// CostBounded is F (X is nil) or U with bounds on the rewards that the path has collected
+	// when Y holds. Its operands are state formulas.
 	CostBounded struct {
 		Base
 		X, Y  Expr
@@ -217,8 +217,8 @@ const (
 	LabelDeadlock = -2
 )
 
-// Threshold is what an operator asks: the value itself (Rel is OpNone) or its
-// comparison with Bound, a constant expression.
+// Threshold says whether an operator asks for its value (Rel is OpNone) or compares it with Bound,
+// a constant expression.
 type Threshold struct {
 	Extremum syntax.Extremum
 	Rel      syntax.Op
@@ -228,10 +228,9 @@ type Threshold struct {
 // Query reports whether the operator asks for its value (=?).
 func (t Threshold) Query() bool { return t.Rel == syntax.OpNone }
 
-// Least reports whether the schedulers that an operator of a nondeterministic model
-// speaks about are those that make its value the least: those of the query, or, for a
-// bound, the worst of all, or the best if some scheduler is to keep it. It reports
-// false for a query that does not say.
+// Least reports whether an operator in a nondeterministic model needs the schedulers that minimise
+// its value. A query says so itself. A bound is checked for the worst scheduler, or, if some is
+// set, for the best one. ok is false for a query without min or max.
 func (t Threshold) Least(some bool) (least, ok bool) {
 	if t.Query() {
 		return t.Extremum == syntax.Min, t.Extremum == syntax.Min || t.Extremum == syntax.Max
@@ -239,9 +238,9 @@ func (t Threshold) Least(some bool) (least, ok bool) {
 	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != some, true
 }
 
-// Cost is a bound on the reward of a structure that a path has earned, or on the number
-// of steps that it has made; then Struct is negative. Where there is a Rate, that of states
-// of a Markov automaton, the bound is on its time.
+// Cost is a bound on the reward that a path has collected in structure Struct, or on its number of
+// steps if Struct is negative. Rate is the exit rate of the states of a Markov automaton; if it is
+// set, the bound is on time.
 type Cost struct {
 	Struct int
 	Rate   Expr
@@ -279,8 +278,8 @@ type Program struct {
 	System      System
 	Observables []Observable
 	Warnings    []error
-	// Differs says that some of the warnings are of what was computed exactly and has
-	// another value with PRISM's doubles.
+	// Differs says that a warning reports an expression that PRISM's float64 arithmetic
+	// evaluates to another value.
 	Differs bool
 	// Parametric says that an expression mentions a parameter, see [Model.InstantiateOpen].
 	Parametric bool

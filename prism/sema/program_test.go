@@ -442,7 +442,7 @@ func TestConcurrentInstantiate(t *testing.T) {
 				return
 			}
 			props, _, err := ps.Instantiate(p, nil, map[string]Value{"T": IntValue(int32(i))})
-			want := fmt.Sprintf("P>%s[(- F[-false,%dfalse] \"l\"#1)]", javaDouble(1/float64(i+1)), i)
+			want := fmt.Sprintf("P>%s[(- F[-false,%dfalse] \"l\"#1)]", javaFloat(1/float64(i+1)), i)
 			if err != nil || show(props[0].X) != want {
 				t.Errorf("got %v, %v, want %s", show(props[0].X), err, want)
 			}

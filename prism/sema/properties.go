@@ -8,9 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Properties is a properties file that passed every check PRISM makes before
-// constants have values. It belongs to one Model, and is immutable and safe for
-// concurrent use.
+// Properties is a properties file that passed all checks that PRISM makes before constants have
+// values. It belongs to one Model, is immutable and safe for concurrent use.
 type Properties struct {
 	file   string
 	model  *Model
@@ -26,7 +25,7 @@ type Properties struct {
 type property struct {
 	decl *syntax.Property
 	x    Expr
-	extent
+	nesting
 }
 
 // PropertyInfo describes a property of a file.
@@ -100,7 +99,7 @@ func (ps *Properties) declare(d *diags, items []syntax.PropItem) []*syntax.Label
 	return labels
 }
 
-// cycles looks for properties that refer to themselves.
+// cycles finds properties that refer to themselves.
 func (ps *Properties) cycles(d *diags) {
 	deps := make([][]int, len(ps.props))
 	for i, p := range ps.props {
@@ -143,13 +142,13 @@ func (ps *Properties) Labels() []string {
 	return namesOf(ps.labels, func(l LabelDef) string { return l.Name })
 }
 
-// Undefined returns the names of the constants of the file without a
-// definition, in file order. Only those that a property Needs need a value.
+// Undefined returns the names of the undefined constants of the file, in file order. Only those
+// that a selected property Needs require a value.
 func (ps *Properties) Undefined() []string { return undefined(ps.consts) }
 
-// Needs returns the undefined constants of this file that property i uses, also
-// by way of constants, labels and other properties, in file order. The
-// undefined constants of the model are needed besides.
+// Needs returns the undefined constants of this file that property i uses, directly or through
+// constants, labels and other properties, in file order. The undefined constants of the model are
+// needed too, but not listed.
 func (ps *Properties) Needs(i int) []string {
 	return undefined(ps.needed(ps.props[i].x))
 }
@@ -189,16 +188,14 @@ func (ps *Properties) needed(xs ...Expr) []*constant {
 	return out
 }
 
-// Instantiate gives the constants of the file values and returns the selected
-// properties (all, if sel is nil) over the program, in the order selected. The
-// program must come from the model that the file was checked against. The one
-// returned is p with the labels of the file appended; those whose constants
-// have no values, and which no selected property uses, are left out.
+// Instantiate assigns values to the constants of the file and returns the selected properties (all
+// if sel is nil) in the order of sel. p must come from the model against which the file was
+// checked. The returned program is p with the labels of the file appended, except unused labels
+// whose constants have no value.
 //
-// Only constants that a selected property Needs must have a value; an Int may
-// stand for a Double, and names of model constants are ignored. Names that
-// nobody has become warnings of the program returned. The error is a
-// syntax.ErrorList unless sel or p is wrong.
+// Only constants that a selected property Needs must have a value. A Double constant accepts an
+// Int; names of model constants are ignored; undeclared names give warnings in the returned
+// program. The error is a syntax.ErrorList unless sel or p is wrong.
 func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value) ([]Property, *Program, error) {
 	if p.model != ps.model {
 		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", ps.file)
@@ -236,7 +233,7 @@ func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value
 	return props, &out, nil
 }
 
-// give sets the values of constants; it returns a warning for those nobody has.
+// give sets the values of constants. It returns warnings for undeclared names.
 func (ps *Properties) give(f *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		if c := ps.names[name].constant; c != nil {
@@ -248,7 +245,7 @@ func (ps *Properties) give(f *folder, consts map[string]Value) (warnings []error
 	return warnings
 }
 
-// addLabels appends the labels of the file that have a meaning or are used.
+// addLabels appends the labels of the file that can be evaluated or are used.
 func (ps *Properties) addLabels(f *folder, labels []LabelDef, selected []Expr) []LabelDef {
 	for i := range labels {
 		f.labels = append(f.labels, i)
@@ -265,8 +262,8 @@ func (ps *Properties) addLabels(f *folder, labels []LabelDef, selected []Expr) [
 	return labels
 }
 
-// label folds the expression of a label. It reports false if that cannot be
-// done; an error in a label that is used is kept.
+// label folds the expression of a label; false means that this is not possible. Errors are kept
+// only if the label is used.
 func (f *folder) label(ps *Properties, x Expr, used bool) (Expr, bool) {
 	for _, c := range ps.needed(x) {
 		if _, ok := f.given[c]; !ok && c.def == nil {
@@ -319,8 +316,8 @@ func (f *folder) reward(e *Reward) Expr {
 	return out
 }
 
-// rewardStruct evaluates the 1-based number of a reward structure, if it is not
-// known which one is meant.
+// rewardStruct returns the index of a reward structure: known, unless index is an expression for
+// its 1-based number.
 func (f *folder) rewardStruct(known int, index Expr) (int, error) {
 	if index == nil {
 		return known, nil

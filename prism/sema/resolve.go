@@ -8,15 +8,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// constRef is a constant before it has a value. It occurs in a Model and in
-// Properties, never in a Program.
+// constRef is a constant before it has a value. It occurs in a Model and in Properties, never in a
+// Program.
 type constRef struct {
 	Base
 	c *constant
 }
 
-// bad stands for an expression with an error; its type is Invalid, which
-// silences errors that are only consequences. It is constant if its operands are.
+// bad stands for an expression with an error. Its type is Invalid, which suppresses follow-up
+// errors. It is constant if its operands are.
 type bad struct {
 	Base
 	operands []Expr
@@ -26,8 +26,8 @@ func invalidExpr(e syntax.Node, operands ...Expr) Expr {
 	return &bad{Base{At: e.Pos()}, operands}
 }
 
-// resolver turns expressions into resolved ones, with types. It reports what
-// PRISM finds in its semantic checks and type checks.
+// resolver resolves expressions and determines their types. It reports the errors of PRISM's
+// semantic and type checks.
 type resolver struct {
 	*diags
 	model *Model
@@ -37,23 +37,23 @@ type resolver struct {
 	// formulas have been expanded.
 	renames []*renaming
 	bodies  map[*formula]*body
-	// expanding says that a formula is resolved; whether it may mention
-	// clocks depends on where it is used.
+	// expanding says that a formula is being resolved. Whether it may mention clocks depends on
+	// where it is used.
 	expanding bool
 	clocks    bool // clocks may be mentioned
-	size      *extent
+	nesting   *nesting
 	literals  map[string]Value
 }
 
-// body is a formula resolved, with the errors in it.
+// body is a resolved formula with its errors.
 type body struct {
 	x     Expr
 	diags []diag
-	extent
+	nesting
 }
 
 func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, size: &extent{}, literals: make(map[string]Value)}
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
 // inModule returns a resolver for the text of a module under renamings.
@@ -62,23 +62,23 @@ func (r *resolver) inModule(renames []*renaming) *resolver {
 		return r
 	}
 	n := newResolver(r.diags, r.model, r.props)
-	n.renames, n.size, n.literals = renames, r.size, r.literals
+	n.renames, n.nesting, n.literals = renames, r.nesting, r.literals
 	return n
 }
 
-// outside returns a resolver for what stands outside of renamed modules, in the same place.
+// outside returns a resolver for text outside renamed modules.
 func (r *resolver) outside() *resolver {
 	out := *r
 	out.renames, out.bodies = nil, make(map[*formula]*body)
 	return &out
 }
 
-// whole returns an expression where an int is wanted: in Storm's dialect a quotient of ints is
-// one there, of which what is behind the point is cut off.
+// truncated converts an expression where an int is required. In Storm's dialect a quotient of ints
+// is truncated towards zero there.
 //
 // Source: Storm's ExpressionEvaluator::asInt.
-func (r *resolver) whole(x Expr) Expr {
-	if x == nil || !r.model.truncates || x.Type() != Double || !ofInts(x) {
+func (r *resolver) truncated(x Expr) Expr {
+	if x == nil || !r.model.truncates || x.Type() != Double || !isIntQuotient(x) {
 		return x
 	}
 	at := x.Pos()
@@ -87,17 +87,17 @@ func (r *resolver) whole(x Expr) Expr {
 	return &Cond{Base{Int, at}, positive, part(FuncFloor), part(FuncCeil)}
 }
 
-// ofInts reports whether an expression is one of ints but for divisions.
-func ofInts(x Expr) bool {
+// isIntQuotient reports whether an expression consists of ints, apart from divisions.
+func isIntQuotient(x Expr) bool {
 	switch x := x.(type) {
 	case *Unary:
-		return ofInts(x.X)
+		return isIntQuotient(x.X)
 	case *Binary:
-		return x.Op != syntax.OpPow && ofInts(x.X) && ofInts(x.Y)
+		return x.Op != syntax.OpPow && isIntQuotient(x.X) && isIntQuotient(x.Y)
 	case *Cond:
-		return ofInts(x.A) && ofInts(x.B)
+		return isIntQuotient(x.A) && isIntQuotient(x.B)
 	case *Call:
-		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !ofInts(a) })
+		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !isIntQuotient(a) })
 	}
 	return x.Type() == Int
 }
@@ -138,11 +138,11 @@ func describe(e Expr) string {
 
 // expr resolves an expression of either kind of file.
 func (r *resolver) expr(e syntax.Expr) Expr {
-	if !r.size.enter() {
+	if !r.nesting.enter() {
 		return r.tooDeep(e)
 	}
 	x := r.node(e)
-	r.size.leave()
+	r.nesting.leave()
 	return x
 }
 
@@ -195,7 +195,7 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		if name == e.Name {
 			return r.formula(e, s.formula)
 		}
-		if s, ok := r.model.names[name]; ok && s.formula != nil { // in Storm's dialect: the other formula as it stands
+		if s, ok := r.model.names[name]; ok && s.formula != nil { // Storm's dialect: the other formula, not renamed
 			return r.outside().formula(e, s.formula)
 		}
 	}
@@ -204,11 +204,11 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		s, ok = r.props.names[name]
 	}
 	switch {
-	case !ok || s.formula != nil: // a renaming to a formula comes too late
+	case !ok || s.formula != nil: // formulas are expanded before renaming
 		if from := r.renamedFrom(e.Name); from != "" {
 			return r.semantic(e, "undeclared identifier %q%s", name, from)
 		}
-		return r.semantic(e, "undeclared identifier %q%s", name, r.otherName(name))
+		return r.semantic(e, "undeclared identifier %q%s", name, r.suggestName(name))
 	case s.constant != nil:
 		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
 	}
@@ -220,9 +220,9 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 	return v
 }
 
-// otherName says what may be meant by an identifier that is not declared: a label of that name, or
-// the nearest name.
-func (r *resolver) otherName(name string) string {
+// suggestName returns a hint for an undeclared identifier: a label of that name, or the nearest
+// name.
+func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
 		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
 			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.use), s.use, name)
@@ -235,16 +235,16 @@ func (r *resolver) otherName(name string) string {
 	return nearest(name, "", tables...)
 }
 
-// otherQuoted says what may be meant by a label that is not declared: a variable, a constant or a
-// formula of that name, or the nearest label.
-func (r *resolver) otherQuoted(name string) string {
+// suggestLabel returns a hint for an undeclared label: a variable, constant or formula of that
+// name, or the nearest label.
+func (r *resolver) suggestLabel(name string) string {
 	if s, ok := r.props.names.lookup(r.model.names, name); ok {
 		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.use), s.use, name)
 	}
 	return nearest(name, `"`, r.model.quoted, r.props.quoted)
 }
 
-// nearest asks whether the nearest of the names is meant, if one is near.
+// nearest returns a hint with the most similar name, if one is similar enough.
 func nearest(name, quotes string, tables ...table) string {
 	var names []string
 	for _, t := range tables {
@@ -257,7 +257,7 @@ func nearest(name, quotes string, tables ...table) string {
 	return ""
 }
 
-// renamedFrom explains a name that does not stand in the text.
+// renamedFrom returns an explanation for a name that comes from a renaming, otherwise "".
 func (r *resolver) renamedFrom(name string) string {
 	if rename(r.renames, name) == name {
 		return ""
@@ -268,8 +268,8 @@ func (r *resolver) renamedFrom(name string) string {
 // formula returns the expansion of a formula and repeats the errors in it.
 func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 	b := r.body(f)
-	r.met += len(b.diags)
-	if !r.size.add(b.extent) {
+	r.errorCount += len(b.diags)
+	if !r.nesting.add(b.nesting) {
 		return r.tooDeep(e)
 	}
 	for _, d := range b.diags {
@@ -284,22 +284,22 @@ func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 	return b.x
 }
 
-// body resolves a formula, once.
+// body resolves a formula once.
 func (r *resolver) body(f *formula) *body {
 	b, ok := r.bodies[f]
 	if !ok {
-		list, expanding, size := r.list, r.expanding, *r.size
+		list, expanding, outer := r.list, r.expanding, *r.nesting
 		r.list, r.expanding = nil, true
-		*r.size = extent{stack: size.stack}
+		*r.nesting = nesting{stack: outer.stack}
 		b = &body{x: r.expr(f.decl.X)}
-		b.diags, b.extent = r.list, *r.size
-		r.list, r.expanding, *r.size = list, expanding, size
+		b.diags, b.nesting = r.list, *r.nesting
+		r.list, r.expanding, *r.nesting = list, expanding, outer
 		r.bodies[f] = b
 	}
 	return b
 }
 
-// at returns the place of an expression.
+// at returns the position of an expression.
 func (r *resolver) at(e syntax.Expr) syntax.Pos {
 	p := e.Pos()
 	p.Formula = r.props != nil && r.expanding
@@ -400,8 +400,8 @@ func (r *resolver) cond(e *syntax.Cond) Expr {
 // funcMulti is multi(…), which is an operator of properties.
 const funcMulti = FuncLog + 1
 
-// function looks up a function by name; most is -1 if there is no upper limit
-// to the number of arguments.
+// function returns a built-in function by name, with the smallest and largest number of arguments;
+// -1 means no limit.
 func function(name string) (f Func, least, most int, ok bool) {
 	for f := FuncMin; f <= FuncLog; f++ {
 		if f.String() != name {

@@ -6,23 +6,22 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// An expression is a graph: what a formula, a constant or another property
-// stands for is there once, wherever it is mentioned. Thirty formulas that each
-// mention the one before twice stand for a thousand million operators, so that
-// whoever goes through an expression keeps what was found at each node. Small
-// expressions, which nearly all are, are faster without.
+// An expression is a directed acyclic graph: the definition of a formula, a constant or another
+// property occurs once and is shared by all references to it. Thirty formulas that each mention
+// the previous one twice expand to a thousand million operators. So functions on expressions
+// store their results per node. Small expressions, nearly all, are faster without that.
 
-// Large is how many operators and operands are looked at before anything is kept.
+// Large is the number of operators and operands that are visited before a Memo stores anything.
 const Large = 4096
 
-// Memo keeps what was found out about expressions, once many have been looked
-// at. The zero value is ready for use.
+// Memo stores results per expression, once many expressions have been visited. The zero value is
+// ready for use.
 type Memo[T any] struct {
 	looks int
 	found map[Expr]T
 }
 
-// Get returns what was found out about an expression, if it was kept.
+// Get returns the stored result for an expression, if there is one.
 func (m *Memo[T]) Get(e Expr) (x T, ok bool) {
 	if m.looks++; m.looks > Large {
 		x, ok = m.found[e]
@@ -30,7 +29,7 @@ func (m *Memo[T]) Get(e Expr) (x T, ok bool) {
 	return x, ok
 }
 
-// Put keeps x and returns it.
+// Put stores x and returns it.
 func (m *Memo[T]) Put(e Expr, x T) T {
 	if m.looks > Large {
 		if m.found == nil {
@@ -41,9 +40,8 @@ func (m *Memo[T]) Put(e Expr, x T) T {
 	return x
 }
 
-// Inspect calls visit for an expression and, where that returns true, for its
-// operands. It visits those of a large expression that are in several places
-// a few times at most.
+// Inspect calls visit for an expression and, if visit returns true, for its operands. Shared
+// operands of a large expression are visited a few times at most.
 func Inspect(e Expr, visit func(Expr) bool) {
 	var seen Memo[bool]
 	var walk func(e Expr)
@@ -59,17 +57,17 @@ func Inspect(e Expr, visit func(Expr) bool) {
 	walk(e)
 }
 
-// Repeated returns the operators that are in several places of an expression;
-// none if it has no more than so many nodes with everything written out.
-func Repeated(e Expr, most int, operands func(e Expr, visit func(Expr))) map[Expr]bool {
-	looks := 0
+// Repeated returns the operators that occur in several places of an expression. It returns nil if
+// the expanded expression has at most limit nodes.
+func Repeated(e Expr, limit int, operands func(e Expr, visit func(Expr))) map[Expr]bool {
+	visited := 0
 	var count func(e Expr)
 	count = func(e Expr) {
-		if looks++; looks <= most {
+		if visited++; visited <= limit {
 			operands(e, count)
 		}
 	}
-	if count(e); looks <= most {
+	if count(e); visited <= limit {
 		return nil
 	}
 	seen, out := make(map[Expr]bool), make(map[Expr]bool)
@@ -90,16 +88,15 @@ func Repeated(e Expr, most int, operands func(e Expr, visit func(Expr))) map[Exp
 	return out
 }
 
-// Rewriter copies expressions over the variables. Other rewrites what is none,
-// and may call Rewrite for what that stands for. Base, if not nil, changes what
-// every operation has.
+// Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call
+// Rewrite for their operands. Base, if not nil, changes the Base of every operation.
 type Rewriter struct {
 	Other func(Expr) (Expr, error)
 	Base  func(Base) Base
 	kept  Memo[Expr]
 }
 
-// Rewrite returns the copy of an expression; what is shared in it stays so.
+// Rewrite returns a copy of an expression that shares the same sub-expressions.
 func (r *Rewriter) Rewrite(e Expr) (Expr, error) {
 	if x, ok := r.kept.Get(e); ok {
 		return x, nil
@@ -143,7 +140,7 @@ func (r *Rewriter) copied(e Expr) (Expr, error) {
 	return r.Other(e)
 }
 
-// every reports whether all that an expression consists of satisfies ok.
+// every reports whether ok holds for e and all its operands.
 func every(e Expr, ok func(Expr) bool) bool {
 	all := true
 	Inspect(e, func(e Expr) bool {
@@ -153,8 +150,7 @@ func every(e Expr, ok func(Expr) bool) bool {
 	return all
 }
 
-// isConstant reports whether an expression mentions no variables and no
-// property operators.
+// isConstant reports whether an expression has no variables and no property operators.
 func isConstant(e Expr) bool {
 	return every(e, func(e Expr) bool {
 		switch e.(type) {
@@ -165,9 +161,9 @@ func isConstant(e Expr) bool {
 	})
 }
 
-// Stateless reports whether an expression has no labels and no property
-// operators, which engines evaluate, with their errors, whether or not the
-// result matters: it needs nothing but the valuation of a state.
+// Stateless reports whether an expression has no labels and no property operators, so that the
+// valuation of a state is enough to evaluate it. Engines always evaluate labels and operators,
+// with their errors, even where the result does not matter.
 func Stateless(e Expr) bool {
 	return every(e, func(e Expr) bool {
 		switch e.(type) {
@@ -178,7 +174,7 @@ func Stateless(e Expr) bool {
 	})
 }
 
-// Parametric reports whether an expression mentions a parameter, see [Model.InstantiateOpen].
+// Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
 func Parametric(e Expr) bool {
 	return !every(e, func(e Expr) bool {
 		_, param := e.(*Param)
@@ -186,19 +182,19 @@ func Parametric(e Expr) bool {
 	})
 }
 
-// maxDepth is how deep expressions may be nested, formulas and references to
-// properties written out: who goes through them has a stack.
+// maxDepth is the largest nesting depth of an expression with formulas and references expanded. It
+// limits the stack of recursive functions.
 const maxDepth = 250_000
 
-// extent is how deep an expression is.
-type extent struct {
+// nesting measures the depth of an expression while it is resolved.
+type nesting struct {
 	deepest int
-	depth   int // of the expression that is being resolved
-	stack   int // the same, with those in which it is mentioned
+	depth   int // in the current expression
+	stack   int // depth plus that of the expressions that refer to it
 }
 
-// enter reports whether an expression may be resolved.
-func (x *extent) enter() bool {
+// enter goes one level deeper; false means that the expression is too deep.
+func (x *nesting) enter() bool {
 	if x.stack >= maxDepth {
 		return false
 	}
@@ -208,13 +204,13 @@ func (x *extent) enter() bool {
 	return true
 }
 
-func (x *extent) leave() {
+func (x *nesting) leave() {
 	x.depth--
 	x.stack--
 }
 
-// add notes what an expression stands for, and reports whether it is not too deep.
-func (x *extent) add(y extent) bool {
+// add adds the depth of an expanded reference; false means that the result is too deep.
+func (x *nesting) add(y nesting) bool {
 	if x.depth+y.deepest > maxDepth {
 		return false
 	}
@@ -222,8 +218,9 @@ func (x *extent) add(y extent) bool {
 	return true
 }
 
-// tooDeep refuses an expression. What mentions it is not too deep for that.
+// tooDeep reports that an expression is nested too deeply. It resets the depth, so that
+// expressions around it are not reported too.
 func (r *resolver) tooDeep(e syntax.Expr) Expr {
-	*r.size = extent{depth: r.size.depth, stack: r.size.stack}
+	*r.nesting = nesting{depth: r.nesting.depth, stack: r.nesting.stack}
 	return r.semantic(e, "the expression is nested too deeply with formulas and references written out: want at most %d operators within each other", maxDepth)
 }

@@ -6,9 +6,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// chooseSystem selects the system block that counts: the one without a name,
-// else the first. It reports whether there is one and references are acyclic.
-func (c *checker) chooseSystem() bool {
+// selectSystem selects the system block: the one without a name, otherwise the first. It returns
+// false if there is none or references are cyclic.
+func (c *checker) selectSystem() bool {
 	names := make(map[string]int)
 	unnamed := 0
 	for i, s := range c.items.systems {
@@ -88,8 +88,8 @@ func (c *checker) expanded(x syntax.SysExpr) (syntax.SysExpr, bool) {
 	return nil, false
 }
 
-// introduced calls add for the actions that renamings introduce.
-func (c *checker) introduced(x syntax.SysExpr, add func(string)) {
+// addRenamedActions calls add for the actions that renamings introduce.
+func (c *checker) addRenamedActions(x syntax.SysExpr, add func(string)) {
 	x, ok := c.expanded(x)
 	if !ok {
 		return
@@ -100,12 +100,12 @@ func (c *checker) introduced(x syntax.SysExpr, add func(string)) {
 		}
 	}
 	for _, y := range sysOperands(x) {
-		c.introduced(y, add)
+		c.addRenamedActions(y, add)
 	}
 }
 
-// checkSystem checks the actions and references of the system block. PRISM
-// does not look into the blocks that are referred to.
+// checkSystem checks the actions and references of the system block. Like PRISM it does not check
+// the blocks that are referred to.
 func (c *checker) checkSystem(x syntax.SysExpr) {
 	for _, y := range sysOperands(x) {
 		c.checkSystem(y)
@@ -154,8 +154,8 @@ func (c *checker) systemModules() {
 	c.m.system = sys
 }
 
-// resolveSystem resolves a term, or returns nil if something in it does not
-// exist. Actions nobody has make no difference and are dropped.
+// resolveSystem resolves a term; nil if something in it does not exist. Actions that no command
+// has are dropped, because they have no effect.
 func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
 	x, ok := c.expanded(x)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxRatBits bounds the size of exact numbers: a number whose numerator and
-// denominator need more bits than this together is carried as a double only.
+// maxRatBits bounds the size of exact numbers: if numerator and denominator together need more
+// bits, only a float64 is kept.
 const maxRatBits = 1 << 14
 
 // BoolValue returns a Bool.
@@ -21,8 +21,8 @@ func IntValue(i int32) Value {
 	return Value{Type: Int, Int: i, Float: float64(i), Rat: new(big.Rat).SetInt64(int64(i))}
 }
 
-// DoubleValue returns a Double that is not known to be exact: Rat is nil, since
-// a float64 does not say which number it stands for. See RatValue.
+// DoubleValue returns a Double that is not known to be exact. Its Rat is nil, since f may have
+// been rounded. See RatValue.
 func DoubleValue(f float64) Value { return Value{Type: Double, Float: f} }
 
 // RatValue returns the Double nearest to r, with Rat set to a copy of r.
@@ -39,12 +39,12 @@ func (v Value) String() string {
 	case Int:
 		return strconv.Itoa(int(v.Int))
 	}
-	return javaDouble(v.Float)
+	return javaFloat(v.Float)
 }
 
-// javaDouble formats like Java's Double.toString: the shortest digits that
-// identify the number, but at least two, and an exponent from 1E7 up and below 1E-3.
-func javaDouble(f float64) string {
+// javaFloat formats like Java's Double.toString: the shortest digits that identify the number, at
+// least two, with an exponent from 1E7 up and below 1E-3.
+func javaFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "NaN"
@@ -77,9 +77,9 @@ func (v Value) toDouble() Value {
 	return v
 }
 
-// literalValue is the value of a floating-point literal: its Rat is the decimal
-// number that was written, its Float the nearest double, which may be zero or
-// infinite. The Rat is nil if the number has more digits than are carried along.
+// literalValue returns the value of a floating-point literal. Its Rat is the decimal number, or
+// nil if that has too many digits. Its Float is the nearest float64, which may be zero or
+// infinite.
 func literalValue(text string) Value {
 	f, _ := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
 	v := DoubleValue(f)
@@ -87,12 +87,10 @@ func literalValue(text string) Value {
 	return v
 }
 
-// maxExponent bounds the decimal exponents of numbers: 10^maxExponent has not
-// quite maxRatBits bits.
+// maxExponent bounds decimal exponents: 10^maxExponent has fewer than maxRatBits bits.
 const maxExponent = 4900
 
-// decimalRat parses a decimal number. It returns nil if that is none, or would be
-// unreasonably large or small.
+// decimalRat parses a decimal number; nil if it is invalid, too large or too small.
 func decimalRat(text string) *big.Rat {
 	_, exp, found := strings.Cut(strings.ToLower(text), "e")
 	if e, err := strconv.Atoi(exp); found && (err != nil || max(e, -e) > maxExponent) {
@@ -105,7 +103,7 @@ func decimalRat(text string) *big.Rat {
 	return boundedRat(r)
 }
 
-// boundedRat returns r, or nil if it is too large to be carried along.
+// boundedRat returns r, or nil if it is larger than maxRatBits.
 func boundedRat(r *big.Rat) *big.Rat {
 	if r.Num().BitLen()+r.Denom().BitLen() > maxRatBits {
 		return nil
@@ -113,12 +111,12 @@ func boundedRat(r *big.Rat) *big.Rat {
 	return r
 }
 
-// constType is the type of a constant declared so.
+// constType converts the type of a constant.
 func constType(t syntax.ConstType) Type {
 	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[t]
 }
 
-// convert returns v as a value of type t, if PRISM casts it so: only an Int to a Double.
+// convert converts v to type t if PRISM does: only Int to Double.
 func (v Value) convert(t Type) (Value, bool) {
 	if t == Double {
 		v = v.toDouble()
@@ -126,7 +124,7 @@ func (v Value) convert(t Type) (Value, bool) {
 	return v, v.Type == t
 }
 
-// castable reports whether a value of type from may stand where to is wanted.
+// castable reports whether a value of type from is accepted where to is required.
 func castable(to, from Type) bool {
 	return to == from || to == Double && from == Int || to == Clock && (from == Int || from == Double)
 }

@@ -23,8 +23,8 @@ type Doc []string
 // Notes are the comments of an item that do not stand directly above it. A tree
 // prints all the comments of the text that it was parsed from.
 type Notes struct {
-	// Detached holds the blocks further above, and last, as one block, what stood
-	// between the tokens of the item.
+	// Detached holds the comment blocks further above. The last block has the comments between
+	// the tokens of the item.
 	Detached []Doc
 	// Behind is the comment behind the item, in its last line; one line at most. In a
 	// properties file such a comment belongs to the property in the next line.
@@ -63,11 +63,9 @@ type Model struct {
 	Items []Item
 	// Trailing holds the comments after the last item.
 	Trailing Doc
-	// Dialect is what the text is read as. In Storm's a variable may have a range of
-	// one value.
+	// Dialect is the dialect of the text. In Storm's a range may have one value.
 	Dialect Dialect
-	// Truncates says that a quotient of ints may stand where an int is wanted, and loses what
-	// is behind the point there, as in Storm.
+	// Truncates says that a quotient of ints is truncated where an int is required, as in Storm.
 	Truncates bool
 	Span
 }
@@ -158,8 +156,8 @@ type VarDecl struct {
 	TypePos   Pos // of the keyword, or of the bracket of a range
 	Low, High Expr
 	Init      Expr // nil when absent
-	// Shared says that commands with actions may assign the variable although it is a global
-	// one, in no step two of them. That has no form in PRISM's language.
+	// Shared says that commands with actions may assign the variable although it is global, but
+	// only one command in each step. PRISM's language cannot express this.
 	Shared bool
 	Notes
 	Span
@@ -517,18 +515,19 @@ type Temporal struct {
 	Op    TemporalOp
 	X, Y  Expr
 	Bound *TimeBound // nil when unbounded
-	// Costs are further bounds, all of which hold; F and U have them in Storm's dialect.
+	// Costs are further bounds, which must all hold. In Storm's dialect F and U can have them.
 	Costs []*CostBound
 	Span
 }
 
-// CostBound is a bound on what a path has cost so far: `rew{"r"}<=b` or `steps<=k`.
+// CostBound is a bound on the reward or the number of steps of a path: `rew{"r"}<=b` or
+// `steps<=k`.
 type CostBound struct {
 	Word   string // rew, steps or time
 	Struct Expr   // a *Quoted; nil for the first structure, and without rewards
 	Bound  *TimeBound
-	// Rate is, where the bound is on the time of a Markov automaton, the rate at which a
-	// state is left, 0 where it is left at once; nil elsewhere. It has no place in the text.
+	// Rate is set if the bound is on the time of a Markov automaton: the exit rate of a state, 0
+	// for an immediate state. It does not occur in the text.
 	Rate Expr
 	Span
 }
@@ -563,9 +562,9 @@ func (e Extremum) String() string {
 	return [...]string{"", "min", "max", "minmin", "minmax", "maxmin", "maxmax"}[e]
 }
 
-// Threshold is what stands between an operator's letter and its brackets:
-// `=?`, `min=?`, `>=p` and so on. Rel is OpNone for a query (`=?`), else one
-// of OpLt, OpLe, OpGt, OpGe with Bound not nil.
+// Threshold is the text between an operator's letter and its brackets: `=?`, `min=?`, `>=p` and so
+// on. Rel is OpNone for a query (`=?`), otherwise OpLt, OpLe, OpGt or OpGe with a Bound that is
+// not nil.
 type Threshold struct {
 	Extremum Extremum
 	Rel      Op
@@ -654,10 +653,9 @@ type OldFilter struct {
 	Span
 }
 
-// Op is that of the Filter which says the same of an operator with a threshold:
-// with min, max or both it is the minimum, maximum or range of its value over the
-// states, without them the value in the single such state; what a bound says must
-// hold in all of them.
+// Op returns the operator of the equivalent Filter. For a query it is the minimum, maximum or range
+// over the states if min, max or both are given, otherwise the value in the only such state. A
+// bounded operator must hold in all of the states.
 func (f *OldFilter) Op(t Threshold) string {
 	switch {
 	case t.Rel != OpNone:

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// hint returns advice for the classic traps of the language, given that tok is
-// not what was wanted; empty where there is none.
+// hint returns advice for common mistakes, given that tok is unexpected; "" if there is none.
 func (p *parser) hint() string {
 	for _, h := range []string{p.spellingHint(), p.wordHint(), p.shapeHint()} {
 		if h != "" {
@@ -19,12 +18,12 @@ func (p *parser) hint() string {
 // adjacent reports whether tok directly follows the token before it.
 func (p *parser) adjacent() bool { return p.prev.end == p.tok.pos.Offset && p.tok.pos.Offset > 0 }
 
-// ahead reports whether the source goes on with the text at the given token.
+// ahead reports whether the source continues with the text at the given token.
 func (p *parser) ahead(t token, text string) bool {
 	return bytes.HasPrefix(p.s.src[t.pos.Offset:], []byte(text))
 }
 
-// spellingHint is about operators and literals that other languages write differently.
+// spellingHint returns advice on operators and literals that other languages write differently.
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
 	switch (pair{p.prev.kind, p.tok.kind}) {
@@ -80,7 +79,7 @@ func (p *parser) illegalHint() string {
 	return ""
 }
 
-// wordHint is about words that are reserved or mean nothing.
+// wordHint returns advice on reserved and unknown words.
 func (p *parser) wordHint() string {
 	for _, t := range []token{p.prev, p.tok} {
 		if hint := p.operatorWord(t); hint != "" {
@@ -106,7 +105,7 @@ func (p *parser) wordHint() string {
 	return ""
 }
 
-// operatorWord is about operators that are written as words elsewhere.
+// operatorWord returns advice on operators that other languages write as words.
 func (p *parser) operatorWord(t token) string {
 	switch string(p.s.src[t.pos.Offset:t.end]) {
 	case "and":
@@ -121,7 +120,7 @@ func (p *parser) operatorWord(t token) string {
 	return ""
 }
 
-// shapeHint is about the form of larger constructs.
+// shapeHint returns advice on the structure of larger constructs.
 func (p *parser) shapeHint() string {
 	switch k := p.prev.kind; {
 	case k == kwTrue && p.tok.kind == tColon:

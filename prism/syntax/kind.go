@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// IsProperties reports whether a file has properties and not a model: by the ending of
-// its name, where that says it, else by its words.
+// IsProperties reports whether a file contains properties and not a model: by the extension of its
+// name if possible, otherwise by its words.
 func IsProperties(name string, src []byte) bool {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case slices.Contains([]string{".props", ".prop", ".pctl", ".csl"}, ext):
@@ -29,8 +29,8 @@ func IsProperties(name string, src []byte) bool {
 	return found
 }
 
-// ParseFile parses a model or a properties file, whichever IsProperties says that it
-// is: the node is a *Model or a *Properties.
+// ParseFile parses a model or a properties file, as IsProperties decides. The node is a *Model or
+// a *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	if IsProperties(name, src) {
 		ps, err := ParsePropertiesOf(dialect, name, src)

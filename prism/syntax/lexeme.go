@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Class is what a lexeme is to those who lay a text out, colour it or complete it.
+// Class is the class of a lexeme, for formatting, colours and completion.
 type Class uint8
 
 // The classes. Name is a word that is no keyword; Primed has its prime; a Symbol is

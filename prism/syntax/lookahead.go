@@ -8,7 +8,7 @@ package syntax
 // in the same place the parser reads ahead in the same two cases: lax is set,
 // nothing is reported, and operators are not checked against their context.
 
-// tries reports whether parse succeeds at this place, and comes back to it.
+// tries reports whether parse succeeds at this place, and then returns to it.
 func (p *parser) tries(parse func()) bool {
 	m := p.mark()
 	p.lax = true
@@ -18,8 +18,8 @@ func (p *parser) tries(parse func()) bool {
 	return ok
 }
 
-// steadyAhead reports whether the S at tok starts an S operator. The answers
-// found on the way are kept, so that nesting does not multiply the work.
+// steadyAhead reports whether the S at tok starts an S operator. Answers are cached, so that
+// nesting does not multiply the work.
 func (p *parser) steadyAhead() bool { return p.triesSteady(func() { p.steady() }) }
 
 // triesSteady is tries for what starts with the name of an S operator.
@@ -33,7 +33,7 @@ func (p *parser) triesSteady(parse func()) bool {
 	return ok
 }
 
-// steadyOrLongRun parses what starts with S inside an R operator.
+// steadyOrLongRun parses an S operator or the objective S inside an R operator.
 func (p *parser) steadyOrLongRun() Expr {
 	start := p.tok.pos
 	if p.lax {

@@ -2,8 +2,8 @@ package syntax
 
 import "iter"
 
-// Nearest returns the name that differs least from one that is not declared, if that is in two
-// letters at most; empty if there is none. Of several it is the first.
+// Nearest returns the first of the declared names that is most similar to an undeclared one; "" if
+// all differ in more than two letters.
 func Nearest(name string, declared iter.Seq[string]) string {
 	best, least := "", 3
 	for other := range declared {
@@ -17,7 +17,8 @@ func Nearest(name string, declared iter.Seq[string]) string {
 	return best
 }
 
-// distance is the number of letters to insert, remove, replace or exchange with their neighbours.
+// distance returns the number of letters to insert, remove, replace or exchange with their
+// neighbour to turn a into b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -55,15 +55,15 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return m, nil
 }
 
-// onlyStorm says of errors of PRISM's dialect that there are none in Storm's.
+// onlyStorm adds a note to errors in PRISM's dialect that Storm's dialect accepts.
 func onlyStorm(errs ErrorList) ErrorList {
 	hinted := *errs[0]
 	hinted.Msg += "; Storm's dialect accepts it (--dialect storm)"
 	return append(ErrorList{&hinted}, errs[1:]...)
 }
 
-// ParsePart is ParseFile for a text that is being written: with errors there is a tree
-// nevertheless, of what has none. The error is that of ParseFile.
+// ParsePart is ParseFile for a text that is being edited: after errors there is still a tree,
+// without the parts with errors. The error is that of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	props := IsProperties(name, src)
 	p, err := newParser(dialect, name, src, props)
@@ -82,8 +82,8 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	return n, err
 }
 
-// TimeRewards names the reward structure of which the T operator is an R operator: one
-// that earns 1 in every state. Whoever reads Storm's dialect adds it to the model.
+// TimeRewards is the name of the reward structure for which Storm's operator T is an R operator:
+// it earns 1 in every state. A reader of Storm's dialect adds it to the model.
 const TimeRewards = "time_of_operator_T"
 
 // ParsePropertiesOf parses a properties file of a dialect. In Storm's there are, besides
@@ -150,10 +150,9 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 	return x, nil
 }
 
-// parser is a recursive-descent parser with one token of look-ahead. After a
-// syntax error bad is set and tok stands on tBad, which no construct accepts,
-// until recover has found a place to go on; the functions in between return
-// incomplete nodes that nobody keeps.
+// parser is a recursive-descent parser with one token of look-ahead. After a syntax error, bad is
+// set and tok is tBad, which no construct accepts, until recover finds a place to continue. The
+// functions in between return incomplete nodes, which are dropped.
 type parser struct {
 	s       scanner
 	tok     token
@@ -292,14 +291,14 @@ func (p *parser) notes(to int) []Doc {
 	return blocks
 }
 
-// head is what stands above a statement, and where it starts.
+// head is the comments above a statement and its start.
 type head struct {
 	doc   Doc
 	notes Notes
 	start Pos
 }
 
-// begin starts a statement: what ends with a semicolon, or the head of a block.
+// begin starts a statement: a text that ends with a semicolon, or the head of a block.
 func (p *parser) begin() head {
 	p.told = false
 	h := head{doc: p.doc(), start: p.tok.pos}
@@ -315,8 +314,8 @@ func (p *parser) begin() head {
 	return h
 }
 
-// finish ends a statement: it returns the extent, and the comments above with those
-// between its tokens and behind it.
+// finish ends a statement. It returns the extent and all comments: above, between its tokens, and
+// after it on the line.
 func (p *parser) finish(h head) (Notes, Span) {
 	if p.bad {
 		return h.notes, p.span(h.start)
@@ -334,8 +333,8 @@ func (p *parser) inside(h *head) {
 	}
 }
 
-// behind returns the comment that follows in the line of the token stepped over
-// last, unless it is the block above tok.
+// behind returns the comment after the last token on its line, unless it belongs to the block
+// above tok.
 func (p *parser) behind() Doc {
 	if p.bad {
 		return nil
@@ -353,7 +352,7 @@ func (p *parser) behind() Doc {
 	return Doc{commentText(line[at+2:])}
 }
 
-// unexpected fails at tok, which is not what was wanted.
+// unexpected reports a syntax error at tok; want says what was expected.
 func (p *parser) unexpected(want string) {
 	if p.bad || p.lax {
 		p.fail(Pos{}, "")
@@ -370,7 +369,8 @@ func (p *parser) unexpectedHint(want, hint string) {
 	p.fail(p.errorPos(p.tok), msg)
 }
 
-// errorPos returns where PRISM sees the token: the end of the file is at its last character.
+// errorPos returns the position that PRISM reports for a token: for the end of the file that is
+// its last character.
 func (p *parser) errorPos(t token) Pos {
 	if t.kind != tEOF {
 		return t.pos
@@ -407,10 +407,9 @@ func (p *parser) halt() {
 	p.s.off = len(p.s.src)
 }
 
-// recover ends a failed construct. It skips to behind the next semicolon, if
-// semi is set, or to one of the given kinds or to the start of an item. If the
-// error is a semicolon within a line, what follows in the line belongs to the
-// construct.
+// recover ends a failed construct. It skips to the next semicolon if semi is set, or to one of the
+// given kinds, or to the start of an item. If the error is a semicolon in the middle of a line,
+// the rest of the line belongs to the construct.
 func (p *parser) recover(semi bool, stops ...kind) {
 	p.bad, p.tok = false, p.held
 	if p.halted {
@@ -510,8 +509,8 @@ func (p *parser) name(what string) *Ident {
 	return p.ident(what)
 }
 
-// structural reports whether the keyword more likely belongs to what follows
-// than to a name in the wrong place.
+// structural reports whether a keyword more likely belongs to the following text than to a name in
+// the wrong place.
 func structural(k kind) bool {
 	switch k {
 	case kwInt, kwBool, kwDouble, kwClock, kwConst, kwInit, kwInvariant, kwFormula, kwLabel, kwGlobal, kwModule, kwRewards,

@@ -371,8 +371,8 @@ func (p *parser) paren(c ctx) Expr {
 	return &Paren{X: x, Span: p.span(start)}
 }
 
-// intLit parses an integer literal. PRISM notices one that is too large after
-// it has read it, and blames the next token if it knows that already.
+// intLit parses an integer literal. PRISM detects a number that is too large only after reading
+// it, and reports the next token if it has read that already.
 func (p *parser) intLit() Expr {
 	t := p.tok
 	value, err := strconv.ParseInt(string(p.s.src[t.pos.Offset:t.end]), 10, 32)

@@ -113,7 +113,7 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported returns what a word announces that other tools have in PRISM's language.
+// unsupported describes an extension of PRISM's language by other tools that a word starts.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
 func unsupported(word string) (what string, ok bool) {
@@ -287,7 +287,7 @@ func (p *parser) moduleBody(m *Module) {
 	}
 }
 
-// kept appends what was parsed, unless it is incomplete.
+// kept appends a parsed node, unless it is incomplete.
 func kept[N Node](p *parser, list []N, n N) []N {
 	if p.bad {
 		return list
@@ -396,9 +396,8 @@ func (p *parser) updates() []*Update {
 	}
 }
 
-// singleUpdate parses an update without probability. PRISM has looked ahead
-// over it; where that fails in the first assignment it takes what stands there
-// for a probability and stumbles over the prime.
+// singleUpdate parses an update without probability. PRISM looks ahead for one; if that fails in
+// the first assignment, PRISM parses a probability instead and reports the prime as the error.
 func (p *parser) singleUpdate() *Update {
 	first, told := p.mark(), len(p.errs)
 	u := &Update{}

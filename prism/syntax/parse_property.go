@@ -67,7 +67,7 @@ func startsProp(k kind) bool {
 	return startsProb(k) || startsReward(k)
 }
 
-// propOperator parses what startsProp announces.
+// propOperator parses an operator for which startsProp is true.
 func (p *parser) propOperator(c ctx) Expr {
 	switch k := p.tok.kind; {
 	case startsProb(k):
@@ -106,7 +106,7 @@ func (p *parser) prob() Expr {
 	return p.compared(x, &x.Threshold)
 }
 
-// nested parses what is inside an operator, where none is an objective.
+// nested parses the contents of an operator that cannot be an objective.
 func (p *parser) nested(c ctx) Expr {
 	outer := p.multi
 	p.multi = false
@@ -195,7 +195,7 @@ func (p *parser) rewardIndex() Expr {
 	return x
 }
 
-// rewardPath parses what stands between the brackets of an R operator.
+// rewardPath parses the text between the brackets of an R operator.
 func (p *parser) rewardPath() Expr {
 	x := &RewardPath{}
 	start := p.tok.pos

@@ -48,7 +48,7 @@ func (p *parser) costs(first *CostBound) []*CostBound {
 	return out
 }
 
-// boundWord returns the word at tok that says what is bounded, or none.
+// boundWord returns the word at tok that says which quantity is bounded; "" if there is none.
 func (p *parser) boundWord() string {
 	if p.tok.kind != tIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
@@ -82,8 +82,8 @@ func (p *parser) cost() *CostBound {
 	return b
 }
 
-// splitOperator makes two words of one such as Usteps or Frew, as Storm reads it where it is no
-// name: a temporal operator and what it bounds. It reports whether tok is the operator now.
+// splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
+// quantity, as Storm does if the word is not a name. It reports whether tok is now the operator.
 func (p *parser) splitOperator(k kind) bool {
 	if p.dialect != Storm || !p.props || p.tok.kind != tIdent {
 		return false
@@ -108,9 +108,9 @@ func (p *parser) future(c ctx) bool {
 		}) && p.splitOperator(kwF)
 }
 
-// compared returns an operator whose threshold may have an extremum and a bound. P>=p is of all
-// schedulers: Pmin>=p. What holds of some, Pmax>=p, is !P<p. The objectives of multi(...) are
-// of some scheduler in any case.
+// compared returns an operator whose threshold may have an extremum and a bound. P>=p holds for
+// all schedulers, so it equals Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p.
+// Objectives of multi(...) always hold for some scheduler.
 func (p *parser) compared(x Expr, t *Threshold) Expr {
 	least, extremum := t.Rel == OpGe || t.Rel == OpGt, t.Extremum
 	if t.Rel == OpNone || extremum == NoExtremum {
@@ -189,7 +189,7 @@ func (p *parser) longRunReward() bool {
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tRBrack
 }
 
-// cumulated reports whether C is at tok, perhaps joined with what it bounds, or discounted.
+// cumulated reports whether C is at tok, possibly joined with the bounded quantity, or discounted.
 func (p *parser) cumulated() bool {
 	if p.tok.kind == tIdent && p.text(p.tok) == "Cdiscount" {
 		p.fail(p.tok.pos, "discounted rewards (Cdiscount) are not supported")
@@ -221,7 +221,7 @@ func (p *parser) cumulative() Expr {
 	return x
 }
 
-// timeOperator parses T=?, Tmin=? or Tmax=? with what is in brackets behind it.
+// timeOperator parses T=?, Tmin=? or Tmax=? with its brackets.
 func (p *parser) timeOperator() Expr {
 	start := p.tok.pos
 	fixed := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]

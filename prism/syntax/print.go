@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dialect is the tool a text is written for.
+// Dialect is a dialect of PRISM's language.
 type Dialect uint8
 
 // The dialects. PRISM is that of PRISM 4.10, which the parser reads; Storm is
@@ -24,15 +24,15 @@ func (d Dialect) String() string { return [...]string{"PRISM", "Storm"}[d] }
 // Options control Fprint. The zero value prints PRISM's language.
 type Options struct {
 	Dialect Dialect
-	// Guarded says that the caller knows of every until with a lower bound that
-	// some state holds its left side: Storm forgets the bound where none does.
+	// Guarded says that the left side of every until with a lower bound holds in some state:
+	// otherwise Storm ignores the bound.
 	Guarded bool
 	// NotNegative reports whether a name of the model never has a value below 0,
 	// as far as the caller knows; nil knows nothing.
 	NotNegative func(name string) bool
 }
 
-// DialectError reports that a dialect has no way to say what a node means.
+// DialectError says that a dialect cannot express a node.
 type DialectError struct {
 	Pos     Pos // of the node, unknown in a built tree
 	Dialect Dialect
@@ -84,7 +84,7 @@ func ExprString(x Expr) string {
 	return string(p.buf)
 }
 
-// Echo is ExprString for what PRISM is given: of an operator T it gets an R.
+// Echo is ExprString for the text that PRISM is given, in which an operator T is an R.
 func Echo(x Expr) string {
 	p := &printer{echo: true, timeless: true}
 	p.expr(x, levelUntil)

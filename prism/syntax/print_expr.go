@@ -383,8 +383,8 @@ func (p *printer) timeBound(b *TimeBound) {
 	}
 }
 
-// boundExpr writes a one-sided bound, of which PRISM reads no more than the
-// name if that stands before a parenthesis: F<=f(a) b is no formula.
+// boundExpr writes a one-sided bound. If a name is followed by a parenthesis, PRISM reads only the
+// name: F<=f(a) b is not a formula.
 func (p *printer) boundExpr(x Expr) {
 	start := len(p.buf)
 	p.expr(x, levelUntil)
@@ -394,9 +394,8 @@ func (p *printer) boundExpr(x Expr) {
 	}
 }
 
-// separate adds the parentheses without which a bound and the operand behind
-// it would run together: PRISM takes as much as it can for the bound.
-// The bound is the n bytes at start.
+// separate adds the parentheses that a bound and the following operand need, because PRISM reads
+// the longest possible bound. The bound is the n bytes at start.
 func (p *printer) separate(b *TimeBound, start, n, operand int) {
 	text := p.buf[operand:]
 	rest, release := bytes.CutPrefix(text, []byte("R"))

@@ -297,8 +297,8 @@ func (p *printer) update(u *Update, and string) {
 	}
 }
 
-// readsAsTrue reports whether a probability would be taken for the update true.
-// Storm does not look where the word ends.
+// readsAsTrue reports whether a tool would read a probability as the update true. Storm ignores
+// where the word ends.
 func readsAsTrue(text []byte, d Dialect) bool {
 	rest, found := bytes.CutPrefix(text, []byte("true"))
 	return found && (d == Storm || len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))

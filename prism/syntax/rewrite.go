@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Rewrite returns x with every expression in it replaced by what f makes of it,
-// the innermost first: f gets a node whose children are rewritten already and
-// returns it or another one. It does not get what it returned itself.
+// Rewrite returns x with every expression replaced by the result of f, innermost first. f gets a
+// node with rewritten children, and returns it or another node. It is not applied to its own
+// results.
 //
-// Nothing is changed in place. A node with a changed child is copied, with its
-// position; subtrees without a change are shared with x. f must not modify its
-// argument. The names that Walk does not visit are not rewritten either, so a
-// function is renamed through its *Call.
+// Nothing is changed in place. A node with a changed child is copied with its position; unchanged
+// subtrees are shared with x. f must not modify its argument. Names that Walk does not visit are
+// not rewritten, so a function is renamed through its *Call.
 func Rewrite(x Expr, f func(Expr) Expr) Expr {
 	if x == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 // FormulaParserGrammar, versions 1.12 and 1.14). They are bridged by rewriting the tree
 // into one that the printer writes in a way both tools read alike.
 
-// toStorm returns a tree that means to Storm what n means to PRISM.
+// toStorm returns a tree whose meaning in Storm is that of n in PRISM.
 func toStorm(n Node, opt Options) (Node, error) {
 	s := &stormer{options: opt, opaque: make(map[Expr]bool), duals: make(map[*Unary]bool)}
 	out := s.node(n)
@@ -114,8 +114,8 @@ func (s *stormer) model(m *Model) *Model {
 	return out
 }
 
-// baseFirst returns the items with each renamed module behind its base. One
-// without a base comes last; it is not for the printer to judge.
+// baseFirst returns the items with each renamed module after its base. A module without a base
+// comes last, which is not an error of the printer.
 func baseFirst(items []Item) []Item {
 	var out []Item
 	var waiting []*RenamedModule
@@ -288,8 +288,8 @@ func (s *stormer) assign(a *Assign) *Assign {
 	return &Assign{Name: s.name(a.Name), Value: s.expr(a.Value), Span: a.Span}
 }
 
-// rewards gives an empty structure an item that earns nothing: Storm wants one,
-// and without the structure its name would be unknown.
+// rewards adds an item with reward 0 to an empty structure: Storm requires an item, and without
+// the structure its name would be unknown.
 func (s *stormer) rewards(r *Rewards) *Rewards {
 	out := &Rewards{Doc: r.Doc, Notes: r.Notes, Head: r.Head, Trailing: r.Trailing, Name: s.name(r.Name), Span: r.Span}
 	for _, item := range r.Items {

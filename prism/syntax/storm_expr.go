@@ -173,9 +173,9 @@ func (s *stormer) call(x *Call, opaque bool) Expr {
 // maxFactors is the largest power that is written as a product.
 const maxFactors = 16
 
-// pow writes a power. Storm hands a base that is negative, once constants and
-// formulas stand for themselves, to a reader for which the minus is looser than
-// the power: -2^2 is -4 there. So only what cannot be negative is left as it is.
+// pow writes a power. After Storm has expanded constants and formulas, a negative base is parsed
+// with the minus outside the power: -2^2 is -4. So only a base that cannot be negative is kept as
+// it is.
 func (s *stormer) pow(x Expr, base, exponent Expr, at Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: at}
@@ -216,7 +216,7 @@ func (s *stormer) notNegative(x Expr) bool {
 	return false
 }
 
-// mod writes a remainder: of a negative number Storm's has another sign.
+// mod writes a remainder. For a negative number Storm's remainder has another sign.
 func (s *stormer) mod(x *Call) Expr {
 	a, b := x.Args[0], x.Args[1]
 	if s.notNegative(a) {
@@ -226,7 +226,7 @@ func (s *stormer) mod(x *Call) Expr {
 	return &Call{Func: x.Func, Args: []Expr{&Binary{Op: OpAdd, X: first, Y: group(b), Span: x.Span}, b}, Span: x.Span}
 }
 
-// connective rewrites an operator on formulas, of which Storm has ! & and |.
+// connective rewrites an operator on formulas to !, & and |, the only ones that Storm has.
 func (s *stormer) connective(x *Binary) Expr {
 	a, b := group(x.X), group(x.Y)
 	switch x.Op {
@@ -259,9 +259,9 @@ func (s *stormer) quoted(x *Quoted) Expr {
 	return x
 }
 
-// Dual returns the formula that an operator of which Storm knows none, or none
-// with a bound, is the negation of, and false if x is no such operator:
-// G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
+// Dual returns the formula whose negation equals x, if Storm lacks the operator of x, or lacks it
+// with a bound; false for other operators: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b
+// = !(!a U !b).
 func (x *Temporal) Dual() (*Temporal, bool) {
 	not := func(y Expr) Expr { return &Unary{Op: OpNot, X: group(y)} }
 	u := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}

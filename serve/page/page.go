@@ -1,5 +1,6 @@
-// Package page has the files of the page: HTML, CSS and JavaScript as they are, without a build step. They load nothing from
-// elsewhere, and text of models gets into the page as text only, never as HTML.
+// Package page contains the files of the web page: HTML, CSS and JavaScript without a build step.
+// They load nothing from other hosts, and insert text from models into the page only as text,
+// never as HTML.
 package page
 
 import (

@@ -2,5 +2,6 @@
 
 package site
 
-// built is the playground that is a part of the program: none, unless it was built with the tag playground.
+// built returns the playground that is embedded in the program; none without the build tag
+// playground.
 func built() Program { return Program{} }

@@ -13,5 +13,6 @@ var (
 	builtExec []byte
 )
 
-// built is the playground that is a part of the program: go generate -tags playground ./serve/site makes the files.
+// built returns the embedded playground. The command go generate -tags playground ./serve/site
+// makes its files.
 func built() Program { return Program{builtModule, builtExec} }

@@ -1,12 +1,13 @@
-// Package site is the page with its API behind a web server on this machine, and the same as a folder of files that any web
-// server can have.
+// Package site serves the page and its API from a web server on this machine, or exports them as
+// files for any web server.
 //
 //	err := site.Serve(ctx, l, site.Options{API: serve.New(…)})
 //	err := site.Export(ctx, dir, site.ExportOptions{})
 //
-// It sees to it that nobody but the page asks the API: the names under which the server may be called and the origin
-// of requests are checked (DNS rebinding, other people's pages), an address that others can reach needs a token, and
-// the Content-Security-Policy lets the page run and load nothing but what is here.
+// Only the page can use the API: the server checks its own name in requests (against DNS
+// rebinding) and their origin (against other pages), an address that other machines can reach
+// requires a token, and the Content-Security-Policy allows the page to load and run only its own
+// files.
 //
-// The package knows nothing about models, and does not decide what may be asked.
+// The package knows nothing about models and does not decide which requests are allowed.
 package site

@@ -20,10 +20,10 @@ import (
 	"tilecheck/runner/local"
 )
 
-// Program is the playground as it is shipped.
+// Program is a compiled playground.
 type Program struct {
 	Module []byte // compressed
-	Exec   []byte // the Go toolchain's wasm_exec.js, which belongs to it
+	Exec   []byte // wasm_exec.js of the same Go toolchain
 }
 
 const (
@@ -34,29 +34,31 @@ const (
 // Files returns the files of the playground by name.
 func Files(p Program) (map[string][]byte, error) {
 	files := pageFiles("worker")
-	graphviz, err := compressed()
+	graphviz, err := graphvizModule()
 	if err != nil {
 		return nil, err
 	}
-	// What a server says in its headers the page says itself; nothing can be said there about frames.
+	// The page itself sets the policy that a server sets in headers; only the frame policy is impossible.
 	meta := []byte(`<meta http-equiv="Content-Security-Policy" content="` + Policy + `">`)
 	files["index.html"] = bytes.Replace(files["index.html"], []byte("<head>"), append([]byte("<head>\n"), meta...), 1)
 	files["NOTICE"] = draw.Notice()
 	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, p.Module, p.Exec
-	if files[keeperFile], err = keeper(files); err != nil {
+	if files[serviceWorkerFile], err = serviceWorker(files); err != nil {
 		return nil, err
 	}
 	return files, nil
 }
 
-// keeperFile keeps the playground in the browser; in the page that is served it removes what such a one has kept.
-const keeperFile = "sw.js"
+// serviceWorkerFile is the service worker that caches the playground in the browser. On a served
+// page it deletes such a cache.
+const serviceWorkerFile = "sw.js"
 
-// keeper is that file with what all others must be. Another version of any makes it another file, which browsers look for.
-func keeper(files map[string][]byte) ([]byte, error) {
+// serviceWorker returns the service worker with the hashes of all other files, so that it changes,
+// and browsers update, when any file changes.
+func serviceWorker(files map[string][]byte) ([]byte, error) {
 	sums := make(map[string]string)
 	for name, data := range files {
-		if name != keeperFile {
+		if name != serviceWorkerFile {
 			sum := sha256.Sum256(data)
 			sums[name] = "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 		}
@@ -65,11 +67,11 @@ func keeper(files map[string][]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.Replace(files[keeperFile], []byte("const files = {};"), fmt.Appendf(nil, "const files = %s;", list), 1)
+	text := bytes.Replace(files[serviceWorkerFile], []byte("const files = {};"), fmt.Appendf(nil, "const files = %s;", list), 1)
 	return bytes.Replace(text, []byte("const cache = mine + '';"), fmt.Appendf(nil, "const cache = mine + '%x';", sha256.Sum256(list)), 1), nil
 }
 
-// Export writes the playground to a folder, which is made if it is not there.
+// Export writes the playground to a folder, which it creates if necessary.
 func Export(dir string, p Program, write func(name string, write func(io.Writer) error) error) error {
 	files, err := Files(p)
 	if err != nil {
@@ -87,11 +89,11 @@ func Export(dir string, p Program, write func(name string, write func(io.Writer)
 	return nil
 }
 
-// errNoSource says how to get a playground.
+// errNoSource is the error if there is no playground and it cannot be built.
 const errNoSource = "this build of tilecheck has no playground in it: run it in the directory of its source, where the Go toolchain can build one (%w)"
 
-// Make returns the playground that is a part of the program, or else has the Go toolchain build it from the source of tilecheck in
-// the working directory.
+// Make returns the embedded playground. If there is none, it builds one with the Go toolchain from
+// the source of tilecheck in the working directory.
 func Make(ctx context.Context, temporary string) (Program, error) {
 	if p := built(); p.Module != nil {
 		return p, nil
@@ -130,7 +132,7 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	if p.Exec, err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", execFile)); err != nil {
 		return Program{}, err
 	}
-	p.Module, err = squeeze(module)
+	p.Module, err = compress(module)
 	return p, err
 }
 

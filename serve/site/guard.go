@@ -12,20 +12,21 @@ import (
 	"tilecheck/internal/limited"
 )
 
-// Policy is what the page may do: run its own code and that of WebAssembly, and talk to where it comes from.
+// Policy is the Content-Security-Policy of the page: it may run its own code and WebAssembly, and
+// connect to its own server.
 const Policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
 	"worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
 const (
-	mostBodies = 64               // larger than smallBody that are read at a time
-	smallBody  = 64 << 10         // bytes of a request that waits for no others
-	bodyTime   = 30 * time.Second // in which a request has to arrive
+	maxLargeBodies = 64               // requests above smallBody that are read at the same time
+	smallBody      = 64 << 10         // size in bytes up to which a request does not wait
+	bodyTime       = 30 * time.Second // time for a request to arrive
 )
 
-// guard lets requests through that come from the page.
+// guard accepts only requests from the page.
 type guard struct {
 	next   http.Handler
-	hosts  []string // that the server may be called; nil for any, where others than this machine reach it
+	hosts  []string // accepted names of the server; nil accepts all, if other machines can reach it
 	token  string
 	cross  *http.CrossOriginProtection
 	bodies chan struct{}
@@ -33,7 +34,7 @@ type guard struct {
 }
 
 func newGuard(next http.Handler, addr net.Addr, token string, limit int64) *guard {
-	g := &guard{next: next, token: token, cross: http.NewCrossOriginProtection(), bodies: make(chan struct{}, mostBodies), limit: limit}
+	g := &guard{next: next, token: token, cross: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxLargeBodies), limit: limit}
 	if a, ok := addr.(*net.TCPAddr); token == "" || ok && a.IP.IsLoopback() {
 		_, port, _ := net.SplitHostPort(addr.String())
 		g.hosts = []string{addr.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port}
@@ -50,8 +51,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("X-Frame-Options", "DENY")
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if !g.called(r.Host) {
-		http.Error(w, "this server is not called "+safe(r.Host), http.StatusForbidden)
+	if !g.isOwnHost(r.Host) {
+		http.Error(w, "this server is not called "+sanitize(r.Host), http.StatusForbidden)
 		return
 	}
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
@@ -65,8 +66,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.api(w, r)
 }
 
-// safe is a name of others for an error: letters, digits and what is between them in names of hosts.
-func safe(host string) string {
+// sanitize replaces unusual characters of a host name for an error message.
+func sanitize(host string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".:-[]", r)) {
 			return r
@@ -75,8 +76,9 @@ func safe(host string) string {
 	}, host[:min(len(host), 80)])
 }
 
-// called reports whether the server may be called so. A page of somebody else whose name suddenly stands for this machine is refused.
-func (g *guard) called(host string) bool {
+// isOwnHost reports whether a host name is one of the server. It rejects pages of other hosts
+// whose name resolves to this machine (DNS rebinding).
+func (g *guard) isOwnHost(host string) bool {
 	if g.hosts == nil {
 		return true
 	}
@@ -88,7 +90,7 @@ func (g *guard) called(host string) bool {
 	return false
 }
 
-// api lets a question of the page through.
+// api checks a request to the API and passes it on.
 func (g *guard) api(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "want POST", http.StatusMethodNotAllowed)
@@ -112,7 +114,8 @@ func (g *guard) api(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// body reads a request, within some time. Small requests do not wait for large ones that arrive slowly.
+// body reads a request within bodyTime. Small requests do not wait for large ones that arrive
+// slowly.
 func (g *guard) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 	c := http.NewResponseController(w)
 	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {

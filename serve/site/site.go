@@ -18,26 +18,28 @@ import (
 	"tilecheck/serve/page"
 )
 
-// Options say what is served, and to whom.
+// Options says what is served, and to whom.
 type Options struct {
 	API http.Handler
-	// Token is asked for with each question: other users of this machine reach every address of it. Empty asks for none.
+	// Token is required with each request, because other users of this machine can reach all of
+	// its addresses. An empty token disables the check.
 	Token string
-	// Body is the number of bytes of a request at most; 8 MiB if zero.
+	// Body is the largest size of a request in bytes; 0 means 8 MiB.
 	Body int64
 }
 
-// patience is how long requests may take to end by themselves.
-const patience = 300 * time.Millisecond
+// shutdownTimeout is the time that running requests have to finish.
+const shutdownTimeout = 300 * time.Millisecond
 
-// Serve answers until the context ends, which is no error. Requests that are under way then are ended.
+// Serve answers requests until the context ends, which is not an error. Requests that are still
+// running are then cancelled.
 func Serve(ctx context.Context, l net.Listener, opts Options) error {
 	if opts.Body == 0 {
 		opts.Body = 8 << 20
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/api/", opts.API)
-	mux.Handle("/", &static{page: pageFiles("server"), graphviz: sync.OnceValues(compressed)})
+	mux.Handle("/", &static{page: pageFiles("server"), graphviz: sync.OnceValues(graphvizModule)})
 	srv := &http.Server{
 		Handler:     newGuard(mux, l.Addr(), opts.Token, opts.Body),
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0),
@@ -47,10 +49,10 @@ func Serve(ctx context.Context, l net.Listener, opts Options) error {
 	go func() {
 		defer close(ended)
 		<-ctx.Done()
-		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 		if srv.Shutdown(soon) != nil {
-			_ = srv.Close() // there is nobody left to tell
+			_ = srv.Close() // the error has no receiver
 		}
 	}()
 	err := srv.Serve(l)
@@ -61,13 +63,14 @@ func Serve(ctx context.Context, l net.Listener, opts Options) error {
 	return err
 }
 
-// graphvizFile is the Graphviz that draws graphs in the browser, compressed; no server takes the name for an encoding.
+// graphvizFile is the compressed Graphviz that draws graphs in the browser. The name has no
+// extension that a server would take for an encoding.
 const graphvizFile = "graphviz.bin"
 
-// compressed is Graphviz as the page gets it.
-func compressed() ([]byte, error) { return squeeze(draw.GraphvizModule()) }
+// graphvizModule returns the compressed Graphviz.
+func graphvizModule() ([]byte, error) { return compress(draw.GraphvizModule()) }
 
-func squeeze(data []byte) ([]byte, error) {
+func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
@@ -80,7 +83,7 @@ func squeeze(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// pageFiles are the files of the page, told by which transport they reach the API.
+// pageFiles returns the files of the page, with the transport to the API set in index.html.
 func pageFiles(transport string) map[string][]byte {
 	files := page.Files()
 	files["index.html"] = bytes.Replace(files["index.html"], []byte(`name="tilecheck-transport" content=""`),
@@ -88,7 +91,7 @@ func pageFiles(transport string) map[string][]byte {
 	return files
 }
 
-// static gives out the files of the page, and nothing else.
+// static serves the files of the page and nothing else.
 type static struct {
 	page     map[string][]byte
 	graphviz func() ([]byte, error)

@@ -289,7 +289,7 @@ func TestStormModel(t *testing.T) {
 				t.Errorf("arguments %q", cmd.args)
 			}
 			ours := states(t, strings.Replace(string(job.Model), "const int k;", "const int k = 1;", 1))
-			d, err := crosscheck.Diff(t.Context(), side("ours", ours), crosscheck.Side{Name: "storm", Told: *told})
+			d, err := crosscheck.Diff(t.Context(), side("ours", ours), crosscheck.Side{Name: "storm", ToolSpace: *told})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -302,11 +302,11 @@ func TestStormModel(t *testing.T) {
 
 // side is a space that has everything that its model has.
 func side(name string, space *explicit.Space) crosscheck.Side {
-	return crosscheck.Side{Name: name, Told: explicit.Told{Space: space, Whole: true, Actions: true}}
+	return crosscheck.Side{Name: name, ToolSpace: explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
 }
 
 // statesOf has a tool tell of the states of a model.
-func statesOf(t *testing.T, e runner.Engine, job runner.Job) (*explicit.Told, error) {
+func statesOf(t *testing.T, e runner.Engine, job runner.Job) (*explicit.ToolSpace, error) {
 	t.Helper()
 	p, err := runner.PlanModel(t.Context(), job)
 	if err != nil {

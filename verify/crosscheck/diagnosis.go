@@ -12,7 +12,7 @@ import (
 
 // StateBuilder is an engine whose tool can export the state space that it builds.
 type StateBuilder interface {
-	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
+	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
 }
 
 // diagnoseTools compares the tools' state spaces with the native one, under the valuations where engines disagree.
@@ -28,7 +28,7 @@ func (c *comparison) diagnoseTools(ctx context.Context) {
 				continue
 			}
 			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants, instance: i}, in.Space,
-				func(ctx context.Context) (*explicit.Told, error) { return tool.States(ctx, s.plan, in.valuation) })
+				func(ctx context.Context) (*explicit.ToolSpace, error) { return tool.States(ctx, s.plan, in.valuation) })
 		}
 	}
 }
@@ -50,9 +50,9 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 }
 
 // diagnose compares the state spaces that two functions return, and adds the diagnosis to the report.
-func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(context.Context) (*explicit.Space, error), second func(context.Context) (*explicit.Told, error)) {
+func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(context.Context) (*explicit.Space, error), second func(context.Context) (*explicit.ToolSpace, error)) {
 	a, err := first(ctx)
-	var b *explicit.Told
+	var b *explicit.ToolSpace
 	if err == nil {
 		b, err = second(ctx)
 	}
@@ -66,10 +66,10 @@ func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(conte
 }
 
 // spaceTold wraps the state space of another model. Labels and rewards that only one model has are not compared.
-func spaceTold(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.Told, error) {
-	return func(ctx context.Context) (*explicit.Told, error) {
+func spaceTold(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.ToolSpace, error) {
+	return func(ctx context.Context) (*explicit.ToolSpace, error) {
 		s, err := space(ctx)
-		return &explicit.Told{Space: s, Actions: err == nil && !s.Imported()}, err
+		return &explicit.ToolSpace{Space: s, Actions: err == nil && !s.Imported()}, err
 	}
 }
 

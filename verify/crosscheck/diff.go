@@ -74,12 +74,12 @@ func (d *Difference) String() string {
 // Side is a state space to compare, with a name. For an imported space, Told says which parts of the model it includes.
 type Side struct {
 	Name string
-	explicit.Told
+	explicit.ToolSpace
 }
 
 // builtSide returns the side of a space that was built from a model and so includes everything.
 func builtSide(name string, space *explicit.Space) Side {
-	return Side{name, explicit.Told{Space: space, Whole: true, Actions: true}}
+	return Side{name, explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
 }
 
 // Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares

@@ -117,7 +117,7 @@ type misreader struct {
 	old, replaced string
 }
 
-func (m *misreader) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+func (m *misreader) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	job := p.Job
 	job.Model = []byte(strings.Replace(string(job.Model), m.old, m.replaced, 1))
 	q, err := runner.PlanModel(ctx, job)
@@ -130,13 +130,13 @@ func (m *misreader) States(ctx context.Context, p *runner.Plan, v sema.Valuation
 // builder is our own engine as if it were a tool.
 type builder struct{}
 
-func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*explicit.Told, error) {
+func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*explicit.ToolSpace, error) {
 	m, _, err := load.Model(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{Exact: true})
-	return &explicit.Told{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
 }
 
 // A front end that misreads a line is found there, by its first difference.
@@ -181,7 +181,7 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 // rounding is a tool that refuses fractions.
 type rounding struct{ runner.Engine }
 
-func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	if p.Job.Numeric.Accuracy == result.Exact {
 		return nil, &result.Failure{Class: result.Model, Message: "probabilities do not quite sum to 1"}
 	}
@@ -190,7 +190,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{})
-	return &explicit.Told{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
 }
 
 // What both refuse with fractions is compared in doubles; what only the tool refuses is different.

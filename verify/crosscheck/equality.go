@@ -110,9 +110,9 @@ func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) er
 		e.checkInstance(ctx, e.ours, in)
 		second := theirs.instances[i]
 		e.checkInstance(ctx, theirs, second)
-		e.compareInstance(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
+		e.compareInstance(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
-			return &explicit.Told{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
+			return &explicit.ToolSpace{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
 		})
 		in.Forget()
 		second.Forget()
@@ -129,7 +129,7 @@ func (e *modelComparison) compareTools(ctx context.Context, entrants []runner.En
 			if !ok {
 				continue
 			}
-			e.compareInstance(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
+			e.compareInstance(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 				plan := e.ours.plan.WithSettings(func(s *runner.Settings) {
 					if s.Numeric.Accuracy = result.Float; exact {
 						s.Numeric.Accuracy = result.Exact
@@ -148,7 +148,7 @@ func (e *modelComparison) checkInstance(ctx context.Context, s *subject, in *ins
 }
 
 // compareInstance compares an instance with the space that theirs returns, as fractions if possible.
-func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, entrant *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) {
+func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, entrant *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
 	c := Comparison{
 		Diagnosis: Diagnosis{First: ours, Second: entrant.Called(), Constants: in.check.Constants},
 		States:    in.check.States, Choices: in.check.Choices, Transitions: in.check.Transitions,
@@ -186,7 +186,7 @@ func refusesText(f *result.Failure) bool {
 }
 
 // compareSpaces compares the two state spaces. A model that only one tool accepts is a difference.
-func (c *Comparison) compareSpaces(ctx context.Context, in *instance, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) error {
+func (c *Comparison) compareSpaces(ctx context.Context, in *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
 	second, refused := theirs(ctx, c.Exact)
 	f, ok := errors.AsType[*result.Failure](refused)
 	valid := in.check.Validity == Valid

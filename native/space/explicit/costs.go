@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates Program.Rewards[index] as fractions, whether the space has fractions or
-// not: of every state, and of every choice in an MDP, every transition in a Markov
-// chain. The error says which reward has no fraction.
+// Costs evaluates Program.Rewards[index] exactly, also in a space without rational weights. states
+// has an entry per state; moves has an entry per choice of an MDP, or per transition of a Markov
+// chain. The error names a reward that is not rational.
 func (s *Space) Costs(index int) (states, moves []*big.Rat, err error) {
 	if s.imported != nil {
 		return s.importedCosts(index)
@@ -43,7 +43,8 @@ func (s *Space) Costs(index int) (states, moves []*big.Rat, err error) {
 	return states, moves, nil
 }
 
-// moves returns the range of the choices of state i of an MDP, or of its transitions.
+// moves returns the range of choices of state i of an MDP, or of its transitions in a Markov
+// chain.
 func (s *Space) moves(i int) (first, end int) {
 	first, end = s.model.Choices(i)
 	if s.model.Kind == sparse.MDP {
@@ -52,7 +53,8 @@ func (s *Space) moves(i int) (first, end int) {
 	return s.model.Row(i)
 }
 
-// importedCosts reads the doubles of files as the numbers that they are, unless there are fractions.
+// importedCosts returns the rewards that were read from files: the fractions, or the float64
+// values if they are whole numbers.
 func (s *Space) importedCosts(index int) (states, moves []*big.Rat, err error) {
 	r := &s.model.Rewards[index]
 	values, rats := r.Choice, r.ChoiceRat
@@ -71,7 +73,8 @@ func (s *Space) importedCosts(index int) (states, moves []*big.Rat, err error) {
 	return states, moves, err
 }
 
-// fractions returns numbers as fractions: nil for those that there are not.
+// fractions returns rats, or else the values as fractions, nil for zero. A value that is not a
+// whole number is an error, because the number in the file may have been rounded.
 func fractions(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
 	if rats != nil {
 		return rats, nil

@@ -8,19 +8,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences returns in how many states an expression of type Bool or Int has
-// another value with doubles, as PRISM computes it, than by the numbers of the
-// text, and the first of these states. Only states of when count, unless it is nil.
+// Differences counts the states in which an expression of type Bool or Int has another value in
+// float64 arithmetic, as PRISM computes it, than in exact arithmetic. first is the first of these
+// states. If when is not nil, only states that satisfy it count.
 func (s *Space) Differences(e, when sema.Expr) (n, first int, err error) {
-	if s.doubles().Decided(e) || !sema.Stateless(e) {
+	if s.floatAnalysis().Decided(e) || !sema.Stateless(e) {
 		return 0, 0, nil
 	}
-	var count, least atomic.Int64
-	least.Store(int64(s.store.n))
+	var count, smallest atomic.Int64
+	smallest.Store(int64(s.store.n))
 	err = s.each(func() (func(i int, state []int32) error, error) {
-		doubtful, err := s.compiled.Doubtful(e)
+		needsFractions, err := s.compiled.Doubtful(e)
 		return func(i int, state []int32) error {
-			if !doubtful(state) {
+			if !needsFractions(state) {
 				return nil
 			}
 			if when != nil {
@@ -29,25 +29,26 @@ func (s *Space) Differences(e, when sema.Expr) (n, first int, err error) {
 				}
 			}
 			truth, _, err := sema.EvalExact(e, state)
-			if err != nil { // refused wherever the value is needed
+			if err != nil { // reported where the value is needed
 				return nil
 			}
 			if v, err := sema.Eval(e, state); err == nil && v.Bool == truth.Bool && v.Int == truth.Int {
 				return nil
 			}
 			count.Add(1)
-			for k := least.Load(); int64(i) < k && !least.CompareAndSwap(k, int64(i)); k = least.Load() {
+			for found := smallest.Load(); int64(i) < found && !smallest.CompareAndSwap(found, int64(i)); found = smallest.Load() {
 			}
 			return nil
 		}, err
 	})
-	return int(count.Load()), int(least.Load()), err
+	return int(count.Load()), int(smallest.Load()), err
 }
 
-func (s *Space) doubles() sema.Doubles { return sema.NewDoubles(s.Program()) }
+func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(s.Program()) }
 
-// compareDoubles warns of guards and updates that PRISM computes otherwise.
-func (s *Space) compareDoubles() error {
+// comparePRISM collects a warning for each guard and each update that has another value in PRISM's
+// float64 arithmetic.
+func (s *Space) comparePRISM() error {
 	for i := range s.Program().Modules {
 		for j := range s.Program().Modules[i].Commands {
 			c := &s.Program().Modules[i].Commands[j]
@@ -70,12 +71,12 @@ func (s *Space) compareExpr(what string, e, when sema.Expr) error {
 	n, first, err := s.Differences(e, when)
 	if n > 0 {
 		w := syntax.Error{File: s.Program().File, Pos: e.Pos(), Msg: s.Difference(what, n, first)}
-		s.differ = append(s.differ, w.Error())
+		s.prismDifferences = append(s.prismDifferences, w.Error())
 	}
 	return err
 }
 
-// Difference words what Differences found.
+// Difference returns the warning for a result of Differences.
 func (s *Space) Difference(what string, n, first int) string {
 	return fmt.Sprintf("the %s is that of exact arithmetic, which is not that of PRISM's doubles in %d states, the first is %s",
 		what, n, s.compiled.StateText(s.State(nil, first)))

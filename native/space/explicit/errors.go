@@ -6,12 +6,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// LimitError says that a state space is larger than allowed. Nothing is kept.
+// LimitError says that a state space is larger than allowed. The states that were found are
+// dropped.
 type LimitError struct {
-	Memory   bool // the limit is of memory, in bytes, and not of states
+	Memory   bool // Limit is a number of bytes, otherwise of states
 	Limit    int64
-	States   int // found
-	Expanded int // whose successors were known
+	States   int // found so far
+	Expanded int // those of them whose choices were computed
 }
 
 // Error says what the limit is and how far exploration came.
@@ -37,16 +38,16 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("deadlocks in %d states, the first is %s", e.Count, e.State)
 }
 
-// RangeError says that a weight or reward is too small or too large for doubles:
-// see sparse.MinNumber. Fractions can still be computed with.
+// RangeError says that a weight or reward is too small or too large for float64 arithmetic: see
+// sparse.MinNumber. Rational arithmetic still works.
 type RangeError struct {
 	File  string
 	Pos   syntax.Pos
 	What  string // "probability 1/10^400"
-	State string // "(s=2)"; "" for imported ones
+	State string // "(s=2)"; "" in an imported space
 }
 
-// Error returns the message, without the place.
+// Error returns the message without the position.
 func (e *RangeError) Error() string {
 	msg := e.What + " is too small or too large to compute with doubles"
 	if e.State != "" {

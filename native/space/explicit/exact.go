@@ -14,21 +14,21 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactExpander lists the choices of a state with fractions for weights.
+// exactExpander computes the choices of a state with rational weights.
 type exactExpander struct {
 	m *compile.Model
 	x compile.Expander
-	// tolerance is how far probabilities may sum from one, relatively: not at
-	// all in exact models, and as PRISM has it in those of doubles.
+	// tolerance is the allowed relative difference of a sum of probabilities from 1: 0 in
+	// exact models, PRISM's tolerance otherwise.
 	tolerance *big.Rat
 	// normalised says that weights were divided by a sum that was not one.
 	normalised bool
-	// encloses lets a fraction that is within narrow of a weight, relatively, stand for
-	// one that has none, as models of doubles may have it. Then enclosed is set.
+	// encloses allows a fraction within the relative distance maxEnclosure of an irrational
+	// weight in its place. enclosed says that this happened.
 	encloses, enclosed bool
-	// constant has the weights of the commands in which they are the same in every state.
+	// constant caches the weights of commands whose weights do not depend on the state.
 	constant map[*sema.Command][]*big.Rat
-	// intervals are those commands' weights in an interval model.
+	// intervals is the same for interval models.
 	intervals map[*sema.Command][]interval
 }
 
@@ -39,33 +39,33 @@ func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) 
 	}
 }
 
-// exactChoice is a choice, or in a Markov chain a part of the row, whose
-// transitions have one action. No two have the same target.
+// exactChoice is a choice; in a Markov chain it is the part of the row with one action. Targets
+// are distinct.
 type exactChoice struct {
 	action  int
 	weights []*big.Rat // shared, never changed
-	highs   []*big.Rat // the upper ends of intervals, whose lower ones are weights; or nil
+	highs   []*big.Rat // upper bounds of intervals, weights are the lower ones; nil otherwise
 	targets [][]int32
-	index   map[string]int // of many targets
-	key     []byte
+	index   map[string]int // index of each target, if there are many
+	key     []byte         // scratch space for keys of index
 }
 
-// expand returns the choices, and how many there were: in a Markov chain those
-// with the same action are one. In a DTMC all are divided by their sum.
+// expand returns the choices of a state, and the number n of enabled choices: in a Markov chain
+// choices with the same action are merged. In a DTMC all weights are divided by their sum.
 func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactChoice, n int, err error) {
-	cs, err := x.x.Enabled(state)
+	enabled, err := x.x.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
-	for i := range cs.List {
+	for i := range enabled.List {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		list := x.choice
+		newChoice := x.choice
 		if intervals(x.m) {
-			list = x.intervalChoice
+			newChoice = x.intervalChoice
 		}
-		c, err := list(ctx, state, &cs.List[i])
+		c, err := newChoice(ctx, state, &enabled.List[i])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -73,17 +73,17 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactC
 	}
 	switch x.m.Program().Type {
 	case syntax.IDTMC:
-		return out, len(cs.List), x.single(state, cs.List)
+		return out, len(enabled.List), x.requireOneCommand(state, enabled.List)
 	case syntax.DTMC:
 		normalise(out)
-		return merge(out), len(cs.List), nil
+		return merge(out), len(enabled.List), nil
 	case syntax.CTMC:
-		return merge(out), len(cs.List), nil
+		return merge(out), len(enabled.List), nil
 	}
-	return out, len(cs.List), nil
+	return out, len(enabled.List), nil
 }
 
-// normalise divides all weights by their sum. That of one choice is one.
+// normalise divides all weights by their sum. The weights of a single choice sum to 1 already.
 func normalise(cs []exactChoice) {
 	if len(cs) <= 1 {
 		return
@@ -101,7 +101,7 @@ func normalise(cs []exactChoice) {
 	}
 }
 
-// merge joins choices with the same action, in order of first appearance.
+// merge merges choices with the same action, in order of first appearance.
 func merge(cs []exactChoice) []exactChoice {
 	if len(cs) <= 1 {
 		return cs
@@ -120,6 +120,7 @@ func merge(cs []exactChoice) []exactChoice {
 	return out
 }
 
+// add adds a transition to the choice.
 func (c *exactChoice) add(target []int32, w *big.Rat) {
 	if i := c.find(target); i >= 0 {
 		c.weights[i] = new(big.Rat).Add(c.weights[i], w)
@@ -128,9 +129,9 @@ func (c *exactChoice) add(target []int32, w *big.Rat) {
 	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
 }
 
-// find returns the place of a target, -1 if it is new: then it is expected next.
+// find returns the index of a target; -1 if it is new, and then the caller must append it.
 func (c *exactChoice) find(target []int32) int {
-	if len(c.targets) < maxRoom {
+	if len(c.targets) < maxCapacity {
 		return slices.IndexFunc(c.targets, func(t []int32) bool { return slices.Equal(t, target) })
 	}
 	if c.index == nil {
@@ -146,6 +147,7 @@ func (c *exactChoice) find(target []int32) int {
 	return -1
 }
 
+// bytes returns a target as a key of index.
 func (c *exactChoice) bytes(target []int32) []byte {
 	c.key = c.key[:0]
 	for _, x := range target {
@@ -154,31 +156,32 @@ func (c *exactChoice) bytes(target []int32) []byte {
 	return c.key
 }
 
-// maxRoom is for how many targets of a choice there is room at once.
-const maxRoom = 64
+// maxCapacity is the largest number of targets for which memory is allocated at once, and from
+// which on they are found by a map.
+const maxCapacity = 64
 
-// choice goes through the combinations of the commands' updates, the first
-// command's varying fastest.
+// choice multiplies the weights of all combinations of the commands' updates; the update of the
+// first command varies fastest.
 func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
 	out := exactChoice{action: c.Action}
 	var weights [][]*big.Rat
 	for _, ref := range c.Commands {
-		ws, err := x.weigh(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+		ws, err := x.commandWeights(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return out, err
 		}
 		weights = append(weights, ws)
 	}
-	n := 1 // combinations, as far as there is room for them
+	n := 1 // combinations, at most maxCapacity
 	for _, ws := range weights {
-		n = min(n*len(ws), maxRoom)
+		n = min(n*len(ws), maxCapacity)
 	}
 	out.targets, out.weights = make([][]int32, 0, n), make([]*big.Rat, 0, n)
 	room := make([]int32, 0, n*len(state))
 	pick := make([]int, len(weights))
-	products := make([]*big.Rat, len(weights)) // of the weights picked from there on
-	for changed := len(pick) - 1; changed >= 0; changed = advance(pick, weights) {
-		for i := changed; i >= 0; i-- {
+	products := make([]*big.Rat, len(weights)) // products[i] is that of the picked weights from i on
+	for last := len(pick) - 1; last >= 0; last = advance(pick, weights) {
+		for i := last; i >= 0; i-- {
 			if products[i] = weights[i][pick[i]]; i+1 < len(pick) {
 				products[i] = new(big.Rat).Mul(products[i], products[i+1])
 			}
@@ -188,7 +191,7 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 			continue
 		}
 		if cap(room)-len(room) < len(state) {
-			room = make([]int32, 0, maxRoom*len(state))
+			room = make([]int32, 0, maxCapacity*len(state))
 		}
 		room = append(room, state...)
 		target := room[len(room)-len(state) : len(room) : len(room)]
@@ -203,8 +206,8 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 	return out, nil
 }
 
-// advance goes on to the next combination and returns the last number that it changed, -1
-// after the last combination.
+// advance moves pick to the next combination and returns the last index that changed; -1 after the
+// last combination.
 func advance[T any](pick []int, weights [][]T) int {
 	for i, ws := range weights {
 		if pick[i]++; pick[i] < len(ws) {
@@ -215,13 +218,13 @@ func advance[T any](pick []int, weights [][]T) int {
 	return -1
 }
 
-// weigh evaluates the probabilities of a command, whose sum must be one; what is
-// tolerated is divided by the sum.
-func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error) {
+// commandWeights returns the probabilities or rates of a command, from the cache if they are
+// constant. Probabilities must sum to 1; a sum within the tolerance is divided out.
+func (x *exactExpander) commandWeights(state []int32, c *sema.Command) ([]*big.Rat, error) {
 	if known := x.constant[c]; known != nil {
 		return known, nil
 	}
-	out, err := x.weighAnew(state, c)
+	out, err := x.evaluateWeights(state, c)
 	if err == nil && constantWeights(c) {
 		x.constant[c] = out
 	}
@@ -233,7 +236,8 @@ func isConst(e sema.Expr) bool {
 	return ok
 }
 
-func (x *exactExpander) weighAnew(state []int32, c *sema.Command) ([]*big.Rat, error) {
+// evaluateWeights is commandWeights without the cache.
+func (x *exactExpander) evaluateWeights(state []int32, c *sema.Command) ([]*big.Rat, error) {
 	what := "probability"
 	if x.m.Program().Type == syntax.CTMC {
 		what = "rate"
@@ -269,7 +273,7 @@ func (x *exactExpander) weighAnew(state []int32, c *sema.Command) ([]*big.Rat, e
 	return out, nil
 }
 
-// weight evaluates one probability or rate; nil is the constant 1.
+// weight evaluates a probability or rate; nil stands for the constant 1. what names it in errors.
 func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Rat, error) {
 	if e == nil {
 		return big.NewRat(1, 1), nil
@@ -289,19 +293,18 @@ func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Ra
 	switch {
 	case !x.encloses || !ok:
 		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v.Value))
-	case !(enclosureWidth(lo, hi) <= narrow):
+	case !(enclosureWidth(lo, hi) <= maxEnclosure):
 		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and the digits that are known of it are too few", what, v.Lo, v.Hi))
 	}
 	x.enclosed = true
 	return lo, nil
 }
 
-// narrow is the greatest relative difference between the ends of a weight without
-// a fraction: so little that the products and sums of any choice's weights are
-// within one unit of those that are meant.
-const narrow = 0x1p-100
+// maxEnclosure is the largest relative width of an enclosure of an irrational weight. It is so
+// small that it changes sums and products of weights by less than one unit roundoff.
+const maxEnclosure = 0x1p-100
 
-// enclosureWidth is the relative difference between the ends of a positive number.
+// enclosureWidth returns the relative width of an interval of positive numbers.
 func enclosureWidth(lo, hi *big.Rat) float64 {
 	if lo.Sign() <= 0 {
 		return math.Inf(1)
@@ -311,11 +314,12 @@ func enclosureWidth(lo, hi *big.Rat) float64 {
 	return w
 }
 
+// fail returns an error of the model in a state.
 func (x *exactExpander) fail(state []int32, pos syntax.Pos, msg string) error {
 	return &compile.StateError{File: x.m.Program().File, Pos: pos, State: x.m.StateText(state), Msg: msg}
 }
 
-// evalFailure gives an error of evaluation its state.
+// evalFailure adds the state to an error of evaluation.
 func evalFailure(m *compile.Model, state []int32, err error) error {
 	if e, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{File: m.Program().File, Pos: e.Pos, State: m.StateText(state), Msg: e.Msg, Undecided: e.Undecided}
@@ -323,12 +327,12 @@ func evalFailure(m *compile.Model, state []int32, err error) error {
 	return err
 }
 
-// unsupported refuses what cannot be done with fractions.
+// unsupported returns the error for a number that rational arithmetic cannot represent.
 func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) error {
 	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
 }
 
-// constantWeights reports whether the weights of a command are the same in all states.
+// constantWeights reports whether the weights of a command do not depend on the state.
 func constantWeights(c *sema.Command) bool {
 	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
 }

@@ -13,9 +13,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// batch is some states and, once done says so, what they lead to: in a Markov
-// chain each state has one row, in an MDP no two choices of a state are the
-// same. A state without choices is a deadlock.
+// batch is a group of states that one worker expands. After done, it holds their choices: one row
+// for each state of a Markov chain, distinct choices for each state of an MDP. A deadlock has no
+// choice.
 type batch struct {
 	states []uint64
 	done   chan struct{}
@@ -23,23 +23,23 @@ type batch struct {
 	err error
 	compile.PackedChoices
 	actions  []sparse.Action // per choice in an MDP, per transition otherwise
-	rats     []*big.Rat      // instead of Weights, in exact models
-	highs    []*big.Rat      // upper ends, in interval models: rats are the lower ones
+	rats     []*big.Rat      // instead of Weights in exact models
+	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
 	overlaps int             // states of a DTMC with several commands enabled
-	merged   int             // choices that were left out, for being those of their state before
-	relErr   float64
-	unfit    error // a weight that doubles are no good for
-	// normalised says that fractions of this batch or one before were divided by their sum.
+	merged   int             // choices that were dropped because their state has an equal one
+	relErr   float64         // bound on the relative error of Weights
+	rangeErr error           // a weight outside the range of float64
+	// normalised says that fractions of this or an earlier batch were divided by their sum.
 	normalised bool
-	// near is how far weights may differ that are the same but for errors, and
-	// nearly says that two did.
+	// near is the relative difference that rounding may cause between equal weights;
+	// nearly says that two different weights are within it.
 	near   float64
 	nearly bool
 }
 
 func (b *batch) reset() {
-	b.states, b.err, b.overlaps, b.merged, b.relErr, b.unfit = b.states[:0], nil, 0, 0, 0, nil
+	b.states, b.err, b.overlaps, b.merged, b.relErr, b.rangeErr = b.states[:0], nil, 0, 0, 0, nil
 	b.PackedChoices.Reset()
 	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
 	b.highs = b.highs[:0]
@@ -51,19 +51,21 @@ type worker struct {
 	codec *codec
 	kind  sparse.Kind
 	x     compile.PackedExpander
-	exact *exactWorker // of whole batches, nil unless fractions are wanted
-	fixer *exactWorker // of states where doubles fail; its batch is scratch
-	errs  *weightErrors
-	state []int32
-	b     *batch
-	moves []compile.Move
-	// present unpacks state number at of the batch.
-	present func() []int32
-	at      int
-	// What has been read of the batch's choices and transitions, and what of
-	// that is kept.
+	exact *exactWorker // expands all batches of an exact model, nil otherwise
+	// rationalWorker expands states for which float64 weights are not accurate enough; its
+	// batch is scratch space.
+	rationalWorker *exactWorker
+	errs           *weightErrors
+	state          []int32
+	b              *batch
+	moves          []compile.Move
+	// currentState unpacks state at of the batch.
+	currentState func() []int32
+	at           int
+	// choice and transition count the entries of the batch that were read, keptChoices and
+	// kept the entries that were written back in front of them.
 	choice, transition, keptChoices, kept int
-	done                                  int // work since the context was looked at
+	work                                  int // comparisons since the context was polled
 }
 
 func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.PackedExpander, opts Options) (*worker, error) {
@@ -76,7 +78,7 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 		return nil, err
 	}
 	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: errs, state: make([]int32, len(p.Vars))}
-	w.present = func() []int32 {
+	w.currentState = func() []int32 {
 		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
 		return w.state
 	}
@@ -87,49 +89,49 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 		}
 		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, tolerance)}
 		if x.Name() == "machine" {
-			w.exact.machine = &alternatives{moves: make([]weights, len(x.Moves()))}
+			w.exact.machine = &compiledChoices{moves: make([]weights, len(x.Moves()))}
 		}
 	} else {
-		// An own worker, for its batch.
 		scratch := &worker{p: p, codec: c, kind: w.kind, b: &batch{}}
-		w.fixer = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
-		w.fixer.weigher.encloses = true
+		w.rationalWorker = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
+		w.rationalWorker.weigher.encloses = true
 	}
 	return w, nil
 }
 
-func (w *worker) work(ctx context.Context, jobs <-chan *batch) {
+// run expands the batches of jobs until the channel is closed.
+func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
 	for b := range jobs {
 		w.expand(ctx, b)
 		b.done <- struct{}{}
 	}
 }
 
-// expand fills a batch with what its states lead to.
+// expand fills a batch with the choices of its states and the hashes of their targets.
 func (w *worker) expand(ctx context.Context, b *batch) {
 	w.b = b
 	if w.exact != nil {
 		b.err = w.exact.expand(ctx)
 		b.normalised = w.exact.weigher.normalised
 	} else {
-		b.err = w.floats(ctx)
+		b.err = w.expandFloats(ctx)
 	}
 	for i := 0; i < len(b.Targets); i += w.codec.words {
 		b.hashes = append(b.hashes, hash(b.Targets[i:i+w.codec.words]))
 	}
 }
 
-// floats expands a batch with doubles. What the expander gives is turned into
-// rows or different choices in place. States in which doubles fail, or are not
-// close to what the model says, are expanded with fractions instead.
-func (w *worker) floats(ctx context.Context) error {
+// expandFloats expands a batch with float64 weights. It turns the choices of the expander into
+// rows, or distinct choices, in place. A state in which float64 arithmetic fails or is too
+// inaccurate is expanded with fractions instead.
+func (w *worker) expandFloats(ctx context.Context) error {
 	b, words := w.b, w.codec.words
 	w.choice, w.transition, w.keptChoices, w.kept = 0, 0, 0, 0
 	for n := 0; n < len(b.states)/words; {
 		failed := w.x.Expand(ctx, b.states[n*words:], &b.PackedChoices)
 		w.moves = w.x.Moves()
 		for ; n < len(b.Choices); n++ {
-			if err := w.doubles(ctx, n); err != nil {
+			if err := w.floatChoices(ctx, n); err != nil {
 				return w.finish(n, err)
 			}
 		}
@@ -145,7 +147,7 @@ func (w *worker) floats(ctx context.Context) error {
 	return w.finish(len(b.Choices), nil)
 }
 
-// finish cuts off what was not kept; the first n states are complete.
+// finish cuts the batch to the entries that were kept. The first n states are complete.
 func (w *worker) finish(n int, err error) error {
 	b := w.b
 	b.Choices = b.Choices[:n]
@@ -154,17 +156,17 @@ func (w *worker) finish(n int, err error) error {
 	return err
 }
 
-// doubles makes rows or different choices of state n of the batch.
-func (w *worker) doubles(ctx context.Context, n int) error {
+// floatChoices turns the choices of state n of the batch into a row, or into distinct choices.
+func (w *worker) floatChoices(ctx context.Context, n int) error {
 	b := w.b
 	choices := int(b.Choices[n])
 	if choices == 0 {
 		return nil
 	}
 	w.at = n
-	e, err := w.errs.of(w.present, w.moves, w.view(choices))
+	e, err := w.errs.of(w.currentState, w.moves, w.view(choices))
 	if err != nil {
-		if _, ok := err.(doubtful); !ok {
+		if _, ok := err.(needsFractions); !ok {
 			return err
 		}
 		transitions := 0
@@ -179,13 +181,13 @@ func (w *worker) doubles(ctx context.Context, n int) error {
 		err = w.row(ctx, choices)
 	} else {
 		b.near, b.nearly = 3*e, false
-		err = w.different(ctx, choices)
+		err = w.keepDistinct(ctx, choices)
 	}
 	b.Choices[n] = uint32(w.keptChoices - first)
 	if err != nil || !b.nearly {
 		return err
 	}
-	// Whether choices are the same is what the fractions say, if there are any.
+	// Rounding may hide that two choices are equal or make them so: compare the fractions.
 	endChoices, end := w.keptChoices, w.kept
 	w.keptChoices, w.kept, b.nearly = first, kept, false
 	if w.fractions(ctx, n, 0, 0) != nil {
@@ -194,10 +196,11 @@ func (w *worker) doubles(ctx context.Context, n int) error {
 	return ctx.Err()
 }
 
-// fractions expands state n of the batch with fractions, in the place of the
-// next choices and transitions, so many of each. Nothing is changed by an error.
+// fractions expands state n of the batch with fractions and stores the nearest float64 values in
+// place of the given numbers of choices and transitions that come next. After an error the batch
+// is unchanged.
 func (w *worker) fractions(ctx context.Context, n, choices, transitions int) error {
-	b, x := w.b, w.fixer
+	b, x := w.b, w.rationalWorker
 	words := w.codec.words
 	s := x.b
 	s.reset()
@@ -209,8 +212,8 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 	w.makeRoom(len(s.Transitions), len(s.rats))
 	for i, r := range s.rats {
 		f, _ := sparse.Double(r)
-		if !sparse.InRange(f) && b.unfit == nil {
-			b.unfit = w.outOfRange(s.states, r)
+		if !sparse.InRange(f) && b.rangeErr == nil {
+			b.rangeErr = w.rangeError(s.states, r)
 		}
 		b.Weights[w.kept+i] = f
 	}
@@ -231,8 +234,8 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 	return nil
 }
 
-// makeRoom moves what was not read yet, so that so many choices and transitions
-// can be kept before it.
+// makeRoom moves the entries that were not read yet, so that the given numbers of choices and
+// transitions fit in front of them.
 func (w *worker) makeRoom(choices, transitions int) {
 	b, words := w.b, w.codec.words
 	if gap := w.keptChoices + choices - w.choice; gap > 0 {
@@ -247,22 +250,22 @@ func (w *worker) makeRoom(choices, transitions int) {
 	}
 }
 
-func (w *worker) outOfRange(state []uint64, r *big.Rat) error {
+func (w *worker) rangeError(state []uint64, r *big.Rat) error {
 	what := "probability"
 	if w.kind == sparse.CTMC {
 		what = "rate"
 	}
 	w.codec.unpack(w.state, state)
-	m := w.fixer.weigher.m
+	m := w.rationalWorker.weigher.m
 	return &RangeError{File: w.p.File, What: what + " " + shortRat(r), State: m.StateText(w.state)}
 }
 
-// shortRat writes about what a fraction is.
+// shortRat returns a fraction as a decimal with four digits.
 func shortRat(r *big.Rat) string {
 	return new(big.Float).SetPrec(64).SetRat(r).Text('g', 4)
 }
 
-// view returns the next n choices, as the expander gave them.
+// view returns the next n choices as the expander wrote them.
 func (w *worker) view(n int) compile.PackedChoices {
 	b := w.b
 	return compile.PackedChoices{
@@ -271,7 +274,7 @@ func (w *worker) view(n int) compile.PackedChoices {
 	}
 }
 
-// actionOf returns the Action of an index into Program.Actions.
+// actionOf turns an index into Program.Actions into a sparse.Action.
 func actionOf(i int) sparse.Action {
 	if i == sema.Unlabelled {
 		return sparse.NoAction
@@ -279,11 +282,11 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// different keeps those of the next n choices, of one state of an MDP, that do
-// not have the action and the distribution of an earlier one.
+// keepDistinct keeps those of the next n choices of a state of an MDP that differ in action or
+// distribution from all earlier choices of the state.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) different(ctx context.Context, n int) error {
+func (w *worker) keepDistinct(ctx context.Context, n int) error {
 	b, words := w.b, w.codec.words
 	first := w.keptChoices
 	for range n {
@@ -295,10 +298,10 @@ func (w *worker) different(ctx context.Context, n int) error {
 		w.transition += m
 		a := actionOf(w.moves[b.Moves[w.choice]].Action)
 		w.choice++
-		if err := w.did(ctx, (w.keptChoices-first)*m); err != nil {
+		if err := w.countWork(ctx, (w.keptChoices-first)*m); err != nil {
 			return err
 		}
-		if b.repeats(first, w.keptChoices, w.kept, m, a, words) {
+		if b.isDuplicate(first, w.keptChoices, w.kept, m, a, words) {
 			b.merged++
 			continue
 		}
@@ -310,23 +313,23 @@ func (w *worker) different(ctx context.Context, n int) error {
 	return nil
 }
 
-// workPerPoll takes some milliseconds.
+// workPerPoll is the number of comparisons between two polls of the context, a few milliseconds.
 const workPerPoll = 1 << 18
 
-// did notes work, in comparisons of transitions, and returns the context's error:
-// a state can have more choices than anybody waits for.
-func (w *worker) did(ctx context.Context, work int) error {
-	if w.done += work; w.done < workPerPoll {
+// countWork adds to the comparisons done and polls the context now and then: the choices of a
+// single state can take very long.
+func (w *worker) countWork(ctx context.Context, work int) error {
+	if w.work += work; w.work < workPerPoll {
 		return nil
 	}
-	w.done = 0
+	w.work = 0
 	return ctx.Err()
 }
 
-// repeats reports whether one of the choices from first to end is the choice
-// with action a and m transitions from at on; the transitions of the last one
-// end there.
-func (b *batch) repeats(first, end, at, m int, a sparse.Action, words int) bool {
+// isDuplicate reports whether one of the choices from first to end has action a and the same
+// distribution as the m transitions from index at on. The transitions of choice end-1 must end at
+// index at.
+func (b *batch) isDuplicate(first, end, at, m int, a sparse.Action, words int) bool {
 	other := at
 	for j := end - 1; j >= first; j-- {
 		n := int(b.Transitions[j])
@@ -338,8 +341,8 @@ func (b *batch) repeats(first, end, at, m int, a sparse.Action, words int) bool 
 	return false
 }
 
-// same reports whether n transitions from i on are those from j on in some
-// order. No two of either have the same target.
+// same reports whether the n transitions from i on equal those from j on, in any order. Targets
+// are distinct within each group.
 func (b *batch) same(i, j, n, words int) bool {
 	for k := i; k < i+n; k++ {
 		found := false
@@ -355,8 +358,8 @@ func (b *batch) same(i, j, n, words int) bool {
 
 func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)*words] }
 
-// sameWeight notes in nearly if two doubles differ, but may not if their errors
-// are left out.
+// sameWeight compares two weights. It sets nearly if two float64 weights differ by no more than
+// rounding explains.
 func (b *batch) sameWeight(i, j int) bool {
 	if len(b.rats) > 0 {
 		return b.rats[i].Cmp(b.rats[j]) == 0 && (len(b.highs) == 0 || b.highs[i].Cmp(b.highs[j]) == 0)
@@ -369,10 +372,9 @@ func (b *batch) sameWeight(i, j int) bool {
 	return false
 }
 
-// row makes the next n choices, of one state of a Markov chain, one row: in a
-// DTMC every probability is divided by the total, which resolves overlapping
-// commands uniformly; in a CTMC rates add up. Transitions with the same action
-// and target are added; those with different actions stay apart.
+// row merges the next n choices of a state of a Markov chain into one row. In a DTMC it divides
+// every probability by their total, which resolves overlapping commands uniformly; in a CTMC rates
+// add up. Transitions with the same action and target are added.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (w *worker) row(ctx context.Context, n int) error {
@@ -380,12 +382,12 @@ func (w *worker) row(ctx context.Context, n int) error {
 	first, total := w.kept, 0.0
 	for i := range n {
 		a := actionOf(w.moves[b.Moves[w.choice]].Action)
-		if err := w.did(ctx, (w.kept-first)*int(b.Transitions[w.choice])); err != nil {
+		if err := w.countWork(ctx, (w.kept-first)*int(b.Transitions[w.choice])); err != nil {
 			return err
 		}
 		for range b.Transitions[w.choice] {
 			total += b.Weights[w.transition]
-			w.add(first, a, i > 0)
+			w.addToRow(first, a, i > 0)
 			w.transition++
 		}
 		w.choice++
@@ -403,9 +405,9 @@ func (w *worker) row(ctx context.Context, n int) error {
 	return nil
 }
 
-// add adds the next transition to the row that began at first. Within one
-// choice there are no equal targets, and nothing to look for.
-func (w *worker) add(first int, a sparse.Action, search bool) {
+// addToRow adds the next transition to the row that begins at first. search says that the
+// row may contain its target already.
+func (w *worker) addToRow(first int, a sparse.Action, search bool) {
 	b, words, at := w.b, w.codec.words, w.transition
 	for i := first; search && i < w.kept; i++ {
 		if b.actions[i] == a && equalWords(b.target(i, words), b.target(at, words)) {
@@ -419,11 +421,11 @@ func (w *worker) add(first int, a sparse.Action, search bool) {
 	w.kept++
 }
 
-// exactWorker expands batches with fractions for weights.
+// exactWorker expands batches with rational weights.
 type exactWorker struct {
 	*worker
 	weigher *exactExpander
-	machine *alternatives // nil where everything is interpreted
+	machine *compiledChoices // nil if every state is interpreted
 }
 
 func (w *exactWorker) expand(ctx context.Context) error {
@@ -431,7 +433,7 @@ func (w *exactWorker) expand(ctx context.Context) error {
 		w.state = make([]int32, len(w.p.Vars))
 	}
 	if w.machine != nil {
-		return w.faster(ctx)
+		return w.expandCompiled(ctx)
 	}
 	for i := 0; i < len(w.b.states); i += w.codec.words {
 		w.codec.unpack(w.state, w.b.states[i:i+w.codec.words])
@@ -442,7 +444,7 @@ func (w *exactWorker) expand(ctx context.Context) error {
 	return nil
 }
 
-// choices appends the choices of a state, or its row.
+// choices appends the choices of a state of an MDP, or the row of a state of a Markov chain.
 func (w *exactWorker) choices(ctx context.Context) error {
 	b := w.b
 	first := len(b.Transitions)
@@ -461,16 +463,16 @@ func (w *exactWorker) choices(ctx context.Context) error {
 			if r.highs != nil {
 				b.highs = append(b.highs, r.highs[j])
 			}
-			w.target(r.targets[j])
+			w.addTarget(r.targets[j])
 			if w.kind != sparse.MDP {
 				b.actions = append(b.actions, actionOf(r.action))
 			}
 		}
 		if w.kind == sparse.MDP {
-			if err := w.did(ctx, (len(b.Transitions)-first)*len(r.targets)); err != nil {
+			if err := w.countWork(ctx, (len(b.Transitions)-first)*len(r.targets)); err != nil {
 				return err
 			}
-			w.close(first, at, actionOf(r.action))
+			w.endChoice(first, at, actionOf(r.action))
 			at = len(b.rats)
 		}
 	}
@@ -481,18 +483,19 @@ func (w *exactWorker) choices(ctx context.Context) error {
 	return nil
 }
 
-func (w *exactWorker) target(state []int32) {
+// addTarget appends a packed target state.
+func (w *exactWorker) addTarget(state []int32) {
 	n := len(w.b.Targets)
 	w.b.Targets = slices.Grow(w.b.Targets, w.codec.words)[:n+w.codec.words]
 	w.codec.pack(w.b.Targets[n:], state)
 }
 
-// close makes the transitions from at on a choice, unless one of the state's
-// choices, which begin at first, is the same.
-func (w *exactWorker) close(first, at int, a sparse.Action) {
+// endChoice makes a choice of the transitions from index at on. It drops them if an earlier
+// choice of the state, from first on, is the same.
+func (w *exactWorker) endChoice(first, at int, a sparse.Action) {
 	b := w.b
 	m := len(b.rats) - at
-	if b.repeats(first, len(b.Transitions), at, m, a, w.codec.words) {
+	if b.isDuplicate(first, len(b.Transitions), at, m, a, w.codec.words) {
 		b.merged++
 		b.rats, b.Targets = b.rats[:at], b.Targets[:at*w.codec.words]
 		b.highs = b.highs[:min(at, len(b.highs))]

@@ -27,31 +27,30 @@ type Options struct {
 	// MaxMemory is the number of bytes that states, choices and transitions
 	// may take; 0 means three quarters of what the system says is available.
 	MaxMemory int64
-	// Part is the number of states, the first ones found, of which to find the
-	// choices; 0 means all. The other states are left out of the model but for a
-	// self-loop, and Space.Unexplored has them.
+	// Part is the number of states to expand, in the order in which they are found; 0 means
+	// all. Other states get a self-loop and are listed in Space.Unexplored.
 	Part int
 	// NoFixDeadlocks makes a deadlock an error. By default it gets a self-loop.
 	NoFixDeadlocks bool
-	// Exact keeps the probabilities as fractions, too.
+	// Exact keeps weights also as fractions.
 	Exact bool
-	// Normalise divides the fractions of an exact model by their sum where that is
-	// one but for rounding, as models of doubles have it. Otherwise it is an error.
+	// Normalise divides the fractions of a command in an exact model by their sum if that
+	// differs from 1 only by rounding. Without it such a sum is an error.
 	Normalise bool
 	// Workers is the number of goroutines that expand states; 0 means one per
 	// processor. The result does not depend on it.
 	Workers int
-	// CompileFrom is the number of states from which on the model runs in
-	// WebAssembly, which takes some time to make; 0 means 2000, a negative
-	// number never. The result does not depend on it.
+	// CompileFrom is the number of states after which the model is compiled to WebAssembly,
+	// which takes some time; 0 means 2000, a negative number never. The result does not
+	// depend on it.
 	CompileFrom int
 	// Progress is called a few times per second, never concurrently.
 	Progress func(progress.Progress)
 }
 
-// Build explores the states that are reachable from the initial ones. Its
-// error is a *compile.StateError for a state in which the model is wrong, a
-// *DeadlockError, a *LimitError, a *compile.UnsupportedError, or the context's.
+// Build explores the states that are reachable from the initial ones. The error is a
+// *compile.StateError for a state in which the model is wrong, a *DeadlockError, a *LimitError, a
+// *compile.UnsupportedError, or the context's.
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
 func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) {
@@ -67,10 +66,10 @@ func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) 
 	return x.explore(ctx)
 }
 
-// Onward explores on from some of the states that a part of a model left unexplored, as
-// Build does: they are the initial states of the space that is returned, in their order,
-// which knows nothing of the states before them but what there is to warn of.
-func (s *Space) Onward(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
+// ExploreFurther explores from the given unexplored states of s, as Build does. They are the
+// initial states of the new space, in their order. The new space keeps the warnings of s and
+// nothing else.
+func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
 	x := newExploration(s.compiled, opts)
 	for i := range from.All() {
 		x.store.add(s.store.at(i))
@@ -80,12 +79,12 @@ func (s *Space) Onward(ctx context.Context, from *sparse.Set, opts Options) (*Sp
 	if err != nil {
 		return nil, err
 	}
-	out.differ = append(slices.Clip(s.differ), out.differ...)
-	out.fixed = s.deadlocks()
+	out.prismDifferences = append(slices.Clip(s.prismDifferences), out.prismDifferences...)
+	out.earlierDeadlocks = s.deadlocks()
 	return out, nil
 }
 
-// explore goes on from the states that there are.
+// explore expands the states in the store and all that are reachable from them.
 func (x *exploration) explore(ctx context.Context) (*Space, error) {
 	m, opts := x.m, x.opts
 	x.initial = x.store.n
@@ -99,8 +98,8 @@ func (x *exploration) explore(ctx context.Context) (*Space, error) {
 	return x.finish()
 }
 
-// exploration is a search under way. Batches of states are expanded by workers
-// and committed in order by one goroutine, which owns everything here.
+// exploration is a breadth-first search in progress. Workers expand batches of states; one
+// goroutine commits the batches in order and owns everything here.
 type exploration struct {
 	m       *compile.Model
 	opts    Options
@@ -115,8 +114,8 @@ type exploration struct {
 	overlaps  int
 	merged    int
 	err       float64 // relative error of the weights
-	unfit     error   // the first weight that doubles are no good for
-	rounded   bool    // nobody asked for fractions
+	rangeErr  error   // the first weight outside the range of float64
+	rounded   bool    // the caller did not ask for fractions
 	// normalised says that fractions were divided by their sum.
 	normalised bool
 
@@ -125,7 +124,7 @@ type exploration struct {
 	fallback error    // why the model was not compiled
 	started  time.Time
 	reported time.Time
-	limit    int64 // of memory
+	limit    int64 // on memory, in bytes
 }
 
 func newExploration(m *compile.Model, opts Options) *exploration {
@@ -141,8 +140,8 @@ func newExploration(m *compile.Model, opts Options) *exploration {
 	return x
 }
 
-// kind maps types of models; partially observable and unprobabilistic models
-// are handled as MDPs.
+// kind returns the kind of a model. Partially observable and non-probabilistic models are handled
+// as MDPs.
 func kind(t syntax.ModelType) sparse.Kind {
 	switch t {
 	case syntax.DTMC, syntax.IDTMC:
@@ -153,19 +152,20 @@ func kind(t syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// intervals reports whether probabilities are intervals, whose ends are kept as
-// fractions always.
+// intervals reports whether probabilities are intervals. Their bounds are always kept as
+// fractions.
 func intervals(m *compile.Model) bool {
 	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
 }
 
-// batchStates is the greatest number of states that a worker expands at a time.
+// batchStates is the largest number of states in a batch.
 const batchStates = 512
 
-// compileFrom is the default of Options.CompileFrom: interpreting that many
-// states takes about as long as making the machine.
+// compileFrom is the default of Options.CompileFrom: interpreting this many states takes about as
+// long as compiling the model.
 const compileFrom = 2000
 
+// run interprets the first states and, if there are many, goes on in parallel.
 func (x *exploration) run(ctx context.Context) error {
 	first, err := newWorker(ctx, x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts)
 	if err != nil {
@@ -189,7 +189,7 @@ func (x *exploration) run(ctx context.Context) error {
 	return x.parallel(ctx)
 }
 
-// found is the number of states that there are to explore, as far as is known.
+// found returns the number of states to expand, as far as is known.
 func (x *exploration) found() int {
 	if x.opts.Part > 0 {
 		return min(x.opts.Part, x.store.n)
@@ -197,7 +197,7 @@ func (x *exploration) found() int {
 	return x.store.n
 }
 
-// parallel goes on with several workers.
+// parallel expands the remaining states with several workers.
 func (x *exploration) parallel(ctx context.Context) error {
 	workers := x.opts.Workers
 	if workers <= 0 {
@@ -223,13 +223,13 @@ func (x *exploration) parallel(ctx context.Context) error {
 		}
 		wg.Go(func() {
 			defer fork.Close()
-			w.work(ctx, jobs)
+			w.run(ctx, jobs)
 		})
 	}
 	return x.schedule(ctx, jobs, 2*workers)
 }
 
-// expander returns the machine, or the interpreter where there is none.
+// expander returns the model compiled to WebAssembly, or the interpreter if it cannot be compiled.
 func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
 	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && intervals(x.m) {
 		return x.m.NewPackedInterpreter(x.codec.packing), nil
@@ -248,13 +248,13 @@ func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, err
 	return machine, err
 }
 
-// schedule keeps some batches under way and commits them in order.
-func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, most int) error {
+// schedule keeps up to limit batches in progress and commits them in order.
+func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, limit int) error {
 	var pending, free []*batch
 	for {
-		for x.next < x.found() && len(pending) < most {
+		for x.next < x.found() && len(pending) < limit {
 			var b *batch
-			b, free = take(free)
+			b, free = reuse(free)
 			x.fill(b)
 			pending = append(pending, b)
 			jobs <- b
@@ -271,15 +271,15 @@ func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, most int
 	}
 }
 
-func take(free []*batch) (*batch, []*batch) {
+// reuse takes a batch from the free list, or makes one.
+func reuse(free []*batch) (*batch, []*batch) {
 	if n := len(free); n > 0 {
 		return free[n-1], free[:n-1]
 	}
 	return &batch{done: make(chan struct{}, 1)}, free
 }
 
-// fill copies the next states to a batch: the store changes while they are
-// being expanded.
+// fill copies the next states into a batch, because the store changes while they are expanded.
 func (x *exploration) fill(b *batch) {
 	b.reset()
 	end := min(x.next+batchStates, x.found())
@@ -288,7 +288,7 @@ func (x *exploration) fill(b *batch) {
 	}
 }
 
-// commit adds what a batch's states lead to.
+// commit numbers the targets of a batch and adds its choices to the model.
 func (x *exploration) commit(ctx context.Context, b *batch) error {
 	if b.err != nil {
 		return b.err
@@ -308,23 +308,23 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 		x.expanded += n
 		if len(rows.Choices) > 0 {
 			x.deadlocks = append(x.deadlocks, uint32(x.expanded))
-			x.loop()
+			x.addSelfLoop()
 			rows.Choices = rows.Choices[1:]
 		}
 	}
 	x.overlaps, x.merged = x.overlaps+b.overlaps, x.merged+b.merged
 	x.err = max(x.err, b.relErr)
 	x.normalised = x.normalised || b.normalised
-	x.unfit = cmp.Or(x.unfit, b.unfit)
-	if err := x.check(); err != nil {
+	x.rangeErr = cmp.Or(x.rangeErr, b.rangeErr)
+	if err := x.checkLimits(); err != nil {
 		return err
 	}
 	x.report(false)
 	return ctx.Err()
 }
 
-// loop gives the next state a self-loop.
-func (x *exploration) loop() {
+// addSelfLoop gives the next state a self-loop.
+func (x *exploration) addSelfLoop() {
 	x.builder.State()
 	if kind(x.m.Program().Type) == sparse.MDP {
 		x.builder.Choice(sparse.NoAction)
@@ -341,18 +341,18 @@ func (x *exploration) loop() {
 	x.expanded++
 }
 
-// check compares with the limits.
-func (x *exploration) check() error {
+// checkLimits returns a *LimitError if there are too many states or too much memory is used.
+func (x *exploration) checkLimits() error {
 	if x.opts.MaxStates > 0 && x.store.n > x.opts.MaxStates {
 		return &LimitError{Limit: int64(x.opts.MaxStates), States: x.store.n, Expanded: x.expanded}
 	}
-	if used := x.store.bytes() + x.store.table() + x.builder.Bytes(); x.limit > 0 && used > x.limit {
+	if used := x.store.bytes() + x.store.tableBytes() + x.builder.Bytes(); x.limit > 0 && used > x.limit {
 		return &LimitError{Memory: true, Limit: x.limit, States: x.store.n, Expanded: x.expanded}
 	}
 	return nil
 }
 
-// report tells of progress, ten times a second at most.
+// report reports progress, at most ten times a second.
 func (x *exploration) report(last bool) {
 	if x.opts.Progress == nil {
 		return
@@ -364,9 +364,10 @@ func (x *exploration) report(last bool) {
 	}
 }
 
+// finish builds the space from the committed batches.
 func (x *exploration) finish() (*Space, error) {
 	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit, rounded: x.rounded, normalised: x.normalised}
+	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}
@@ -375,7 +376,7 @@ func (x *exploration) finish() (*Space, error) {
 		s.unexplored = sparse.NewSet(x.store.n)
 		for x.expanded < x.store.n {
 			s.unexplored.Add(x.expanded)
-			x.loop()
+			x.addSelfLoop()
 		}
 	}
 	model, err := x.builder.Finish()
@@ -384,7 +385,7 @@ func (x *exploration) finish() (*Space, error) {
 	}
 	if !x.opts.Exact {
 		model.Err = x.err
-		if x.unfit != nil {
+		if x.rangeErr != nil {
 			model.Err = math.Inf(1)
 		}
 	}
@@ -398,13 +399,12 @@ func (x *exploration) finish() (*Space, error) {
 		}
 	}
 	s.model = model
-	if math.IsInf(model.Err, 1) && s.unfit == nil {
-		s.unfit = &RangeError{File: x.m.Program().File, What: "a probability or rate"}
+	if math.IsInf(model.Err, 1) && s.rangeErr == nil {
+		s.rangeErr = &RangeError{File: x.m.Program().File, What: "a probability or rate"}
 	}
-	return s, s.compareDoubles()
+	return s, s.comparePRISM()
 }
 
-// Fallback says why the model was interpreted although it is large: a
-// *compile.UnsupportedError that names what WebAssembly code cannot be made
-// for, nil otherwise. It concerns speed only.
+// Fallback returns the *compile.UnsupportedError that says why a large model was interpreted
+// instead of compiled to WebAssembly; nil if it was compiled. It affects speed only.
 func (s *Space) Fallback() error { return s.fallback }

@@ -15,19 +15,18 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Imported describes a state space that comes from files instead of from the
-// commands of a model.
+// Imported describes a state space that was read from files, without commands.
 type Imported struct {
 	File string           // what diagnostics name
 	Type syntax.ModelType // DTMC, MDP or CTMC
 	Vars []sema.Variable  // Name, Type (Bool or Int), Low and High count
-	// Valuation returns the values of the variables in a state, until it is called
-	// again; no two states have the same.
+	// Valuation returns the values of the variables in a state, distinct for each state. The
+	// slice is valid until the next call.
 	Valuation func(state int) []int32
 	Actions   []string // action i+1 of the model is Actions[i]
-	// Model is complete: Initial is not empty, Labels lacks init and deadlock.
+	// Model is complete. Initial is not empty; Labels does not include init and deadlock.
 	Model *sparse.Model
-	// Seen is what the states of a POMDP show, in Observables.
+	// Seen holds the observations of a POMDP, in the order of Observables.
 	Seen        *Observations
 	Observables []string
 	// TransitionRewards has one entry per structure of a Markov chain.
@@ -37,27 +36,27 @@ type Imported struct {
 	Rounded, Normalised bool
 }
 
-// Valued is a Valuation by the values of so many variables in state 0, then in state 1,
+// Valued returns a Valuation that reads from values: the variables of state 0, then of state 1,
 // and so on.
 func Valued(values []int32, vars int) func(state int) []int32 {
 	return func(state int) []int32 { return values[state*vars : (state+1)*vars] }
 }
 
-// TransitionReward is a reward per transition, as Space.TransitionRewards returns it.
+// TransitionReward holds a reward for each transition, as returned by Space.TransitionRewards.
 type TransitionReward struct {
 	Values []float64
 	Rats   []*big.Rat
 }
 
-// imports is what a Space knows that was imported.
+// imports holds the parts of an imported space that have no other place.
 type imports struct {
 	transitions []TransitionReward
 	warnings    []string
 	seen        *Observations
 }
 
-// firstImported is the index of the first imported label; the others follow
-// downwards. A sema.Label with such an index stands for a set of the model.
+// firstImported is the sema.Label index of the first imported label; the next ones count down.
+// Such an index stands for a set of states of the model.
 const firstImported = -3
 
 // DuplicateError says that two states of an import have the same valuation.
@@ -68,11 +67,10 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same values", e.First, e.Second)
 }
 
-// Import makes a space of imported states. Its states keep their numbers, also
-// in Order. It can be checked as one that was built from a model, except that
-// fractions cannot be had later: the Model must have them from the start. The
-// error is a *DuplicateError, a syntax.ErrorList for declarations that are not
-// possible, or that of compile.Compile.
+// Import makes a space of imported states, which keep their numbers, also in Order. It can be
+// checked like a space that was built, but rational weights cannot be computed later: the Model
+// must have them from the start. The error is a *DuplicateError, a syntax.ErrorList for impossible
+// declarations, or that of compile.Compile.
 func Import(d *Imported) (*Space, error) {
 	n := d.Model.NumStates()
 	if len(d.Model.Initial) == 0 {
@@ -96,7 +94,7 @@ func Import(d *Imported) (*Space, error) {
 		rounded: d.Rounded, normalised: d.Normalised,
 		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings, seen: d.Seen},
 	}
-	s.judge(d.File)
+	s.checkRange(d.File)
 	s.store = newStoreOf(s.codec.words, n)
 	packed := make([]uint64, s.codec.words)
 	for i := range n {
@@ -106,22 +104,22 @@ func Import(d *Imported) (*Space, error) {
 		}
 	}
 	s.store.seal()
-	if n > 1<<20 { // what was read is of no use any more, and large
+	if n > 1<<20 { // return the memory of the file's contents
 		debug.FreeOSMemory()
 	}
 	return s, nil
 }
 
-// judge notes weights and rewards that doubles are no good for, unless there are
+// checkRange records weights and rewards outside the range of float64, unless the model has
 // fractions.
-func (s *Space) judge(file string) {
+func (s *Space) checkRange(file string) {
 	m := s.model
 	if m.Exact() {
 		return
 	}
 	for _, w := range m.Weights {
-		if !sparse.InRange(w) && s.unfit == nil {
-			s.unfit = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
+		if !sparse.InRange(w) && s.rangeErr == nil {
+			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
 			m.Err = math.Inf(1)
 		}
 	}
@@ -135,7 +133,7 @@ func (s *Space) judge(file string) {
 	}
 }
 
-// tree declares what the space has, as a model without commands.
+// tree returns the declarations of the space as a model without commands.
 func (d *Imported) tree() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
 	name := "imported"
@@ -146,7 +144,7 @@ func (d *Imported) tree() *syntax.Model {
 	for _, v := range d.Vars {
 		decl := &syntax.VarDecl{Name: ident(v.Name), Type: syntax.BoolVar}
 		if v.Type != sema.Bool {
-			// A range has at least two values, and not nearly all of 32 bits.
+			// A range must have at least two values and must not cover all of int32.
 			low, high := int64(v.Low), max(int64(v.High), int64(v.Low)+1)
 			if decl.Type = syntax.IntVar; high <= math.MaxInt32 && high-low < math.MaxInt32 {
 				decl.Type, decl.Low, decl.High = syntax.RangeVar, integer(low), integer(high)
@@ -171,9 +169,8 @@ func (d *Imported) tree() *syntax.Model {
 	return out
 }
 
-// complete puts into the program what no declaration says. The program has no
-// commands, so that nobody may explore it: its initial states are a label that
-// does not exist, which compile refuses.
+// complete sets the parts of the program that declarations cannot express. The program has no
+// commands and must not be explored, so its initial states are a label that compile rejects.
 func (d *Imported) complete(p *sema.Program) {
 	p.Actions = d.Actions
 	for i := range p.Labels {
@@ -185,9 +182,9 @@ func (d *Imported) complete(p *sema.Program) {
 // Imported reports whether the space was imported and not built.
 func (s *Space) Imported() bool { return s.imported != nil }
 
-// composed evaluates a formula of an imported space. The sets of labels are
-// known and their expressions are not, so that connectives are applied to sets.
-func (s *Space) composed(e sema.Expr) (*sparse.Set, error) {
+// combineLabels evaluates a formula of an imported space. Labels are sets of states without
+// expressions, so Boolean operators are applied to the sets.
+func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
 	if sema.Stateless(e) {
 		return s.evaluate(e)
 	}
@@ -211,7 +208,7 @@ func (s *Space) composed(e sema.Expr) (*sparse.Set, error) {
 		}
 		return c.Intersect(a).Union(b.Minus(c)), nil
 	}
-	return nil, s.noLabel(e)
+	return nil, s.unsupportedLabel(e)
 }
 
 func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
@@ -221,12 +218,12 @@ func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
 	case l.Index < len(labels):
 		return s.States(labels[l.Index].X)
 	}
-	return nil, s.noLabel(l)
+	return nil, s.unsupportedLabel(l)
 }
 
 func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 	if e.X.Type() != sema.Bool || e.Y.Type() != sema.Bool {
-		return nil, s.noLabel(e)
+		return nil, s.unsupportedLabel(e)
 	}
 	x, err := s.States(e.X)
 	if err != nil {
@@ -236,7 +233,7 @@ func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	differ := x.Minus(y).Union(y.Minus(x))
+	prismDifferences := x.Minus(y).Union(y.Minus(x))
 	switch e.Op {
 	case syntax.OpAnd:
 		return x.Intersect(y), nil
@@ -245,20 +242,20 @@ func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 	case syntax.OpImplies:
 		return x.Complement().Union(y), nil
 	case syntax.OpIff, syntax.OpEq:
-		return differ.Complement(), nil
+		return prismDifferences.Complement(), nil
 	case syntax.OpNe:
-		return differ, nil
+		return prismDifferences, nil
 	}
-	return nil, s.noLabel(e)
+	return nil, s.unsupportedLabel(e)
 }
 
-func (s *Space) noLabel(e sema.Expr) error {
+func (s *Space) unsupportedLabel(e sema.Expr) error {
 	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "label of an imported model inside an expression that is no Boolean combination"}
 }
 
-// integer is the expression of a number of 32 bits.
+// integer returns the expression of an int32.
 func integer(i int64) syntax.Expr {
-	if i == math.MinInt32 { // of which the language has no literal
+	if i == math.MinInt32 { // the language has no literal for it
 		return &syntax.Binary{Op: syntax.OpSub, X: integer(i + 1), Y: integer(1)}
 	}
 	if i < 0 {

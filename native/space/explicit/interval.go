@@ -10,13 +10,13 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// interval is the probability of an update that is known only to lie between two
-// numbers. Both are shared and never changed.
+// interval is the interval in which the probability of an update lies. Its bounds may be shared
+// and must not be changed.
 type interval struct{ low, high *big.Rat }
 
-// single refuses several commands in a state of an interval Markov chain: PRISM adds
-// their intervals up, to what is no distribution.
-func (x *exactExpander) single(state []int32, cs []compile.Choice) error {
+// requireOneCommand rejects a state of an interval Markov chain with several enabled commands.
+// PRISM adds their intervals, and the result is no distribution.
+func (x *exactExpander) requireOneCommand(state []int32, cs []compile.Choice) error {
 	if len(cs) < 2 {
 		return nil
 	}
@@ -25,15 +25,14 @@ func (x *exactExpander) single(state []int32, cs []compile.Choice) error {
 	return unsupported(x.m, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
-// intervalChoice is choice for intervals: ends are multiplied and added up, and then
-// delimited.
+// intervalChoice is choice for intervals. It multiplies and adds the bounds, then tightens them.
 //
 // Source: PRISM's explicit engine, for interval models.
 func (x *exactExpander) intervalChoice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
 	out := exactChoice{action: c.Action, highs: []*big.Rat{}}
 	var weights [][]interval
 	for _, ref := range c.Commands {
-		ws, err := x.weighInterval(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+		ws, err := x.intervalWeights(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return out, err
 		}
@@ -58,10 +57,11 @@ func (x *exactExpander) intervalChoice(ctx context.Context, state []int32, c *co
 			return out, ctx.Err()
 		}
 	}
-	out.delimit()
+	out.tighten()
 	return out, nil
 }
 
+// addInterval adds a transition to the choice.
 func (c *exactChoice) addInterval(target []int32, w interval) {
 	for i, t := range c.targets {
 		if slices.Equal(t, target) {
@@ -73,8 +73,8 @@ func (c *exactChoice) addInterval(target []int32, w interval) {
 	c.targets, c.weights, c.highs = append(c.targets, target), append(c.weights, w.low), append(c.highs, w.high)
 }
 
-// delimit moves each end to what some distribution takes, whatever the others are.
-func (c *exactChoice) delimit() {
+// tighten moves each bound to the nearest value that some distribution attains.
+func (c *exactChoice) tighten() {
 	lows, highs := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sums
 	for i := range c.weights {
 		lows.Sub(lows, c.weights[i])
@@ -91,9 +91,9 @@ func (c *exactChoice) delimit() {
 	}
 }
 
-// weighInterval evaluates the probabilities of a command, from which some
-// distribution can be chosen.
-func (x *exactExpander) weighInterval(state []int32, c *sema.Command) ([]interval, error) {
+// intervalWeights evaluates the intervals of a command and checks that they contain a
+// distribution.
+func (x *exactExpander) intervalWeights(state []int32, c *sema.Command) ([]interval, error) {
 	if known := x.intervals[c]; known != nil {
 		return known, nil
 	}

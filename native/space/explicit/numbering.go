@@ -1,19 +1,19 @@
 package explicit
 
-// Numbering numbers lists of words, all as long, in the order in which they come first.
-// It is not safe for concurrent use.
+// Numbering gives each distinct list of words a number, in the order in which the lists are added.
+// All lists have the same length. It is not safe for concurrent use.
 type Numbering struct{ store *store }
 
-// NewNumbering returns one for lists of so many words.
+// NewNumbering returns a Numbering of lists with the given number of words.
 func NewNumbering(words int) *Numbering { return &Numbering{newStore(words)} }
 
-// Len is how many lists there are.
+// Len returns the number of distinct lists.
 func (n *Numbering) Len() int { return n.store.n }
 
-// At returns the list with a number. It must not be changed.
+// At returns list number i, which the caller must not change.
 func (n *Numbering) At(i int) []uint64 { return n.store.at(i) }
 
-// Add returns the number of a list, which is copied if it is new.
+// Add returns the number of a list and copies the list if it is new.
 func (n *Numbering) Add(list []uint64) int {
 	i, _ := n.store.add(list)
 	return i

@@ -12,19 +12,20 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Observations are what a partially observable model shows of its states: of each the
-// number, in the order in which the states come, and what that is.
+// Observations are the observations of a POMDP. Of has the number of each state's observation;
+// List has the text of each observation, in order of first appearance.
 type Observations struct {
 	Of   []uint32
 	List []string // "true,3"
 }
 
-// ChoicesError says that a player who sees observations could not tell choices apart:
-// two states show the same and offer different actions, or one offers an action twice.
+// ChoicesError says that a scheduler that sees only observations cannot tell choices apart: two
+// states with the same observation have different actions, or one state has two choices with the
+// same action.
 type ChoicesError struct {
 	File         string
-	State, Other string // "(s=2)", equal where an action is there twice
-	Shown        string // as in Observations.List
+	State, Other string // "(s=2)"; equal if one state has an action twice
+	Shown        string // the observation, as in Observations.List
 }
 
 // Error returns the message, without the file.
@@ -35,9 +36,8 @@ func (e *ChoicesError) Error() string {
 	return fmt.Sprintf("states %s and %s have different actions, and show the same: (%s)", e.Other, e.State, e.Shown)
 }
 
-// Observations evaluates the observables in every state; nil for a model of another
-// type than POMDP. The error is that of the context, of an observable without a value,
-// or a *ChoicesError.
+// Observations evaluates the observables in every state; nil if the model is not a POMDP. The
+// error is the context's, that of an observable, or a *ChoicesError.
 func (s *Space) Observations(ctx context.Context) (*Observations, error) {
 	seen, err := s.observations(ctx)
 	if err != nil || seen == nil {
@@ -66,7 +66,7 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 			return nil, ctx.Err()
 		}
 		state = s.State(state, i)
-		text, err := s.shown(state)
+		text, err := s.observationText(state)
 		if err != nil {
 			return nil, fmt.Errorf("%w in state %s", err, s.compiled.StateText(state))
 		}
@@ -81,8 +81,8 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 	return out, nil
 }
 
-// shown returns what a state shows.
-func (s *Space) shown(state []int32) (string, error) {
+// observationText returns the values of the observables in a state, separated by commas.
+func (s *Space) observationText(state []int32) (string, error) {
 	var text strings.Builder
 	for k, o := range s.Program().Observables {
 		v, _, err := sema.EvalExact(o.X, state)

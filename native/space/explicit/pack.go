@@ -5,12 +5,12 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// codec packs valuations into words; see compile.Packing.
+// codec packs valuations into 64-bit words; see compile.Packing.
 type codec struct {
 	packing *compile.Packing
 	fields  []compile.PackedField
 	words   int
-	bits    int // of a state, unused ones left out
+	bits    int // bits of a state that are in use
 }
 
 func newCodec(vars []sema.Variable) *codec {

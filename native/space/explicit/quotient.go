@@ -6,15 +6,15 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Quotient returns a space of some of the states with the choices, transitions and rewards of
-// another model instead of their own: of each block of a partition one, or those that a scheduler
-// reaches. State i of m is states[i], in which everything about it is evaluated. Rewards has
-// those of some structures of the program, by index. The program remains what it is, also where
-// m is of another kind.
+// Quotient returns a space with the given states, and with the choices, transitions and rewards of
+// m. State i of m is states[i] of s: a representative of a block, or a state that a scheduler
+// reaches. Expressions are evaluated in states[i]. rewards holds the rewards of m by index into
+// Program.Rewards; other reward structures are not available. The program stays the same, even if
+// m has another kind.
 func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	out := &Space{
 		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: m,
-		overlaps: s.overlaps, fallback: s.fallback, differ: s.differ, imported: s.imported, normalised: s.normalised,
+		overlaps: s.overlaps, fallback: s.fallback, prismDifferences: s.prismDifferences, imported: s.imported, normalised: s.normalised,
 		blocks: &blocks{rewards},
 	}
 	for _, i := range states {
@@ -23,10 +23,10 @@ func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*spar
 	return out
 }
 
-// blocks is what a Space knows that is a quotient.
+// blocks holds the rewards of a quotient, by index into Program.Rewards.
 type blocks struct{ rewards map[int]*sparse.Reward }
 
-// transitionRewards are those of the choices, on every transition.
+// transitionRewards returns the reward of each transition: the reward of its choice.
 func (b *blocks) transitionRewards(m *sparse.Model, index int) ([]float64, []*big.Rat) {
 	r := b.rewards[index]
 	if r == nil {

@@ -7,12 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Restrict returns the space of an MDP in which every state has only the choices of a
-// set: what is left of it for a player who does nothing else. States keep their numbers,
-// those that cannot be reached any more as well. It is an error if a state has no choice left.
-//
-// The text of the model knows nothing of the restriction, so fractions cannot be had
-// later, as of an imported space: the space must have them from the start.
+// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and
+// unreachable ones stay. It is an error if a state keeps no choice. The model's commands do not
+// describe the restricted space, so rational weights cannot be computed later: the space must have
+// them from the start, as an imported one.
 func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.model.Kind != sparse.MDP {
 		return nil, fmt.Errorf("the choices of a %v, want an MDP", s.model.Kind)
@@ -32,19 +30,20 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	}
 	return &Space{
 		compiled: s.compiled, codec: s.codec, store: s.store, model: s.model.Restrict(choices),
-		overlaps: s.overlaps, merged: s.merged, fallback: s.fallback, unfit: s.unfit, differ: s.differ,
+		overlaps: s.overlaps, merged: s.merged, fallback: s.fallback, rangeErr: s.rangeErr, prismDifferences: s.prismDifferences,
 		imported: s.imported, rounded: s.rounded, normalised: s.normalised, restricted: true,
 	}, nil
 }
 
-// Closed reports whether the space is all that will ever be known of its model: it was
-// imported or restricted, and no space with fractions can be built in its place.
+// Closed reports whether the space cannot be built again with rational weights, because it was
+// imported or restricted.
 func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
 
-// WithoutFractions returns the space with the doubles nearest to its fractions, for whom reads
-// nothing else. A space whose weights are not to be doubles is returned as it is.
+// WithoutFractions returns the space with each rational weight replaced by the nearest float64,
+// for callers that compute in floating point only. A space with interval weights, or with weights
+// outside the range of float64, is returned unchanged.
 func (s *Space) WithoutFractions() *Space {
-	if s.unfit != nil || !s.model.Exact() || s.model.Intervals() {
+	if s.rangeErr != nil || !s.model.Exact() || s.model.Intervals() {
 		return s
 	}
 	out, m := *s, *s.model

@@ -14,10 +14,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Reward evaluates Program.Rewards[index] in every state, and for every choice.
-// A self-loop that stands for a deadlock earns nothing. A reward that is
-// negative or not finite is a *compile.StateError. Where doubles cannot be used
-// for one, in a model of doubles, Reward.Unfit is a *RangeError.
+// Reward evaluates Program.Rewards[index] in every state and for every choice. The self-loop of a
+// deadlock has no reward. A negative or infinite reward is a *compile.StateError. In a model with
+// float64 weights, Reward.Unfit is a *RangeError if a reward is outside the range of float64.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
@@ -54,7 +53,7 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	worst := 0.0
 	for _, e := range earners { // in the order of the states
 		worst = max(worst, e.err)
-		out.Unfit = cmp.Or(out.Unfit, e.unfit)
+		out.Unfit = cmp.Or(out.Unfit, e.rangeErr)
 	}
 	if out.Err = s.rewardError(src, worst); out.Unfit != nil {
 		out.Err = math.Inf(1)
@@ -62,8 +61,7 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	return out, nil
 }
 
-// visit calls a function for every state with an earner of its processor, and
-// returns the earners.
+// visit calls f for every state, with one earner per goroutine, and returns the earners.
 func (s *Space) visit(index int, f func(e *earner, i int, state []int32) error) ([]*earner, error) {
 	var earners []*earner
 	err := s.each(func() (func(i int, state []int32) error, error) {
@@ -74,16 +72,17 @@ func (s *Space) visit(index int, f func(e *earner, i int, state []int32) error) 
 	return earners, err
 }
 
-// earner evaluates the rewards of a structure. Not safe for concurrent use.
+// earner evaluates the rewards of a structure and bounds their errors. Not safe for concurrent
+// use.
 type earner struct {
 	s       *Space
 	src     *sema.RewardStruct
 	rewards *compile.Rewards
 	exact   *exactEarner
-	// careful has the items of which nothing is known beforehand.
-	careful []*sema.RewardItem
-	err     float64 // relative error of what was earned so far
-	unfit   error   // the first reward that doubles are no good for
+	// unbounded has the items without an error bound that holds in every state.
+	unbounded []*sema.RewardItem
+	err       float64 // bound on the relative error of all rewards so far
+	rangeErr  error   // the first reward outside the range of float64
 }
 
 func (s *Space) newEarner(index int) (*earner, error) {
@@ -95,43 +94,44 @@ func (s *Space) newEarner(index int) (*earner, error) {
 	if e.exact, err = s.newExactEarner(e.src); err != nil {
 		return nil, err
 	}
-	known := analysis{doubles: sema.NewDoubles(s.Program())}
+	known := analysis{floats: sema.NewFloatAnalysis(s.Program())}
 	for i := range e.src.Items {
 		it := &e.src.Items[i]
 		if a := known.of(it.Value); !math.IsNaN(a.err) {
 			e.err = max(e.err, a.err)
 		} else {
-			e.careful = append(e.careful, it)
+			e.unbounded = append(e.unbounded, it)
 		}
 	}
 	return e, nil
 }
 
-// state returns what is earned in a state, choice by a choice with an action.
+// state returns the reward of a state.
 func (e *earner) state(state []int32) (float64, error) {
 	x, err := e.rewards.State(state)
 	return e.checked(x, err, state, inState)
 }
 
+// choice returns the reward of a choice, or of a transition, with the given action.
 func (e *earner) choice(state []int32, action int) (float64, error) {
 	x, err := e.rewards.Choice(state, action)
 	return e.checked(x, err, state, byAction(action))
 }
 
-// inState and byAction tell which items are earned.
+// inState selects the items of states, byAction those of transitions with an action.
 func inState(it *sema.RewardItem) bool { return !it.Transition }
 
 func byAction(action int) func(*sema.RewardItem) bool {
 	return func(it *sema.RewardItem) bool { return it.Transition && it.Action == action }
 }
 
-// checked returns the sum of some items, of which doubles say that it is x: that,
-// if it is close, or the double next to the exact sum.
+// checked checks x, the float64 sum of the items that apply. It returns x if that is close to the
+// exact sum, otherwise the float64 nearest to the exact sum.
 func (e *earner) checked(x float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
 		return 0, err
 	}
-	if err == nil && !slices.ContainsFunc(e.careful, applies) {
+	if err == nil && !slices.ContainsFunc(e.unbounded, applies) {
 		return e.inRange(x, state), nil
 	}
 	r, exactErr := e.exact.earned(state, applies)
@@ -153,8 +153,8 @@ func (e *earner) checked(x float64, err error, state []int32, applies func(*sema
 	return e.inRange(x, state), nil
 }
 
-// enclosed bounds the error of x, the sum of items that are not all fractions. If
-// that is not small, a double between the ends of the sum takes the place of x.
+// enclosed bounds the error of x when some items are irrational. If the bound is too large, it
+// returns a float64 from the enclosure of the sum instead; none is the error if that fails too.
 func (e *earner) enclosed(x float64, none error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lo, hi := new(big.Rat), new(big.Rat)
 	for i := range e.src.Items {
@@ -181,25 +181,25 @@ func (e *earner) enclosed(x float64, none error, state []int32, applies func(*se
 		return 0, none
 	}
 	off := max(relativeError(x, lo), relativeError(x, hi))
-	if !(off <= closeTo) {
+	if !(off <= maxError) {
 		x, _ = lo.Float64()
 		off = max(relativeError(x, lo), relativeError(x, hi))
 	}
-	if !(off <= closeTo) {
+	if !(off <= maxError) {
 		return 0, none
 	}
 	e.err = max(e.err, off)
 	return e.inRange(x, state), nil
 }
 
-// normal reports whether a reward is a double with all its digits. The least and
-// the greatest of them stand for what is less or greater.
+// normal reports whether a reward is a normal float64. The smallest and the largest float64 stand
+// for numbers outside the range.
 func normal(x float64) bool { return x > 0x1p-1022 && x < math.MaxFloat64 }
 
-// inRange returns a reward, and notes if doubles are no good for it.
+// inRange returns a reward and records the first one outside the range of float64.
 func (e *earner) inRange(x float64, state []int32) float64 {
-	if x != 0 && !normal(x) && e.unfit == nil {
-		e.unfit = &RangeError{
+	if x != 0 && !normal(x) && e.rangeErr == nil {
+		e.rangeErr = &RangeError{
 			File: e.s.Program().File, Pos: e.src.Items[0].Pos, State: e.s.compiled.StateText(state),
 			What: fmt.Sprintf("reward %.4g", x),
 		}
@@ -228,12 +228,12 @@ func (s *Space) stateReward(out *sparse.Reward, r *earner, i int, state []int32)
 		for t := lo; t < hi && err == nil; t++ {
 			var x float64
 			x, err = r.choice(state, s.action(t))
-			if err == nil && x > 0 { // what underflows or overflows is noted
-				part, most := max(s.model.Prob(t)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
-				if part > most {
+			if err == nil && x > 0 { // record underflow and overflow
+				part, limit := max(s.model.Prob(t)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
+				if part > limit {
 					r.inRange(math.MaxFloat64, state)
 				}
-				out.Choice[c] += r.inRange(min(part, most), state)
+				out.Choice[c] += r.inRange(min(part, limit), state)
 			}
 		}
 	}
@@ -248,9 +248,9 @@ func (s *Space) action(i int) int {
 	return int(s.model.Actions[i]) - 1
 }
 
-// rewardError bounds the relative error of the rewards of a structure whose
-// items have an error: that of adding items, and in a Markov chain of weighing
-// them.
+// rewardError bounds the relative error of the rewards of a structure whose items have the
+// relative error err. It adds the errors of summing the items and, in a Markov chain, of weighting
+// them with the transitions.
 func (s *Space) rewardError(src *sema.RewardStruct, err float64) float64 {
 	widest := 0
 	if s.model.Kind != sparse.MDP {
@@ -263,7 +263,7 @@ func (s *Space) rewardError(src *sema.RewardStruct, err float64) float64 {
 	return 1.01 * (err + float64(len(src.Items)+widest+2)*unit)
 }
 
-// exactReward is Reward with fractions.
+// exactReward computes Reward with fractions.
 func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	src := &s.Program().Rewards[index]
 	n := s.store.n
@@ -287,27 +287,27 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoices(out, e, i, state); err != nil {
+		if err := s.exactChoiceRewards(out, e, i, state); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// setReward is setRat, which notes if doubles are no good for a reward.
+// setReward stores reward x and records the first one outside the range of float64.
 func (s *Space) setReward(r *sparse.Reward, f []float64, rats []*big.Rat, i int, x *big.Rat) {
-	setRat(f, rats, i, x)
+	storeRational(f, rats, i, x)
 	if f[i] != 0 && !normal(f[i]) && r.Unfit == nil {
 		r.Unfit, r.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(x)}, math.Inf(1)
 	}
 }
 
-// setRat stores a fraction and its double; nil stands for zero.
-func setRat(f []float64, r []*big.Rat, i int, x *big.Rat) {
+// storeRational stores a fraction and its nearest float64; entries of zero stay empty.
+func storeRational(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	switch {
 	case x.Sign() == 0:
 		return
-	case i > 0 && r[i-1] == x: // a constant
+	case i > 0 && r[i-1] == x: // the same constant as before
 		f[i] = f[i-1]
 	default:
 		f[i], _ = sparse.Double(x)
@@ -315,7 +315,7 @@ func setRat(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	r[i] = x
 }
 
-// oneAction reports whether some transitions of a chain have the same action.
+// oneAction reports whether all transitions from lo to hi have the same action.
 func (s *Space) oneAction(lo, hi int) bool {
 	for t := lo + 1; t < hi; t++ {
 		if s.action(t) != s.action(lo) {
@@ -325,7 +325,9 @@ func (s *Space) oneAction(lo, hi int) bool {
 	return true
 }
 
-func (s *Space) exactChoices(out *sparse.Reward, e *exactEarner, i int, state []int32) error {
+// exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
+// chain that is the mean of the rewards of the transitions.
+func (s *Space) exactChoiceRewards(out *sparse.Reward, e *exactEarner, i int, state []int32) error {
 	earned := func(j int) (*big.Rat, error) { return e.earned(state, byAction(s.action(j))) }
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
@@ -333,7 +335,7 @@ func (s *Space) exactChoices(out *sparse.Reward, e *exactEarner, i int, state []
 		switch lo, hi := s.model.Row(c); {
 		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.oneAction(lo, hi):
 			at := c
-			if s.model.Kind != sparse.MDP { // all transitions earn the same
+			if s.model.Kind != sparse.MDP { // all transitions have the same reward
 				at = lo
 			}
 			x, err := earned(at)
@@ -355,24 +357,24 @@ func (s *Space) exactChoices(out *sparse.Reward, e *exactEarner, i int, state []
 	return nil
 }
 
-// exactEarner adds up what the items of a structure earn, as fractions. What is the same
-// is one number, and not to be changed. Not safe for concurrent use.
+// exactEarner sums the items of a reward structure as fractions. Equal results may share memory,
+// so callers must not change them. Not safe for concurrent use.
 type exactEarner struct {
-	s     *Space
-	items []exactItem
-	whole map[float64]*big.Rat
+	s        *Space
+	items    []exactItem
+	integers map[float64]*big.Rat
 }
 
-// exactItem is an item with the parts that need no fractions: its guard, and a value that
-// is an integer, nil for others. A value that is a number of the text is known.
+// exactItem is an item with compiled evaluators of its guard and, if its value is an integer, of
+// the value; integers is nil otherwise. known is the value of an item whose value is a constant.
 type exactItem struct {
 	*sema.RewardItem
-	guard, whole compile.Evaluator
-	known        *big.Rat
+	guard, integer compile.Evaluator
+	constant       *big.Rat
 }
 
 func (s *Space) newExactEarner(src *sema.RewardStruct) (*exactEarner, error) {
-	e := &exactEarner{s: s, whole: make(map[float64]*big.Rat)}
+	e := &exactEarner{s: s, integers: make(map[float64]*big.Rat)}
 	for i := range src.Items {
 		it := exactItem{RewardItem: &src.Items[i]}
 		var err error
@@ -380,7 +382,7 @@ func (s *Space) newExactEarner(src *sema.RewardStruct) (*exactEarner, error) {
 			return nil, err
 		}
 		if it.Value.Type() == sema.Int {
-			if it.whole, err = s.compiled.Evaluator(it.Value); err != nil {
+			if it.integer, err = s.compiled.Evaluator(it.Value); err != nil {
 				return nil, err
 			}
 		}
@@ -389,7 +391,7 @@ func (s *Space) newExactEarner(src *sema.RewardStruct) (*exactEarner, error) {
 	return e, nil
 }
 
-// earned adds up the items that apply in a state.
+// earned returns the sum of the items that apply and whose guards hold in a state.
 func (e *exactEarner) earned(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
 	for i := range e.items {
@@ -417,14 +419,14 @@ func (e *exactEarner) earned(state []int32, applies func(*sema.RewardItem) bool)
 	return sum, nil
 }
 
-// value evaluates an item.
+// value evaluates an item in a state.
 func (e *exactEarner) value(it *exactItem, state []int32) (*big.Rat, error) {
 	var x *big.Rat
 	switch {
-	case it.known != nil:
-		return it.known, nil
-	case it.whole != nil:
-		n, err := it.whole.Num(state)
+	case it.constant != nil:
+		return it.constant, nil
+	case it.integer != nil:
+		n, err := it.integer.Num(state)
 		if err != nil {
 			return nil, err
 		}
@@ -443,21 +445,21 @@ func (e *exactEarner) value(it *exactItem, state []int32) (*big.Rat, error) {
 		return nil, e.s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", x.RatString()))
 	}
 	if isConst(it.Value) {
-		it.known = x
+		it.constant = x
 	}
 	return x, nil
 }
 
-// maxWhole is how many integers are kept.
-const maxWhole = 1 << 16
+// maxIntegers is the largest number of integers that are cached as fractions.
+const maxIntegers = 1 << 16
 
-// integer is a number of 32 bits as a fraction.
+// integer returns an int32 as a fraction.
 func (e *exactEarner) integer(n float64) *big.Rat {
-	x := e.whole[n]
+	x := e.integers[n]
 	if x == nil {
 		x = new(big.Rat).SetInt64(int64(n))
-		if len(e.whole) < maxWhole {
-			e.whole[n] = x
+		if len(e.integers) < maxIntegers {
+			e.integers[n] = x
 		}
 	}
 	return x

@@ -8,14 +8,14 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// NewRunner returns what draws paths of the space, as compile.Model.NewRunner does of a
-// model. In which states a formula holds, and what leaving a state takes, is computed
-// first. The error is that there is no single initial state, or why weights or rewards
-// are no doubles.
+// NewRunner returns a runner that samples paths of the space, as compile.Model.NewRunner does for
+// a model. It evaluates the formulas and rewards of the monitor in all states first. It is an
+// error if there are several initial states, or if a weight or reward is outside the range of
+// float64.
 func (s *Space) NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error) {
 	switch {
-	case s.unfit != nil:
-		return nil, s.unfit
+	case s.rangeErr != nil:
+		return nil, s.rangeErr
 	case s.compiled.Samples() != nil:
 		return nil, s.compiled.Samples()
 	case len(s.model.Initial) != 1:
@@ -25,14 +25,15 @@ func (s *Space) NewRunner(ctx context.Context, mon compile.Monitor) (compile.Bat
 	if err != nil {
 		return nil, err
 	}
-	d := &drawer{m: s.model, w: w}
+	d := &pathSampler{m: s.model, w: w}
 	if s.model.Kind == sparse.CTMC {
 		d.rates, err = exitRates(ctx, s.model)
 	}
 	return d, err
 }
 
-// exitRates sums the rates of every state, in the order in which one is drawn.
+// exitRates returns the sum of the rates of each state, added in the order in which pick adds
+// them.
 func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
 	out := make([]float64, m.NumStates())
 	for i := range out {
@@ -48,8 +49,8 @@ func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
 	return out, nil
 }
 
-// facts are what monitors ask about the states of a space: a compile.StateCompiler. A move is a
-// choice of an MDP and a transition of a Markov chain.
+// facts implements compile.StateCompiler: it answers a monitor's questions about the states. A move is a
+// choice of an MDP or a transition of a Markov chain.
 type facts struct{ *Space }
 
 // Is implements compile.StateCompiler.
@@ -77,7 +78,7 @@ func (f facts) Earns(reward int) (state func(int) float64, move func(int, int) f
 	return func(i int) float64 { return at(r.State, i) }, func(_, move int) float64 { return at(moves, move) }, err
 }
 
-// at is an element of a list that is nil where all are zero.
+// at returns list[i], or zero if the list is nil.
 func at(list []float64, i int) float64 {
 	if list == nil {
 		return 0
@@ -85,33 +86,32 @@ func at(list []float64, i int) float64 {
 	return list[i]
 }
 
-// drawer draws paths of states that are known. What a path is, compile's interpreter
-// says; the draws are, at each state that is left, an integer where there are several
-// choices, then a unit double where the choice has several transitions, which times the
-// total rate in a CTMC picks one, and there the sojourn time.
-type drawer struct {
+// pathSampler samples paths of a state space. Paths and their outcomes are those of compile's
+// interpreter. In each state it draws an integer if there are several choices, then a number from
+// [0,1) if the choice has several transitions, and in a CTMC the sojourn time.
+type pathSampler struct {
 	m     *sparse.Model
 	w     *compile.Watch[int]
-	rates []float64 // of a CTMC: at which each state is left
+	rates []float64 // exit rates of a CTMC; nil otherwise
 }
 
 // Close implements compile.Runner.
-func (d *drawer) Close() error { return nil }
+func (d *pathSampler) Close() error { return nil }
 
 // Name implements compile.BatchRunner.
-func (d *drawer) Name() string { return "states" }
+func (d *pathSampler) Name() string { return "states" }
 
-// Fork implements compile.BatchRunner: nothing that drawers share changes.
-func (d *drawer) Fork() (compile.BatchRunner, error) { return d, nil }
+// Fork implements compile.BatchRunner. It returns d, because samplers do not change.
+func (d *pathSampler) Fork() (compile.BatchRunner, error) { return d, nil }
 
 // Run implements compile.Runner.
-func (d *drawer) Run(s compile.Stream) compile.Outcome {
+func (d *pathSampler) Run(s compile.Stream) compile.Outcome {
 	out, _ := d.run(context.Background(), &s)
 	return out
 }
 
 // RunBatch implements compile.BatchRunner.
-func (d *drawer) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
+func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
 	for i := range dst {
 		stream := compile.NewStream(seed, first+uint64(i))
 		var err error
@@ -122,7 +122,8 @@ func (d *drawer) RunBatch(ctx context.Context, seed, first uint64, dst []compile
 	return ctx.Err()
 }
 
-func (d *drawer) run(ctx context.Context, s *compile.Stream) (out compile.Outcome, err error) {
+// run samples one path.
+func (d *pathSampler) run(ctx context.Context, s *compile.Stream) (out compile.Outcome, err error) {
 	state := int(d.m.Initial[0])
 	for looping := false; ; {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
@@ -139,17 +140,18 @@ func (d *drawer) run(ctx context.Context, s *compile.Stream) (out compile.Outcom
 			out.Status = compile.Undecided
 			return out, nil
 		}
-		next, done := d.move(s, &out, state)
+		next, done := d.step(s, &out, state)
 		if done {
 			return out, nil
 		}
-		looping = next == state && d.certain(state)
+		looping = next == state && d.absorbing(state)
 		state = next
 	}
 }
 
-// move draws a step from a state. It reports whether the path has ended meanwhile.
-func (d *drawer) move(s *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+// step samples a choice and a transition of a state. done says that the path ends in the
+// state, because a time bound has passed.
+func (d *pathSampler) step(s *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
 	choice, end := d.m.Choices(state)
 	if n := end - choice; n > 1 {
 		choice += int(s.Below(uint32(n)))
@@ -176,9 +178,9 @@ func (d *drawer) move(s *compile.Stream, out *compile.Outcome, state int) (next 
 	return int(d.m.Target[t]), done
 }
 
-// pick returns the first transition of some whose cumulative weight exceeds u, and the
-// last where the sum falls short of it by rounding.
-func (d *drawer) pick(first, last int, u float64) int {
+// pick returns the first transition whose cumulative weight exceeds u; the last one if the sum is
+// less than u because of rounding.
+func (d *pathSampler) pick(first, last int, u float64) int {
 	sum := 0.0
 	for t := first; t < last-1; t++ {
 		if sum += d.m.Prob(t); u < sum {
@@ -188,9 +190,9 @@ func (d *drawer) pick(first, last int, u float64) int {
 	return last - 1
 }
 
-// certain reports whether a state that has led to itself does nothing else, for ever. In
-// a CTMC, where time passes, that decides nothing.
-func (d *drawer) certain(state int) bool {
+// absorbing reports whether the only transition of a state, known to be a self-loop, is all
+// that can happen. It is false in a CTMC, where time still passes.
+func (d *pathSampler) absorbing(state int) bool {
 	choice, end := d.m.Choices(state)
 	first, last := d.m.Row(choice)
 	return d.rates == nil && end-choice == 1 && last-first == 1

@@ -8,15 +8,15 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Steps gives the choices of the states of a space one by one, as an Expander of
-// a model does, for random paths: a simulate.Source. Not safe for concurrent use.
+// Steps returns the choices of states of a space, for random paths: it implements simulate.Source.
+// Not safe for concurrent use.
 type Steps struct {
 	space       *Space
 	ctx         context.Context
 	rewards     []*sparse.Reward
 	transitions [][]float64 // of a Markov chain, nil for none
 
-	state, first int // that was expanded last, and its first choice
+	state, first int // the state that was expanded last, and its first choice
 	targets      []int32
 	flat         []compile.Transition
 	out          compile.Choices
@@ -28,7 +28,7 @@ func NewSteps(s *Space) *Steps { return &Steps{space: s} }
 // Program returns the program of the space.
 func (s *Steps) Program() *sema.Program { return s.space.Program() }
 
-// Warnings are what was doubtful about imported files.
+// Warnings returns the warnings of imported files.
 func (s *Steps) Warnings() []string {
 	if s.space.imported == nil {
 		return nil
@@ -36,12 +36,12 @@ func (s *Steps) Warnings() []string {
 	return s.space.imported.warnings
 }
 
-// Start returns the initial states. The error is why weights, or the rewards if
-// they are wanted, are no doubles; with ctx Expand ends.
+// Start returns the initial states. rewards says whether rewards are needed. It is an error if a
+// weight or a needed reward is outside the range of float64. Expand stops when ctx is done.
 func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	s.ctx, s.rewards, s.transitions = ctx, nil, nil
-	if s.space.unfit != nil {
-		return nil, s.space.unfit
+	if s.space.rangeErr != nil {
+		return nil, s.space.rangeErr
 	}
 	if err := s.space.compiled.Samples(); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	return initial, nil
 }
 
-// Expand returns the choices of a state of the space: none in a deadlock, also if
-// it was given a self-loop. The memory is overwritten by the next call.
+// Expand returns the choices of a state; a deadlock has none, even if it was given a self-loop.
+// The result is overwritten by the next call.
 func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 	m, vars := s.space.model, len(state)
 	s.state, _ = s.space.Find(state)
@@ -97,23 +97,23 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 	return &s.out, nil
 }
 
-// Action returns the action of a transition of a choice of the state that was
-// expanded last. No module makes it.
+// Action returns the action of a transition of the state that was expanded last. The module is
+// always -1: the space does not know it.
 func (s *Steps) Action(choice, transition int) (action, module int) {
-	c, t := s.place(choice, transition)
+	c, t := s.indices(choice, transition)
 	if s.space.model.Kind == sparse.MDP {
 		return s.space.action(c), -1
 	}
 	return s.space.action(t), -1
 }
 
-// place is the number in the model of a choice and of a transition of it.
-func (s *Steps) place(choice, transition int) (c, t int) {
+// indices returns the indices in the model of a choice, and of a transition of it.
+func (s *Steps) indices(choice, transition int) (c, t int) {
 	lo, _ := s.space.model.Row(s.first + choice)
 	return s.first + choice, lo + transition
 }
 
-// StateRewards returns what every structure earns in a state.
+// StateRewards returns the reward of a state in every structure.
 func (s *Steps) StateRewards(state []int32) ([]float64, error) {
 	out := make([]float64, len(s.rewards))
 	i, _ := s.space.Find(state)
@@ -125,11 +125,11 @@ func (s *Steps) StateRewards(state []int32) ([]float64, error) {
 	return out, nil
 }
 
-// StepRewards returns what every structure earns with a transition of a choice of
-// the state that was expanded last: in an MDP the choice does.
+// StepRewards returns the reward of a transition in every structure; in an MDP, that of its
+// choice.
 func (s *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	out := make([]float64, len(s.rewards))
-	c, t := s.place(choice, transition)
+	c, t := s.indices(choice, transition)
 	for k, r := range s.rewards {
 		switch each := s.transitions[k]; {
 		case each != nil:

@@ -118,22 +118,22 @@ rewards [again] true : 5; s=1 : 0.25; endrewards`,
 		draw := func(src simulate.Source) (map[string]float64, float64) {
 			paths, time := make(map[string]float64), 0.0
 			for i := range uint64(n) {
-				p, shown := simulate.Walk(t.Context(), src, simulate.PathOptions{Steps: 3, Rewards: true, Index: i}), ""
+				p, observationText := simulate.Walk(t.Context(), src, simulate.PathOptions{Steps: 3, Rewards: true, Index: i}), ""
 				for v := range p.Visits() {
 					if v.In != nil {
-						shown += simulate.ActionText(src.Program(), v.In)
+						observationText += simulate.ActionText(src.Program(), v.In)
 						if src.Program().Type != syntax.DTMC { // where those of overlapping commands are added up
-							shown += fmt.Sprint(v.In.Probability)
+							observationText += fmt.Sprint(v.In.Probability)
 						}
-						shown += fmt.Sprint(v.In.Rewards)
+						observationText += fmt.Sprint(v.In.Rewards)
 						time += v.In.Time
 					}
-					shown += fmt.Sprint(v.State, v.Rewards)
+					observationText += fmt.Sprint(v.State, v.Rewards)
 				}
 				if p.Err != nil {
 					t.Fatal(p.Err)
 				}
-				paths[shown+p.End.String()] += 1. / n
+				paths[observationText+p.End.String()] += 1. / n
 			}
 			return paths, time / n
 		}

@@ -11,17 +11,16 @@ type store struct {
 	words int // per state
 	pages [][]uint64
 	n     int
-	// slots is a hash table with linear probing, never more than 4/5 full. A
-	// slot holds a state's hash and, in the lower half, its number plus one, or
-	// is 0. So most probes need not look at states, and growing needs none.
+	// slots is a hash table with linear probing, at most 4/5 full. A slot is 0 or holds a
+	// state's hash in its upper 32 bits and the state's number plus one in the lower 32. So
+	// most probes do not read states, and resizing reads none.
 	slots   []uint64
-	shift   uint // 32 - log2(len(slots))
-	touched uint64
-	sealed  sync.Once // for a table that was dropped
+	shift   uint      // 32 - log2(len(slots))
+	touched uint64    // see touch
+	sealed  sync.Once // rebuilds a table that was dropped
 }
 
-// pageStates is the number of states on a page. Pages do not move, so that
-// growing copies nothing.
+// pageStates is the number of states on a page. Pages do not move: growing copies no states.
 const (
 	pageBits   = 14
 	pageStates = 1 << pageBits
@@ -36,7 +35,7 @@ func newStoreOf(words, n int) *store {
 	return s
 }
 
-// logFor is the size of a table for n states, as its logarithm.
+// logFor returns the binary logarithm of the table size for n states.
 func logFor(n int) uint {
 	log := uint(10)
 	for n*5 > 4<<log {
@@ -45,15 +44,16 @@ func logFor(n int) uint {
 	return log
 }
 
-// at returns a state's words, which must not be changed.
+// at returns the words of state i, which must not be changed.
 func (s *store) at(i int) []uint64 {
 	at := i & (pageStates - 1) * s.words
 	return s.pages[i>>pageBits][at : at+s.words : at+s.words]
 }
 
-// hash returns 32 bits, of which a table of 2^k slots uses the upper k.
+// hash returns a 32-bit hash; a table of 2^k slots uses its upper k bits.
 func hash(packed []uint64) uint32 { return uint32(mix(packed) >> 32) }
 
+// mix returns a 64-bit hash.
 func mix(packed []uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, w := range packed {
@@ -66,6 +66,7 @@ func mix(packed []uint64) uint64 {
 // add returns the number of a state, and whether it is new.
 func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash(packed)) }
 
+// addHashed is add for a state with a known hash.
 func (s *store) addHashed(packed []uint64, h uint32) (int, bool) {
 	i, k := s.probe(packed, h)
 	if k >= 0 {
@@ -84,7 +85,7 @@ func (s *store) addHashed(packed []uint64, h uint32) (int, bool) {
 	return n, true
 }
 
-// probe returns the number of a state, or -1 and the slot that is free for it.
+// probe returns the number of a state; for a new state, -1 and the free slot for it.
 func (s *store) probe(packed []uint64, h uint32) (slot uint32, number int) {
 	mask := uint32(len(s.slots) - 1)
 	for i := h >> s.shift & mask; ; i = (i + 1) & mask {
@@ -98,11 +99,11 @@ func (s *store) probe(packed []uint64, h uint32) (slot uint32, number int) {
 	}
 }
 
-// group is the number of states that are looked up together.
+// group is the number of states that addAll looks up together.
 const group = 64
 
-// addAll appends the numbers of states to dst. It looks at the memory that a
-// group of them needs beforehand, all at once, rather than waiting for each.
+// addAll adds states and appends their numbers to dst. It reads the memory that a group of states
+// needs in advance, so that cache misses overlap.
 func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		n := min(group, len(hashes))
@@ -116,7 +117,8 @@ func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 
 	return dst
 }
 
-// touch reads the slots of some states and what they probably refer to.
+// touch reads the slots of some states, and the states to which they probably refer, into the
+// cache.
 func (s *store) touch(hashes []uint32) {
 	var found [group]uint64
 	for i, h := range hashes {
@@ -138,8 +140,8 @@ func equalWords(a, b []uint64) bool {
 	return slices.Equal(a, b)
 }
 
-// resize makes the table one of 2^log slots. Hashes and slots have the same
-// order but for the states that wrap round, which come first in the old table.
+// resize replaces the table by one of 2^log slots. Entries keep their order, except for those that
+// wrapped round, which are first in the old table.
 func (s *store) resize(log uint) {
 	old := s.slots
 	s.slots, s.shift = make([]uint64, 1<<log), 32-log
@@ -156,17 +158,17 @@ func (s *store) resize(log uint) {
 	}
 }
 
-// seal drops the table: no state will be added. It is made again if need be.
+// seal drops the table, because no more states will be added. find rebuilds it if necessary.
 func (s *store) seal() { s.slots = nil }
 
-// find returns the number of a state, if it has one. It is safe for concurrent use.
+// find returns the number of a state, if it is known. It is safe for concurrent use.
 func (s *store) find(packed []uint64) (int, bool) {
 	s.sealed.Do(s.unseal)
 	_, k := s.probe(packed, hash(packed))
 	return max(k, 0), k >= 0
 }
 
-// unseal makes a table for all states unless there is one.
+// unseal rebuilds the table if it was dropped.
 func (s *store) unseal() {
 	if s.slots != nil {
 		return
@@ -179,12 +181,12 @@ func (s *store) unseal() {
 	}
 }
 
-// bytes returns the memory that the states take.
+// bytes returns the memory that the states use.
 func (s *store) bytes() int64 { return int64(len(s.pages) * pageStates * s.words * 8) }
 
-// table returns the memory that the table takes, with the next one if that is
-// due soon.
-func (s *store) table() int64 {
+// tableBytes returns the memory that the table uses, including its next size if it is due to grow
+// soon.
+func (s *store) tableBytes() int64 {
 	size := int64(8 * len(s.slots))
 	if s.n*5 > len(s.slots)*3 {
 		size *= 3

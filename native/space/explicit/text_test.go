@@ -17,7 +17,7 @@ import (
 // random probabilities that cancel, overflow and underflow. The fractions are
 // those of Options.Exact, whose arithmetic math/big does.
 func TestTransitionsOfTheText(t *testing.T) {
-	built, unfit, models := 0, 0, needs.Some(uint64(1000))
+	built, rangeErr, models := 0, 0, needs.Some(uint64(1000))
 	if needs.IsLong() {
 		models = 20_000
 	}
@@ -44,15 +44,15 @@ rewards s=0:max(0,%s); [] s=0:max(0,%s); endrewards`,
 		}
 		built++
 		if d.Unfit() != nil {
-			unfit++
+			rangeErr++
 		}
 		sameSupport(t, src, d, e)
 		if t.Failed() {
 			t.Fatal(src)
 		}
 	}
-	if built < int(models)/2 || unfit < int(models)/100 {
-		t.Errorf("%d built, %d of them unfit, want more", built, unfit)
+	if built < int(models)/2 || rangeErr < int(models)/100 {
+		t.Errorf("%d built, %d of them unfit, want more", built, rangeErr)
 	}
 }
 
@@ -127,8 +127,8 @@ func TestUnfit(t *testing.T) {
 		}
 	}
 	s := build(t, `dtmc module m s:[0..1]; [] true -> true; endmodule rewards "a" true:1e-320; endrewards rewards "b" true:1e310; endrewards rewards "c" true:1e-300; endrewards`, explicit.Options{})
-	for i, unfit := range []bool{true, true, false} {
-		if r, err := s.Reward(i); err != nil || (r.Unfit != nil) != unfit || math.IsInf(r.Err, 1) != unfit {
+	for i, rangeErr := range []bool{true, true, false} {
+		if r, err := s.Reward(i); err != nil || (r.Unfit != nil) != rangeErr || math.IsInf(r.Err, 1) != rangeErr {
 			t.Errorf("structure %d: %v, %v", i, r, err)
 		}
 	}

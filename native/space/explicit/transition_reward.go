@@ -7,11 +7,10 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// TransitionRewards returns what Program.Rewards[index] earns on every
-// transition of a Markov chain, in the order of Model; the second slice has the
-// same as fractions, nil for a zero, and is nil itself unless the model is
-// exact. Reward has their weighted sums. In an MDP, where rewards are those of
-// choices, and for a structure without transition rewards it returns nil.
+// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the
+// order of Model. In an exact model the second slice has the same values as fractions, nil for
+// zero; otherwise it is nil. Both are nil for an MDP, whose rewards belong to choices, and for a
+// structure without transition rewards. Reward returns the means of these values.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
@@ -33,13 +32,14 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	values := make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
 		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitions(src, func(t int, x *big.Rat) { setRat(values, rats, t, x) })
+		err := s.exactTransitions(src, func(t int, x *big.Rat) { storeRational(values, rats, t, x) })
 		return values, rats, err
 	}
 	_, err := s.visit(index, func(e *earner, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
 	return values, nil, err
 }
 
+// earnsOnTransitions reports whether a structure has transition rewards.
 func earnsOnTransitions(src *sema.RewardStruct) bool {
 	for i := range src.Items {
 		if src.Items[i].Transition {

@@ -12,31 +12,31 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// sumTolerance is how far the probabilities of a row may be from one: PRISM
-// reads any, and by itself builds models within this. How far they are goes
-// into the bounds of every value.
+// maxSumError is the largest accepted difference of a row's sum of probabilities from 1. PRISM
+// accepts any sum in a file, and builds models within this limit. The difference widens the bounds
+// of every value.
 //
 // Source: prism -sumroundoff.
-const sumTolerance = 1e-5
+const maxSumError = 1e-5
 
-// noteworthy is the deviation from which on there is a warning; numbers with 16
-// digits stay below.
-const noteworthy = 1e-12
+// warnSumError is the difference from 1 above which a warning is given. Numbers with 16 digits
+// stay below it.
+const warnSumError = 1e-12
 
-// defaultMaxStates keeps a corrupt total from taking all memory.
+// defaultMaxStates prevents a corrupt total from using all memory.
 const defaultMaxStates = 1 << 27
 
-// ReadOptions says how to read. The zero value is the default.
+// ReadOptions configures a reader. The zero value is the default.
 type ReadOptions struct {
-	// Type is the type of the model: DTMC, MDP or CTMC. By default it is what
-	// the file says or, as in PRISM, what it looks like.
+	// Type is the type of the model. By default it is read from the file or, as in PRISM,
+	// guessed from its numbers.
 	Type syntax.ModelType
-	// Exact keeps all numbers as fractions, too. Probabilities must then sum to
-	// exactly one, unless Normalise is set.
+	// Exact keeps all numbers also as fractions. Probabilities must then sum to
+	// exactly 1, unless Normalise is set.
 	Exact bool
-	// Normalise, with Exact, divides the probabilities of a row by their sum where that is one but for rounding.
+	// Normalise, with Exact, divides the probabilities of a row by their sum where it is within maxSumError of 1.
 	Normalise bool
-	// Fractions refuses UMB files that have doubles.
+	// Fractions rejects UMB files with floating-point numbers.
 	Fractions bool
 	// NoFixDeadlocks makes a state without transitions an error.
 	NoFixDeadlocks bool
@@ -44,7 +44,7 @@ type ReadOptions struct {
 	MaxStates int
 }
 
-// limit returns an error for too many states.
+// limit returns an error if there are too many states.
 func (o ReadOptions) limit(n int) error {
 	most := o.MaxStates
 	if most <= 0 {
@@ -63,29 +63,29 @@ type assembly struct {
 	exact   bool
 	states  int // in all
 	builder *sparse.Builder
-	begun   int // states that have begun
+	started int // number of states whose rows were begun
 	one     number
 
 	names   []string
 	actions map[string]sparse.Action
 
-	// Of the row that is open:
+	// The current row:
 	at      syntax.Pos
 	targets edges
 	sum     number
-	// Of a model with intervals, the upper end of the next transition, whose lower
-	// one is its number, and the sum of those of the row.
+	// In an interval model, high is the upper bound of the next transition and highs the
+	// sum of the row's upper bounds. The other numbers are lower bounds.
 	intervals bool
 	high      number
 	highs     *big.Rat
 
 	transitions, choices int
 	deadlocks            *sparse.Set
-	loops                *sparse.Set // states with nothing but a self-loop
+	selfLoops            *sparse.Set // states whose only transitions are self-loops
 	sums                 int         // diagnostics about sums
-	off                  float64     // greatest deviation of a sum from one
-	offRows              int
-	// With normalise, the transitions of the row that is open, which are put when their sum is known.
+	maxDeviation         float64     // largest difference of a sum from 1
+	deviatingRows        int         // rows with a difference above warnSumError
+	// With normalise, the transitions of the current row, which are put when their sum is known.
 	normalise  bool
 	open       []transition
 	normalised bool // as explicit.Space.Normalised
@@ -103,19 +103,19 @@ type edge struct {
 	action sparse.Action
 }
 
-// edges numbers those of a row, which is short as a rule.
+// edges numbers the transitions of a row.
 type edges struct {
 	all []edge
-	of  map[edge]int // of a long row
+	of  map[edge]int // index of each edge, in a long row
 }
 
-// short is how long a row is that is searched from end to end.
-const short = 16
+// shortRow is the length up to which a row is searched linearly.
+const shortRow = 16
 
-// add returns the number of an edge, and whether it is new.
+// add returns the number of an edge and whether it is new.
 func (e *edges) add(x edge) (int, bool) {
 	n := len(e.all)
-	if n < short {
+	if n < shortRow {
 		if i := slices.Index(e.all, x); i >= 0 {
 			return i, false
 		}
@@ -136,40 +136,42 @@ func (e *edges) add(x edge) (int, bool) {
 	return n, true
 }
 
-// clear begins another row.
+// clear starts another row.
 func (e *edges) clear() { e.all, e.of = e.all[:0], nil }
 
 func newAssembly(l *lines, kind sparse.Kind, states int, opts ReadOptions) *assembly {
 	return &assembly{
 		lines: l, kind: kind, exact: opts.Exact, normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC, states: states, builder: sparse.NewBuilder(kind),
-		actions: map[string]sparse.Action{}, one: number{f: 1, r: big.NewRat(1, 1)}, loops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
+		actions: map[string]sparse.Action{}, one: number{f: 1, r: big.NewRat(1, 1)}, selfLoops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
 	}
 }
 
-// state begins a state. Those that are left out before it are deadlocks.
+// state starts state i. Skipped states before it become deadlocks.
 func (a *assembly) state(i int) {
 	a.endRow()
-	for a.begun < i {
-		a.deadlocks.Add(a.begun)
+	for a.started < i {
+		a.deadlocks.Add(a.started)
 		a.builder.State()
 		a.row(sparse.NoAction)
 		a.high = a.one
-		a.put(a.begun, a.one, sparse.NoAction)
-		a.begun++
+		a.put(a.started, a.one, sparse.NoAction)
+		a.started++
 	}
 	if i < a.states {
 		a.builder.State()
-		a.begun++
-		a.loops.Add(i)
+		a.started++
+		a.selfLoops.Add(i)
 	}
 }
 
+// row starts a row in the builder.
 func (a *assembly) row(action sparse.Action) {
 	if a.kind == sparse.MDP {
 		a.builder.Choice(action)
 	}
 }
 
+// put adds a transition to the builder.
 func (a *assembly) put(target int, x number, action sparse.Action) {
 	switch {
 	case a.intervals:
@@ -182,7 +184,7 @@ func (a *assembly) put(target int, x number, action sparse.Action) {
 	a.builder.AddAction(target, x.f, action)
 }
 
-// choice begins a row of the current state.
+// choice starts a choice of the current state.
 func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
 	a.endRow()
 	a.row(action)
@@ -193,14 +195,15 @@ func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
 	}
 }
 
-// transition adds to the row. The positions are those of target and weight.
+// transition adds a transition to the current row. atTarget and atWeight are the columns of its
+// fields.
 func (a *assembly) transition(target int, x number, action sparse.Action, atTarget, atWeight int) {
 	switch {
 	case !(x.f > 0) && a.kind == sparse.CTMC:
 		a.fail(atWeight, "found rate %v, wanted more than 0", x.f)
 		return
 	case a.intervals: // checked when it was read
-	case a.kind != sparse.CTMC && !(x.f > 0 && x.f <= 1+sumTolerance):
+	case a.kind != sparse.CTMC && !(x.f > 0 && x.f <= 1+maxSumError):
 		a.fail(atWeight, "found probability %v, wanted more than 0 and at most 1", x.f)
 		return
 	}
@@ -221,12 +224,12 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 	} else {
 		a.put(target, x, action)
 	}
-	if target != a.begun-1 {
-		a.loops.Remove(a.begun - 1)
+	if target != a.started-1 {
+		a.selfLoops.Remove(a.started - 1)
 	}
 }
 
-// endRow checks the sum of the row that is open.
+// endRow checks the sum of the current row.
 func (a *assembly) endRow() {
 	open := len(a.targets.all) > 0
 	a.targets.clear()
@@ -237,21 +240,21 @@ func (a *assembly) endRow() {
 		a.endIntervals()
 		return
 	}
-	off := math.Abs(a.sum.f - 1)
+	deviation := math.Abs(a.sum.f - 1)
 	before := len(a.errs)
 	switch {
-	case before > a.sums: // another diagnostic may be why
+	case before > a.sums: // another error may have caused the wrong sum
 		return
-	case a.exact && a.sum.r.Cmp(a.one.r) != 0 && !(a.normalise && off <= sumTolerance):
+	case a.exact && a.sum.r.Cmp(a.one.r) != 0 && !(a.normalise && deviation <= maxSumError):
 		a.failAt(a.at, "the probabilities from here on sum to %s, exactly, wanted 1 (fractions such as 1/3 are exact, too)", a.sum.r.RatString())
-	case off > sumTolerance:
+	case deviation > maxSumError:
 		a.failAt(a.at, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.f, 'g', 10, 64))
 	}
 	a.sums += len(a.errs) - before
 	a.putOpen()
-	a.off = max(a.off, off)
-	if off > noteworthy {
-		a.offRows++
+	a.maxDeviation = max(a.maxDeviation, deviation)
+	if deviation > warnSumError {
+		a.deviatingRows++
 	}
 }
 
@@ -268,14 +271,14 @@ func (a *assembly) putOpen() {
 	a.open = a.open[:0]
 }
 
-// endIntervals is endRow for intervals.
+// endIntervals checks that the intervals of the current row contain a distribution.
 func (a *assembly) endIntervals() {
 	if one := big.NewRat(1, 1); a.sum.r.Cmp(one) > 0 || a.highs.Cmp(one) < 0 {
 		a.failAt(a.at, "the intervals from here on sum to [%s,%s], exactly, wanted one with 1 in it", a.sum.r.RatString(), a.highs.RatString())
 	}
 }
 
-// interval reads [0.1,0.3], of probabilities.
+// interval reads an interval of probabilities such as [0.1,0.3].
 func (a *assembly) interval(f field) (low, high number, ok bool) {
 	text, opens := strings.CutPrefix(f.String(), "[")
 	text, closes := strings.CutSuffix(text, "]")
@@ -297,13 +300,12 @@ func (a *assembly) interval(f field) (low, high number, ok bool) {
 	return low, high, true
 }
 
-// isInterval reports whether two fractions are the ends of an interval of probabilities
-// that are not only 0.
+// isInterval reports whether low and high are bounds of probabilities, not both zero.
 func isInterval(low, high number) bool {
 	return low.f >= 0 && high.f > 0 && low.r.Cmp(high.r) <= 0 && high.f <= 1
 }
 
-// action returns the number of an action.
+// action returns the number of an action, new or known.
 func (a *assembly) action(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
@@ -321,7 +323,7 @@ func (a *assembly) action(name string) sparse.Action {
 	return id
 }
 
-// finish ends the last state and returns the model, nil after errors.
+// finish ends the last state and returns the model; nil if there were errors.
 func (a *assembly) finish() *sparse.Model {
 	a.endRow()
 	if len(a.errs) > 0 {
@@ -336,20 +338,19 @@ func (a *assembly) finish() *sparse.Model {
 	if a.exact {
 		model.Err = 0
 	} else {
-		model.Err = 1.01 * (a.off + unit)
+		model.Err = 1.01 * (a.maxDeviation + unit)
 	}
 	return model
 }
 
-// declared is what files say about sets of states.
+// declared holds the sets of states that files define.
 type declared struct {
 	labels   []sparse.Label
-	init     *sparse.Set // nil when nothing says
-	deadlock *sparse.Set // nil when nothing says
+	init     *sparse.Set // nil if not defined
+	deadlock *sparse.Set // nil if not defined
 }
 
-// complete adds labels and deadlocks to a model. A state that is labelled as a
-// deadlock and has transitions to others is an error.
+// complete adds labels, initial states and deadlocks to the model.
 func (a *assembly) complete(m *sparse.Model, d declared) {
 	m.Labels = d.labels
 	m.Initial = []uint32{0}

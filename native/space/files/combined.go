@@ -15,10 +15,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Combined writes PRISM's .pexp file: what Transitions, States, Labels and, for
-// every reward structure, StateRewards and TransitionRewards write, with an empty
-// line between them. Their first comments tell the parts apart, so that there is
-// no such file without comments, and none in another format than Plain.
+// Combined writes PRISM's .pexp file: the contents of Transitions, States, Labels and, for every
+// reward structure, StateRewards and TransitionRewards, separated by empty lines. A reader
+// recognises the parts by their first comments, so comments are required, and the format must be
+// Plain.
 //
 // Source: prism -exportmodel model.pexp.
 func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
@@ -51,8 +51,8 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// ReadCombined reads a model from PRISM's .pexp file. The part with the
-// transitions is the first; the others may have any order. Its error is that of Read.
+// ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first part; the
+// others may have any order. Errors are those of Read.
 func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	parts, err := split(src)
 	if err != nil {
@@ -61,7 +61,7 @@ func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.
 	return Read(ctx, parts, opts)
 }
 
-// section is a part of a .pexp file. The title of rewards is their first comment.
+// section is a part of a .pexp file. title is the first comment of a part with rewards.
 type section struct {
 	Source
 	what, title string
@@ -99,8 +99,8 @@ func split(src Source) (Sources, error) {
 	return out, l.errs.Err()
 }
 
-// rewards returns the place for rewards: in the last structure, if that has only
-// the other rewards and the same title, or in a new one.
+// rewards returns the place for a part with rewards: in the last structure if that has the same
+// title and only the other kind of rewards, otherwise in a new structure.
 func (out *Sources) rewards(these, others *[]Source, title string) *Source {
 	n := len(*these)
 	if n == 0 || (*these)[n-1].Text != nil || titleOf((*others)[n-1]) != title {
@@ -116,13 +116,13 @@ func titleOf(s Source) string {
 	return strings.TrimSpace(string(line))
 }
 
-// begin is where a part begins in the file.
+// begin returns the position of the first line of a part.
 func (s *section) begin() syntax.Pos {
 	return syntax.Pos{Offset: int32(min(s.offset, math.MaxInt32)), Line: int32(s.line + 1), Col: 1}
 }
 
-// sections finds the comments that begin a part. What is before the first of
-// them are transitions.
+// sections splits the text at the comments that start a part. Text before the first of them is the
+// transitions.
 func sections(src Source) []section {
 	var out []section
 	add := func(s section) {
@@ -131,7 +131,7 @@ func sections(src Source) []section {
 		}
 		out = append(out, s)
 	}
-	title := -1 // index in out of rewards of which the next comment says what they are of
+	title := -1 // index in out of rewards whose kind the next comment gives; -1 for none
 	data := false
 	offset, line := 0, 0
 	for text := range bytes.Lines(src.Text) {
@@ -170,10 +170,10 @@ func sections(src Source) []section {
 	return []section{{Source: src, what: "transitions"}}
 }
 
-// rewardTitle is the first comment of both parts of a reward structure.
+// rewardTitle starts the first comment of both parts of a reward structure.
 const rewardTitle = "# Reward structure"
 
-// partOf returns what part of a .pexp file begins with a comment, if any does.
+// partOf returns the kind of part that starts with a comment, "" if none does.
 func partOf(comment string) string {
 	for _, h := range headers() {
 		if strings.HasPrefix(comment, h.text) {
@@ -183,8 +183,8 @@ func partOf(comment string) string {
 	return ""
 }
 
-// Gunzip returns the text that gzip compressed. It counts the bytes first, which takes no memory: few bytes can stand for
-// many. The error of a text with more than limit bytes is a limited.TooLarge.
+// Gunzip decompresses a text. It counts the bytes first without storing them, because few bytes
+// can expand to many. The error is limited.TooLarge if the text has more than limit bytes.
 func Gunzip(zipped []byte, limit int64) ([]byte, error) {
 	size, err := unzip(zipped, io.Discard, limit+1)
 	if size > limit {
@@ -201,11 +201,11 @@ func Gunzip(zipped []byte, limit int64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// unzip writes the text that gzip compressed, at most so many bytes of it, and returns their number.
-func unzip(zipped []byte, out io.Writer, most int64) (int64, error) {
+// unzip decompresses at most limit bytes to out and returns their number.
+func unzip(zipped []byte, out io.Writer, limit int64) (int64, error) {
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err != nil {
 		return 0, err
 	}
-	return io.Copy(out, io.LimitReader(r, most))
+	return io.Copy(out, io.LimitReader(r, limit))
 }

@@ -7,16 +7,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DOT writes the graph for Graphviz as PRISM does: states are boxes with their
-// number and, unless NoValuations is set, their valuation; a choice of an MDP is
-// a point, one of an LTS an edge.
+// DOT writes the graph for Graphviz as PRISM does. States are boxes with their number and, unless
+// NoValuations is set, their valuation. A choice of an MDP is a point, a choice of an LTS is an
+// edge.
 //
 // Source: prism -exportmodel model.dot.
 func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	if w.program.Type == syntax.POMDP {
-		return w.onlyNumbers("DOT")
+		return w.requirePlainWeights("DOT")
 	}
-	w = w.explicitly()
+	w = w.withoutVariants()
 	return w.print(ctx, out, func(p *printer) error {
 		p.text("digraph M {\nnode [label=\"\",shape=\"box\"];")
 		p.end()
@@ -60,7 +60,7 @@ func (p *printer) dotState(k int, state []int32) {
 	p.end()
 }
 
-// point writes the name of the point of choice j of state k.
+// point writes the name of the point for choice j of state k.
 func (p *printer) point(k, j int) {
 	p.text("n")
 	p.int(k)

@@ -16,23 +16,22 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// DRN writes Storm's format: rewards in the order of the program, labels by
-// name, actions and, as comments, valuations. Doubles have MaxPrecision digits unless
-// Options says how many. In a Markov chain, whose states have one row,
-// transitions with the same target are added up, an action is written if all
-// have it, and the reward of the row is the mean of those of its transitions; in a CTMC it is
-// the mean per jump. Labels that hold in no state are in a comment, which ReadDRN
-// knows. Names that the format has no way to write are refused.
+// DRN writes Storm's format: rewards in the order of the program, labels sorted by name, actions
+// and, as comments, valuations. Floating-point numbers have MaxPrecision digits unless Options
+// sets a precision. In a Markov chain each state has one row: weights of transitions with the same
+// target are added, an action is written if all transitions have it, and the reward is the mean
+// over the transitions; in a CTMC it is the mean per jump. Labels without states are listed in a
+// comment, which ReadDRN reads. Names that the format cannot express are errors.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	if !w.probabilistic() {
 		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format has no LTSs"}
 	}
-	if err := w.onlyNumbers("DRN"); err != nil {
+	if err := w.requirePlainWeights("DRN"); err != nil {
 		return err
 	}
-	w = w.explicitly()
+	w = w.withoutVariants()
 	labels, err := w.labels(ctx)
 	if err != nil {
 		return err
@@ -52,8 +51,7 @@ func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// drnReward is a reward structure, in a Markov chain with the rewards of every
-// transition.
+// drnReward is a reward structure; each has the transition rewards of a Markov chain.
 type drnReward struct {
 	*sparse.Reward
 	each explicit.TransitionReward
@@ -80,7 +78,7 @@ func (w *Writer) rewards(ctx context.Context) ([]*drnReward, error) {
 	return out, nil
 }
 
-// writableNames refuses names that would be read back as something else.
+// writableNames returns an error for names that a reader would read differently.
 func (w *Writer) writableNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, l := range labels {
 		if l.Name == "" || strings.ContainsAny(l.Name, "\"\n\r\t[]") || l.Name[0] == '!' {
@@ -121,17 +119,18 @@ func (p *drnPrinter) preamble() {
 	}
 	if !p.opts.NoHeaders {
 		p.lines("// Exported by tilecheck", "// Original model type: "+kind)
-		p.nowhere()
+		p.emptyLabelComment()
 	}
 	p.lines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
 	p.lines("@nr_states", fmt.Sprint(p.model.NumStates()), "@nr_choices", fmt.Sprint(p.model.NumChoices()), "@model")
 }
 
-// emptyLabels begins a comment with the labels that hold in no state, for which
-// the format has no place.
+// emptyLabels starts the comment with the labels that hold in no state: the format has no other
+// place for them.
 const emptyLabels = "// Labels of no state:"
 
-func (p *drnPrinter) nowhere() {
+// emptyLabelComment writes the comment with the labels that hold in no state.
+func (p *drnPrinter) emptyLabelComment() {
 	line := ""
 	for _, l := range p.labels {
 		if l.States.Empty() && l.Name != "init" && l.Name != "deadlock" {
@@ -221,8 +220,8 @@ func (p *drnPrinter) choice(i, c int) {
 	}
 }
 
-// rowAction returns the action of a choice, or the one that all transitions of a
-// row of a Markov chain have.
+// rowAction returns the action of a choice, or the common action of the transitions of a row of a
+// Markov chain.
 func (p *drnPrinter) rowAction(c int) string {
 	if p.nondeterministic() {
 		return cmp.Or(p.action(c), noLabel)
@@ -237,9 +236,10 @@ func (p *drnPrinter) rowAction(c int) string {
 	return cmp.Or(name, "0")
 }
 
-// choiceReward is per step, also in a CTMC, where a space has it per time.
+// choiceReward returns the reward of choice c of state i. In a CTMC it is per jump, whereas that
+// of the space is per unit of time.
 func (p *drnPrinter) choiceReward(r *drnReward, i, c int) number {
-	if x, ok := p.common(r, c); ok {
+	if x, ok := p.commonReward(r, c); ok {
 		return x
 	}
 	x := rewardOf(r.Choice, r.ChoiceRat, c)
@@ -250,7 +250,7 @@ func (p *drnPrinter) choiceReward(r *drnReward, i, c int) number {
 	if x.r != nil {
 		return number{r: new(big.Rat).Quo(x.r, rate.r)}
 	}
-	if math.IsInf(x.f, 0) && r.each.Values != nil { // per time it overflows
+	if math.IsInf(x.f, 0) && r.each.Values != nil { // the reward per unit of time overflows
 		x.f = 0
 		lo, hi := p.model.Row(c)
 		for t := lo; t < hi; t++ {
@@ -261,9 +261,9 @@ func (p *drnPrinter) choiceReward(r *drnReward, i, c int) number {
 	return number{f: x.f / rate.f}
 }
 
-// common returns the reward that all transitions of a row of a Markov chain
-// have: their mean would be rounded.
-func (p *drnPrinter) common(r *drnReward, c int) (number, bool) {
+// commonReward returns the reward that all transitions of a row of a Markov chain have, if there
+// is one. Computing their mean would round it.
+func (p *drnPrinter) commonReward(r *drnReward, c int) (number, bool) {
 	if r.each.Values == nil {
 		return number{}, false
 	}
@@ -277,12 +277,12 @@ func (p *drnPrinter) common(r *drnReward, c int) (number, bool) {
 	return x, true
 }
 
-// cmpRat compares fractions; nil is zero.
+// cmpRat compares fractions; nil stands for zero.
 func cmpRat(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
-// sameTarget returns how many of the first transitions of the row have one target.
+// sameTarget returns the number of transitions at the start of the row that share a target.
 func (p *drnPrinter) sameTarget() int {
 	n := slices.IndexFunc(p.row, func(t int) bool { return p.model.Target[t] != p.model.Target[p.row[0]] })
 	if n < 0 {
@@ -291,8 +291,7 @@ func (p *drnPrinter) sameTarget() int {
 	return n
 }
 
-// exitRate adds up what is written for the targets, so that a reader gets the
-// same sum.
+// exitRate adds the rates as written, per target, so that a reader computes the same sum.
 func (p *drnPrinter) exitRate(i int) number {
 	total := number{}
 	if p.model.Exact() {
@@ -310,7 +309,7 @@ func (p *drnPrinter) exitRate(i int) number {
 	return total
 }
 
-// sum adds weights up.
+// sum adds the weights of transitions.
 func (p *drnPrinter) sum(transitions []int) number {
 	if p.model.Exact() {
 		sum := new(big.Rat)

@@ -13,17 +13,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// rateTolerance is how far, relatively, the exit rate of a state may be from
-// the sum of its rates: Storm writes six digits unless told otherwise.
+// rateTolerance is the largest accepted relative difference between the exit rate of a state and
+// the sum of its rates: by default Storm writes six digits.
 const rateTolerance = 1e-5
 
-// noLabel is Storm's name for no action.
+// noLabel is Storm's name for a missing action.
 const noLabel = "__NOLABEL__"
 
-// ReadDRN reads a model in Storm's format. The states have one variable x,
-// their number: valuations are comments. Its errors are as for Read. Intervals,
-// parameters, placeholders, Markov automata and partially observable models are
-// refused by name.
+// ReadDRN reads a model in Storm's format. The valuations are only comments there, so states have
+// one variable x, their number. Errors are as for Read. Intervals, parameters, placeholders,
+// Markov automata and partially observable models are rejected by name.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
@@ -43,27 +42,27 @@ func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	return d.finish()
 }
 
-// drnFile is a .drn file being read.
+// drnFile reads a .drn file.
 type drnFile struct {
 	*assembly
 	l     *lines
 	opts  ReadOptions
 	typ   syntax.ModelType
 	names []string // of reward structures
-	open  bool     // one without a name may follow
+	open  bool     // a last structure without a name may follow
 
 	declaredStates  int
-	declaredChoices int // -1 if it is not said
+	declaredChoices int // -1 if not declared
 
-	current int // state, -1 before the first
-	acted   bool
-	rate    number
-	rateAt  syntax.Pos
-	acting  sparse.Action // the action of the current row
-	earned  []number      // rewards of the action
+	current   int // state, -1 before the first
+	hasAction bool
+	rate      number
+	rateAt    syntax.Pos
+	rowAction sparse.Action // the action of the current row
+	reward    []number      // rewards of the action
 
 	order  []string // labels in order of appearance
-	empty  []string // labels that are said to hold in no state
+	empty  []string // labels that hold in no state, from a comment
 	labels map[string]*sparse.Set
 
 	stateRewards []*column
@@ -99,7 +98,7 @@ func (d *drnFile) preamble() bool {
 	return false
 }
 
-// emptyLabels reads the names of labels that hold in no state.
+// emptyLabels reads the comment with the labels that hold in no state.
 func (d *drnFile) emptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
 		if i%2 == 1 && name != "" && name != "init" && name != "deadlock" {
@@ -109,14 +108,14 @@ func (d *drnFile) emptyLabels(text string) {
 }
 
 func (d *drnFile) readType(name string) {
-	said := syntax.TypeNone
+	typ := syntax.TypeNone
 	switch strings.ToUpper(name) {
 	case "DTMC":
-		said = syntax.DTMC
+		typ = syntax.DTMC
 	case "MDP":
-		said = syntax.MDP
+		typ = syntax.MDP
 	case "CTMC":
-		said = syntax.CTMC
+		typ = syntax.CTMC
 	default:
 		d.l.fail(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
 		return
@@ -124,10 +123,10 @@ func (d *drnFile) readType(name string) {
 	switch {
 	case d.typ != syntax.TypeNone:
 		d.l.fail(0, "found a second @type, wanted one")
-	case d.opts.Type != syntax.TypeNone && d.opts.Type != said:
-		d.l.fail(0, "found a model of type %s, wanted a %s as asked for", said, d.opts.Type)
+	case d.opts.Type != syntax.TypeNone && d.opts.Type != typ:
+		d.l.fail(0, "found a model of type %s, wanted a %s as asked for", typ, d.opts.Type)
 	}
-	d.typ = said
+	d.typ = typ
 }
 
 func (d *drnFile) valueType(name string) {
@@ -173,8 +172,8 @@ func (d *drnFile) section(key string) {
 	}
 }
 
-// rewardNames splits the names of the reward structures. Storm ends the line
-// with a space, and so does one that ends with a structure without a name.
+// rewardNames splits the names of the reward structures. A space at the end of the line is Storm's
+// habit, or stands before a last structure with an empty name: open leaves both possible.
 func (d *drnFile) rewardNames(text string) {
 	text, d.open = strings.CutSuffix(text, " ")
 	d.open = d.open || text == ""
@@ -183,7 +182,7 @@ func (d *drnFile) rewardNames(text string) {
 	}
 }
 
-// declared checks that the preamble says what is needed.
+// declared checks that the preamble is complete.
 func (d *drnFile) declared() bool {
 	switch {
 	case len(d.l.errs) > 0:
@@ -219,7 +218,7 @@ func (d *drnFile) body(ctx context.Context) error {
 	return nil
 }
 
-// cursor is a place in the current line.
+// cursor is a position in the current line.
 type cursor struct {
 	*drnFile
 	at int
@@ -233,7 +232,7 @@ func (c *cursor) blank() {
 	}
 }
 
-// word skips a word and the blanks after it, if it is there.
+// word skips a word and the blanks after it, and reports whether the word was there.
 func (c *cursor) word(w string) bool {
 	rest, ok := bytes.CutPrefix(c.rest(), []byte(w))
 	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\t' {
@@ -244,7 +243,7 @@ func (c *cursor) word(w string) bool {
 	return true
 }
 
-// field reads up to the next blank, and the blanks.
+// field reads up to the next blank and skips the blanks.
 func (c *cursor) field() field {
 	f := field{c.rest(), c.at}
 	if i := bytes.IndexAny(f.text, " \t"); i >= 0 {
@@ -270,7 +269,7 @@ func (c *cursor) state() {
 	}
 	c.endState()
 	c.assembly.state(i)
-	c.current, c.acted = i, false
+	c.current, c.hasAction = i, false
 	c.exitRate()
 	if values, ok := c.tuple(); ok {
 		for j, x := range values {
@@ -282,7 +281,7 @@ func (c *cursor) state() {
 	}
 }
 
-// exitRate reads "!2.5", which states of a CTMC have.
+// exitRate reads the exit rate of a state of a CTMC, "!2.5".
 func (c *cursor) exitRate() {
 	has := bytes.HasPrefix(c.rest(), []byte("!"))
 	if has != (c.kind == sparse.CTMC) {
@@ -296,7 +295,7 @@ func (c *cursor) exitRate() {
 	}
 }
 
-// tuple reads the rewards "[1, 0]", if they are there.
+// tuple reads rewards, "[1, 0]", if there are any.
 func (c *cursor) tuple() ([]number, bool) {
 	if !bytes.HasPrefix(c.rest(), []byte("[")) {
 		return nil, false
@@ -344,7 +343,7 @@ func (d *drnFile) stateReward(j int) *column {
 	return d.stateRewards[j]
 }
 
-// label reads a word or words in quotes.
+// label reads a label, which may be in quotes.
 func (c *cursor) label(i int) {
 	f := c.field()
 	if f.text[0] == '"' {
@@ -371,7 +370,7 @@ func (c *cursor) label(i int) {
 	set.Add(i)
 }
 
-// choice reads "left [1, 0]" after the keyword.
+// choice reads the name and rewards of an action, "left [1, 0]".
 func (c *cursor) choice() {
 	f := c.field()
 	switch {
@@ -381,7 +380,7 @@ func (c *cursor) choice() {
 	case len(f.text) == 0:
 		c.fail(f.at, "found no name, wanted that of an action")
 		return
-	case c.acted && c.kind != sparse.MDP:
+	case c.hasAction && c.kind != sparse.MDP:
 		c.fail(f.at, "found a second action, wanted one per state in a %s", c.typ)
 		return
 	}
@@ -393,10 +392,10 @@ func (c *cursor) choice() {
 	if name != "" && !isWord(name) {
 		c.fail(f.at, "found %s, wanted the name of an action", quote(f.text))
 	}
-	c.acted = true
-	c.acting = c.assembly.action(name)
-	c.assembly.choice(c.acting, c.pos(f.at))
-	c.earned, _ = c.tuple()
+	c.hasAction = true
+	c.rowAction = c.assembly.action(name)
+	c.assembly.choice(c.rowAction, c.pos(f.at))
+	c.reward, _ = c.tuple()
 	if c.at < len(c.text) && len(c.errs) == 0 {
 		c.fail(c.at, "found %s, wanted the end of the line", quote(c.rest()))
 	}
@@ -412,16 +411,16 @@ func allDigits(name string) bool {
 	return true
 }
 
-// emptyRow refuses an action without transitions.
+// emptyRow reports an error for an action without transitions.
 func (d *drnFile) emptyRow() {
-	if d.acted && len(d.targets.all) == 0 {
+	if d.hasAction && len(d.targets.all) == 0 {
 		d.failAt(d.assembly.at, "found an action without transitions, wanted at least one")
 	}
 }
 
-// transition reads "3 : 0.25".
+// transition reads a transition, "3 : 0.25".
 func (c *cursor) transition() {
-	if c.current < 0 || !c.acted {
+	if c.current < 0 || !c.hasAction {
 		c.fail(c.at, "found %s, wanted a state and an action before transitions", quote(c.rest()))
 		return
 	}
@@ -441,28 +440,28 @@ func (c *cursor) transition() {
 	if !ok {
 		return
 	}
-	action := c.acting
+	action := c.rowAction
 	if c.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
 	c.assembly.transition(target, x, action, to.at, w.at)
-	c.rowRewards = append(c.rowRewards, c.earned)
+	c.rowRewards = append(c.rowRewards, c.reward)
 }
 
-// endState checks what a state must have.
+// endState checks the last row of a state and its exit rate.
 func (d *drnFile) endState() {
 	if d.current < 0 {
 		return
 	}
 	d.emptyRow()
-	if !d.acted {
+	if !d.hasAction {
 		d.failAt(d.pos(0), "found no action in state %d, wanted at least one", d.current)
 	}
 	if d.kind != sparse.CTMC || len(d.errs) > 0 {
 		return
 	}
-	off := math.Abs(d.rate.f-d.sum.f) / d.sum.f
-	if !(off <= rateTolerance) {
+	deviation := math.Abs(d.rate.f-d.sum.f) / d.sum.f
+	if !(deviation <= rateTolerance) {
 		d.failAt(d.rateAt, "found exit rate %v, wanted %v, the sum of the rates", d.rate.f, d.sum.f)
 	}
 }
@@ -479,18 +478,18 @@ func (d *drnFile) finish() (*explicit.Space, error) {
 	if model == nil {
 		return nil, d.errs.Err()
 	}
-	said, err := d.sets()
+	sets, err := d.sets()
 	if err != nil {
 		return nil, err
 	}
-	d.complete(model, said)
+	d.complete(model, sets)
 	in := &explicit.Imported{File: d.src.Name, Type: d.typ, Actions: d.assembly.names, Model: model, Warnings: d.warnings(), Normalised: d.normalised}
 	in.Vars, in.Valuation = numbered(d.states)
 	d.addRewards(in)
 	return explicit.Import(in)
 }
 
-// sets returns the labels. A model without init starts in its first state.
+// sets returns the labels, the initial states and the deadlocks.
 func (d *drnFile) sets() (declared, error) {
 	l := labFile{lines: d.lines}
 	for _, name := range d.empty {
@@ -502,20 +501,20 @@ func (d *drnFile) sets() (declared, error) {
 	for _, name := range d.order {
 		l.sets = append(l.sets, d.labels[name])
 	}
-	said := l.declared()
-	if said.init == nil {
-		return said, syntax.ErrorList{{File: d.src.Name, Msg: `found no state with the label init, wanted at least one`}}
+	sets := l.declared()
+	if sets.init == nil {
+		return sets, syntax.ErrorList{{File: d.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
-	if said.deadlock != nil {
-		for s := range said.deadlock.Minus(d.loops).All() {
-			return said, syntax.ErrorList{{File: d.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
+	if sets.deadlock != nil {
+		for s := range sets.deadlock.Minus(d.selfLoops).All() {
+			return sets, syntax.ErrorList{{File: d.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
 		}
 	}
-	return said, nil
+	return sets, nil
 }
 
-// addRewards makes the reward structures. The reward of an action is that of
-// each of its transitions.
+// addRewards adds the reward structures to the import. The reward of an action is that of each of
+// its transitions.
 func (d *drnFile) addRewards(in *explicit.Imported) {
 	for j, name := range d.names {
 		var state, trans *column

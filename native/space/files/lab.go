@@ -7,14 +7,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// labFile is what a .lab file says.
+// labFile reads a .lab file.
 type labFile struct {
 	*lines
 	names []string
 	sets  []*sparse.Set
 }
 
-// readLabels reads a .lab file about n states.
+// readLabels reads a .lab file for n states.
 func readLabels(ctx context.Context, src Source, n int) (*labFile, error) {
 	l := &labFile{lines: newLines(src)}
 	if !l.data("labels", nil) {
@@ -37,7 +37,7 @@ func readLabels(ctx context.Context, src Source, n int) (*labFile, error) {
 	return l, nil
 }
 
-// header reads 0="init" 1="deadlock".
+// header reads the names of the labels: 0="init" 1="deadlock".
 func (l *labFile) header(n int) {
 	rest := l.text
 	at := 0
@@ -69,7 +69,7 @@ func (l *labFile) header(n int) {
 	}
 }
 
-// set returns the states with a label, nil if there is no such label.
+// set returns the states with a label; nil if there is no such label.
 func (l *labFile) set(name string) *sparse.Set {
 	for i, s := range l.names {
 		if s == name {
@@ -79,7 +79,7 @@ func (l *labFile) set(name string) *sparse.Set {
 	return nil
 }
 
-// state reads "3: 0 2" and returns the state.
+// state reads the labels of a state, "3: 0 2", and returns the state.
 func (l *labFile) state(last, n int) int {
 	colon := bytes.IndexByte(l.text, ':')
 	if colon < 0 {
@@ -112,7 +112,7 @@ func (l *labFile) state(last, n int) int {
 	return i
 }
 
-// declared returns the sets, the two that every model has apart from the others.
+// declared returns the sets; the predefined labels init and deadlock are separate.
 func (l *labFile) declared() declared {
 	var d declared
 	for i, name := range l.names {

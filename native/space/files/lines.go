@@ -11,22 +11,22 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Source is the text of a file and what diagnostics call it.
+// Source is the text of a file, with its name for diagnostics.
 type Source struct {
 	Name string
 	Text []byte
 
-	offset, line int // bytes and lines before the text, if it is a part of a file
+	offset, line int // bytes and lines before Text, if it is a part of a file
 }
 
 const (
-	// maxErrors is how many diagnostics a file gets.
+	// maxErrors is the largest number of diagnostics for a file.
 	maxErrors = 10
-	// maxLine is the greatest length of a line in bytes: its words take many times as much memory.
+	// maxLine is the largest length of a line, in bytes: its fields take many times as much memory.
 	maxLine = 1 << 20
 )
 
-// lines goes through the lines of a file and collects what is wrong with them.
+// lines reads the lines of a file and collects diagnostics.
 type lines struct {
 	src    Source
 	offset int // of the next line
@@ -47,8 +47,8 @@ func (f field) String() string { return string(f.text) }
 
 func newLines(src Source) *lines { return &lines{src: src, number: src.line} }
 
-// next goes to the next line, empty or not. It reports false at the end, and
-// when there are too many errors.
+// next reads the next line, empty or not. It returns false at the end of the file and after too
+// many errors.
 func (l *lines) next() bool {
 	if l.offset >= len(l.src.Text) || len(l.errs) >= maxErrors || l.src.offset+len(l.src.Text) > math.MaxInt32 {
 		return false
@@ -71,7 +71,7 @@ func (l *lines) next() bool {
 	return true
 }
 
-// split cuts the line into words.
+// split splits the line into fields.
 func (l *lines) split() []field {
 	l.fields = l.fields[:0]
 	begin := -1
@@ -91,12 +91,12 @@ func (l *lines) split() []field {
 	return l.fields
 }
 
-// pos returns the position of a byte of the current line.
+// pos returns the position of a column of the current line.
 func (l *lines) pos(at int) syntax.Pos {
 	return syntax.Pos{Offset: int32(l.src.offset + l.start + at), Line: int32(l.number), Col: int32(at + 1)}
 }
 
-// fail adds a diagnostic about a byte of the current line.
+// fail adds a diagnostic at a column of the current line.
 func (l *lines) fail(at int, format string, args ...any) {
 	l.failAt(l.pos(at), format, args...)
 }
@@ -113,7 +113,7 @@ func (l *lines) failEnd(format string, args ...any) {
 	l.failAt(pos, format, args...)
 }
 
-// index reads a number below limit; what it counts is named for the diagnostic.
+// index reads a number below limit; what names it in the diagnostic.
 func (l *lines) index(f field, what string, limit int) (int, bool) {
 	i, ok := l.count(f, what)
 	if ok && i >= limit {
@@ -137,11 +137,11 @@ func (l *lines) count(f field, what string) (int, bool) {
 	return n, true
 }
 
-// isWord reports whether a name is one that an action may have: an identifier
-// or, as in Storm, which has other ones, a keyword.
+// isWord reports whether an action can have this name: an identifier or a keyword, since Storm's
+// keywords differ from PRISM's.
 func isWord(name string) bool { return syntax.IsIdent(name) || syntax.IsKeyword(name) }
 
-// quote shortens what a diagnostic quotes.
+// quote quotes a text for a diagnostic and shortens it.
 func quote(text []byte) string {
 	if len(text) > 40 {
 		return strconv.Quote(string(text[:40])) + "..."
@@ -149,18 +149,18 @@ func quote(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// What is wanted where a number is wrong.
+// The errors of parseNumber say what is expected.
 var (
 	errNumber = errors.New("a finite number such as 0.25, 1e-3 or 1/3")
 	errLarge  = errors.New("one that is not too large for a double")
 	errSmall  = errors.New("one that is not too small for a double")
 )
 
-// maxDigits is how long a number may be.
+// maxDigits is the largest length of a number in bytes.
 const maxDigits = 4096
 
-// value reads a decimal number or a fraction of two whole ones, which is
-// finite. Its fraction is set only if exact is.
+// value reads a finite decimal number, or a fraction of two integers. The result has a fraction
+// only if exact is set.
 func (l *lines) value(f field, what string, exact bool) (number, bool) {
 	x, err := parseNumber(f.text, exact)
 	if err != nil {
@@ -209,7 +209,7 @@ func parseNumber(text []byte, exact bool) (number, error) {
 	return x, nil
 }
 
-// hasDigit reports whether the mantissa of a decimal number has a digit that is not 0.
+// hasDigit reports whether the mantissa of a decimal number has a nonzero digit.
 func hasDigit(text []byte) bool {
 	for _, c := range text {
 		if c == 'e' || c == 'E' {

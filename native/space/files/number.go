@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// appendDouble appends a number with at most so many significant digits as
-// PRISM exports it: as printf's %g, but of the shortest decimal that stands for
-// the double, with halves rounded up and without trailing zeros.
+// appendFloat appends a number as PRISM exports it, with at most the given number of significant
+// digits: like printf's %g, but computed from the shortest decimal of the float64, with halves
+// rounded up and without trailing zeros.
 //
 // Source: Java's Formatter, which PRISM uses; reference, section 6.
-func appendDouble(dst []byte, precision int, x float64) []byte {
+func appendFloat(dst []byte, precision int, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
 		return append(dst, "NaN"...)
@@ -37,8 +37,8 @@ func sign(x float64) string {
 	return ""
 }
 
-// decimal returns the digits of x, at most precision of them and no trailing
-// zeros, and the exponent of the first.
+// decimal returns at most precision digits of x, without trailing zeros, and the decimal exponent
+// of the first.
 func decimal(x float64, precision int) ([]byte, int) {
 	text := strconv.AppendFloat(make([]byte, 0, 32), x, 'e', -1, 64)
 	e := bytes.IndexByte(text, 'e')
@@ -60,8 +60,8 @@ func decimal(x float64, precision int) ([]byte, int) {
 	return digits, exp
 }
 
-// roundUp adds one to the last digit. It reports whether the number got one
-// more digit: then it is a power of ten, whose zeros were there already.
+// roundUp adds one to the last digit. It reports whether the number has become the next power of
+// ten.
 func roundUp(digits []byte) bool {
 	for i := len(digits) - 1; i >= 0; i-- {
 		if digits[i] < '9' {
@@ -111,7 +111,7 @@ func plain(dst, digits []byte, exp int) []byte {
 	return dst
 }
 
-// number is a weight or a reward: a fraction, if there is one.
+// number is a weight or reward; r is its fraction, if there is one.
 type number struct {
 	f float64
 	r *big.Rat

@@ -14,7 +14,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// observe finds the observations of a partially observable model.
+// observe computes the observations of a POMDP.
 func (p *printer) observe() (err error) {
 	p.seen, err = p.space.Observations(p.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
@@ -23,13 +23,13 @@ func (p *printer) observe() (err error) {
 	return err
 }
 
-// observed is what the states show, in the values of a .obs file if there is one.
+// observed returns the observations of a POMDP, with the values of the .obs file if there is one.
 func (t *traFile) observed(obs *staFile) *explicit.Observations {
 	out := &explicit.Observations{}
 	for k := range t.totals[3] {
 		text := strconv.Itoa(k)
 		if obs != nil {
-			text = obs.spelled(k)
+			text = obs.valueText(k)
 		}
 		out.List = append(out.List, text)
 	}
@@ -39,8 +39,8 @@ func (t *traFile) observed(obs *staFile) *explicit.Observations {
 	return out
 }
 
-// spelled is the values of a state or observation as text.
-func (s *staFile) spelled(k int) string {
+// valueText returns the values of state or observation k, separated by commas.
+func (s *staFile) valueText(k int) string {
 	var out []string
 	for i, v := range s.vars {
 		x := s.values[k*len(s.vars)+i]
@@ -53,8 +53,8 @@ func (s *staFile) spelled(k int) string {
 	return strings.Join(out, ",")
 }
 
-// called are the names of what has values.
-func (s *staFile) called() []string {
+// varNames returns the names of the variables.
+func (s *staFile) varNames() []string {
 	var out []string
 	for _, v := range s.vars {
 		out = append(out, v.Name)
@@ -62,7 +62,7 @@ func (s *staFile) called() []string {
 	return out
 }
 
-// firstObservations writes a line for what each initial state shows.
+// firstObservations writes a line with the observation of each initial state.
 func (p *printer) firstObservations() {
 	if p.seen == nil {
 		return
@@ -76,8 +76,8 @@ func (p *printer) firstObservations() {
 	}
 }
 
-// Observations writes PRISM's .obs file: the observables, and their values in every
-// observation. Other models than POMDPs have none, which is a *compile.UnsupportedError.
+// Observations writes PRISM's .obs file: the observables and their values in every observation. A
+// model that is not a POMDP is a *compile.UnsupportedError.
 func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if w.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", w.program.Type)}

@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Transitions writes PRISM's .tra file: one line per transition, in an MDP
-// with the number of the choice, and with the action where there is one.
+// Transitions writes PRISM's .tra file: one line per transition, with the number of the choice in
+// an MDP, and with its action if there is one.
 func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	return w.print(ctx, out, func(p *printer) error {
 		if p.opts.Format == Plain {
@@ -38,7 +38,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// symbol is the name of the matrix in MATLAB.
+// symbol returns the name of the matrix in MATLAB code.
 func (p *printer) symbol() string {
 	switch p.model.Kind {
 	case sparse.DTMC:
@@ -49,7 +49,7 @@ func (p *printer) symbol() string {
 	return "S"
 }
 
-// count returns the number of steps in all.
+// count returns the total number of steps.
 func (p *printer) count(steps func(dst []step, c int) []step) (int, error) {
 	n := 0
 	var row []step
@@ -65,7 +65,7 @@ func (p *printer) count(steps func(dst []step, c int) []step) (int, error) {
 	return n, nil
 }
 
-// counts writes the line of totals, which ends with n.
+// counts writes the line of totals. n is the last of them.
 func (p *printer) counts(n int) {
 	p.int(p.model.NumStates())
 	if p.nondeterministic() {
@@ -78,8 +78,8 @@ func (p *printer) counts(n int) {
 	p.end()
 }
 
-// matrices declares the matrices in MATLAB: one, or in an MDP one for the first
-// choices of all states, one for the second, and so on.
+// matrices declares the matrices in MATLAB code: one for a Markov chain; for an MDP one with the
+// first choices of all states, one with the second choices, and so on.
 func (p *printer) matrices(name string) {
 	widest := 0
 	for i := range p.model.NumStates() {
@@ -97,7 +97,7 @@ func (p *printer) matrices(name string) {
 	}
 }
 
-// matrixName writes the name of the matrix of choices number j in MATLAB.
+// matrixName writes the name of the MATLAB matrix for the j-th choices.
 func (p *printer) matrixName(name string, j int) {
 	p.text(name)
 	if p.nondeterministic() {
@@ -105,7 +105,7 @@ func (p *printer) matrixName(name string, j int) {
 	}
 }
 
-// matrix writes steps, with their actions or without.
+// matrix writes steps, with their actions if actions is set.
 func (p *printer) matrix(name string, actions bool, steps func(dst []step, c int) []step) error {
 	var row []step
 	var choices []int
@@ -162,7 +162,7 @@ func (p *printer) assignment(name string, k, j int, s step) {
 	p.end()
 }
 
-// step writes a line of a .tra or .trew file, with its number or without.
+// step writes a line of a .tra or .trew file, with its weight if number is set.
 func (p *printer) step(k, j int, s step, number bool) {
 	p.int(k)
 	if p.nondeterministic() {
@@ -182,7 +182,7 @@ func (p *printer) step(k, j int, s step, number bool) {
 	p.end()
 }
 
-// weight writes the number of a step, or its interval.
+// weight writes the weight of a step, or its interval.
 func (p *printer) weight(s step) {
 	if s.high.r == nil {
 		p.num(s.x)
@@ -260,8 +260,8 @@ func (p *printer) values(state []int32) {
 	}
 }
 
-// Labels writes PRISM's .lab file: init, deadlock and the labels of the
-// program, and the labels of every state that has any.
+// Labels writes PRISM's .lab file: the names of the labels, including init and deadlock, and the
+// labels of every state that has any.
 func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	labels, err := w.labels(ctx)
 	if err != nil {
@@ -270,8 +270,8 @@ func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	return w.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with only those labels of Options.Program
-// that the program of the space does not have.
+// PropertyLabels writes a .lab file with the labels of Options.Program that the program of the
+// space lacks.
 //
 // Source: prism -exportproplabels.
 func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
@@ -321,7 +321,7 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 	})
 }
 
-// matlabLabels writes a vector of zeros and ones per label.
+// matlabLabels writes a 0-1 vector for each label.
 func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	for _, l := range labels {
 		if !isWord(l.Name) {
@@ -373,8 +373,7 @@ func (w *Writer) evaluate(ctx context.Context, defs []sema.LabelDef) ([]sparse.L
 	return out, nil
 }
 
-// StateRewards writes PRISM's .srew file of Program.Rewards[index]: the rewards
-// of states that are not zero.
+// StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
 func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
 	r, err := w.space.Reward(index)
 	if err != nil {
@@ -430,16 +429,16 @@ func (p *printer) rewardHeader(index int, kind string) {
 	p.header(kind + " rewards")
 }
 
-// TransitionRewards writes PRISM's .trew file of Program.Rewards[index]: the
-// rewards of transitions that are not zero. The reward of a choice of an MDP is
-// repeated for each of its transitions.
+// TransitionRewards writes PRISM's .trew file with the nonzero transition rewards of
+// Program.Rewards[index]. The reward of a choice of an MDP is repeated for each of its
+// transitions.
 func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
-	earned, err := w.earned(index)
+	reward, err := w.reward(index)
 	if err != nil {
 		return err
 	}
 	return w.print(ctx, out, func(p *printer) error {
-		steps := func(dst []step, c int) []step { return p.earnings(dst, c, earned) }
+		steps := func(dst []step, c int) []step { return p.rewardSteps(dst, c, reward) }
 		name := "C" + strconv.Itoa(index+1)
 		switch p.opts.Format {
 		case Plain:
@@ -458,8 +457,8 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 	})
 }
 
-// earned returns a function that tells the reward of transition t of choice c.
-func (w *Writer) earned(index int) (func(c, t int) number, error) {
+// reward returns a function that returns the reward of transition t of choice c.
+func (w *Writer) reward(index int) (func(c, t int) number, error) {
 	if w.nondeterministic() {
 		r, err := w.space.Reward(index)
 		if err != nil {

@@ -143,8 +143,8 @@ func TestRandomForPRISM(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), prism, "-importmodel", "out.all", "-ex", "-exportmodelprecision", "17", "-exportmodel", "back.all")
 		cmd.Dir = dir
-		if said, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, said)
+		if sets, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, sets)
 		}
 		for name, text := range first {
 			ext := filepath.Ext(name)

@@ -11,24 +11,22 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Sources are PRISM's files of one model. Only the transitions are needed:
-// without States there is one variable x, the number of the state, and without
-// Labels state 0 is initial. The i-th .srew and the i-th .trew file are about
-// one reward structure; a zero Source stands for rewards that it does not have.
+// Sources holds PRISM's files of a model. Only the transitions are required. Without States there
+// is one variable x, the number of the state; without Labels, state 0 is initial. The i-th .srew
+// and .trew files belong to the same reward structure; an empty Source means that it lacks this
+// kind of rewards.
 type Sources struct {
 	Transitions       Source
 	States, Labels    *Source
-	Observations      *Source // of a POMDP; without them there is one observable o, the number
+	Observations      *Source // of a POMDP; without it there is one observable o, the number
 	StateRewards      []Source
 	TransitionRewards []Source
 }
 
-// Read reads a model from PRISM's files. Its error is a syntax.ErrorList about
-// all files, an *explicit.LimitError, an *explicit.DeadlockError, or the
-// context's.
+// Read reads a model from PRISM's files. The error is a syntax.ErrorList for all files, an
+// *explicit.LimitError, an *explicit.DeadlockError, or the context's.
 //
-// Source: prism -importmodel (reference, section 6), which checks less: neither
-// totals nor sums.
+// Source: prism -importmodel (reference, section 6), which checks neither totals nor sums.
 func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -41,12 +39,12 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 		return nil, l.errs.Err()
 	}
 	rounded := !opts.Exact
-	opts.Exact = tra.exact // intervals are
+	opts.Exact = tra.exact // interval models are always exact
 	r := &reading{ctx: ctx, opts: opts, rounded: rounded, src: src, tra: tra, model: model, errs: tra.errs}
 	return r.read()
 }
 
-// check refuses types of models that no file has.
+// check returns an error for types of models that the formats do not have.
 func (o ReadOptions) check() error {
 	switch o.Type {
 	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
@@ -55,11 +53,11 @@ func (o ReadOptions) check() error {
 	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", o.Type)
 }
 
-// reading collects what the files of a model say.
+// reading combines the files of a model.
 type reading struct {
 	ctx  context.Context
 	opts ReadOptions
-	// rounded says that nobody asked for fractions.
+	// rounded says that the caller did not ask for fractions.
 	rounded bool
 	src     Sources
 	tra     *traFile
@@ -68,7 +66,7 @@ type reading struct {
 
 	sta     *staFile
 	obs     *staFile
-	said    declared
+	sets    declared
 	rewards []explicit.TransitionReward
 }
 
@@ -81,7 +79,7 @@ func (r *reading) read() (*explicit.Space, error) {
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
-	r.tra.complete(r.model, r.said)
+	r.tra.complete(r.model, r.sets)
 	if err := r.deadlocks(); err != nil {
 		return nil, err
 	}
@@ -121,12 +119,12 @@ func (r *reading) labels() error {
 	}
 	l, err := readLabels(r.ctx, *r.src.Labels, r.tra.states)
 	r.errs = append(r.errs, l.errs...)
-	r.said = l.declared()
-	if err != nil || len(r.errs) > 0 || r.said.deadlock == nil {
+	r.sets = l.declared()
+	if err != nil || len(r.errs) > 0 || r.sets.deadlock == nil {
 		return err
 	}
-	for s := range r.said.deadlock.All() {
-		if !r.tra.loops.Has(s) && !r.tra.deadlocks.Has(s) {
+	for s := range r.sets.deadlock.All() {
+		if !r.tra.selfLoops.Has(s) && !r.tra.deadlocks.Has(s) {
 			r.errs.Add(l.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, s)
 			break
 		}
@@ -134,7 +132,7 @@ func (r *reading) labels() error {
 	return nil
 }
 
-// structures reads the reward structures; they need the transitions.
+// structures reads the reward structures, after the transitions.
 func (r *reading) structures() error {
 	if r.model == nil {
 		return nil
@@ -210,7 +208,7 @@ func (r *reading) importSpace() (*explicit.Space, error) {
 		d.Seen = r.tra.observed(r.obs)
 		d.Observables = []string{"o"}
 		if r.obs != nil {
-			d.Observables = r.obs.called()
+			d.Observables = r.obs.varNames()
 		}
 	}
 	space, err := explicit.Import(d)
@@ -220,7 +218,7 @@ func (r *reading) importSpace() (*explicit.Space, error) {
 	return space, err
 }
 
-// numbered is the one variable of states without valuations.
+// numbered returns the variable x of states without valuations: the number of the state.
 func numbered(n int) ([]sema.Variable, func(i int) []int32) {
 	values := make([]int32, 1)
 	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, func(i int) []int32 {
@@ -229,14 +227,14 @@ func numbered(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings are what is doubtful about the rows.
+// warnings returns the warning about rows whose sums differ from 1.
 func (a *assembly) warnings() []string {
-	if a.offRows == 0 {
+	if a.deviatingRows == 0 {
 		return nil
 	}
 	then := "bounds take that into account"
 	if a.normalised {
 		then = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.offRows, a.src.Name, a.off, then)}
+	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.deviatingRows, a.src.Name, a.maxDeviation, then)}
 }

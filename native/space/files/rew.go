@@ -19,8 +19,8 @@ type rewFile struct {
 	named bool
 }
 
-// newRewFile reads the header and the totals, which end with how many rewards
-// there are; before that totals says what is to be found.
+// newRewFile reads the header and the line of totals, and returns the number of rewards from it.
+// totals are the expected totals before that number.
 func newRewFile(src Source, what string, m *sparse.Model, exact bool, totals []int) (*rewFile, int, bool) {
 	r := &rewFile{lines: newLines(src), exact: exact, model: m}
 	if !r.data(what, r.comment) {
@@ -48,7 +48,7 @@ func newRewFile(src Source, what string, m *sparse.Model, exact bool, totals []i
 	return r, n, ok
 }
 
-// comment reads # Reward structure "name".
+// comment reads the name in the comment # Reward structure "name".
 func (r *rewFile) comment(text string) {
 	rest, ok := strings.CutPrefix(text, "# Reward structure")
 	if !ok {
@@ -66,8 +66,8 @@ func (r *rewFile) comment(text string) {
 	r.name = rest[1 : len(rest)-1]
 }
 
-// each calls a function for every line with so many entries, of which the last
-// is the reward, and compares the number of lines.
+// each calls visit for every line. A line has the given number of entries, the last of which is
+// the reward. It checks the number of lines against the total.
 func (r *rewFile) each(ctx context.Context, what string, entries, total int, visit func(x number)) error {
 	found := 0
 	for ; r.data(what, nil); found++ {
@@ -96,7 +96,7 @@ func (r *rewFile) each(ctx context.Context, what string, entries, total int, vis
 	return nil
 }
 
-// column is a reward per state, choice or transition.
+// column holds a reward per state, choice or transition, and the set of entries that were given.
 type column struct {
 	values []float64
 	rats   []*big.Rat
@@ -149,13 +149,14 @@ func readStateRewards(ctx context.Context, src Source, m *sparse.Model, exact bo
 	})
 }
 
-// readTransitionRewards reads a .trew file; the rewards are by transition.
-func readTransitionRewards(ctx context.Context, src Source, m *sparse.Model, exact bool, original int) (*rewFile, *column, error) {
+// readTransitionRewards reads a .trew file. choices is the number of choices in the .tra file,
+// without those added for deadlocks.
+func readTransitionRewards(ctx context.Context, src Source, m *sparse.Model, exact bool, choices int) (*rewFile, *column, error) {
 	const what = "transition rewards"
 	out := newColumn(m.NumTransitions(), exact)
 	totals, entries := []int{m.NumStates()}, 3
 	if m.Kind == sparse.MDP {
-		totals, entries = []int{m.NumStates(), original}, 4
+		totals, entries = []int{m.NumStates(), choices}, 4
 	}
 	r, total, ok := newRewFile(src, what, m, exact, totals)
 	if !ok {
@@ -170,12 +171,12 @@ func readTransitionRewards(ctx context.Context, src Source, m *sparse.Model, exa
 	return r, out, err
 }
 
-// trewFile is a .trew file being read.
+// trewFile reads a .trew file.
 type trewFile struct {
 	*rewFile
 	out *column
-	// pending is the transition, of several with the same target, that the next
-	// line with this state and target is about; -1 for none.
+	// group has the transitions with the current state and target. pending is the index in
+	// group for the next line with this state and target; -1 for none.
 	pending       int
 	group         []int
 	state, target int
@@ -212,8 +213,9 @@ func (t *trewFile) line(x number) {
 	}
 }
 
-// transition finds the transition of a choice to a target. Those of a Markov
-// chain with the same target have one line each, in the order of their actions.
+// transition returns the transition from s to target that a line describes; -1 if there is none.
+// Transitions of a Markov chain with the same target have one line each, in the order of their
+// actions.
 func (t *trewFile) transition(c, s, target int) int {
 	if t.state == s && t.target == target && t.pending >= 0 && t.pending < len(t.group) {
 		t.pending++
@@ -234,8 +236,8 @@ func (t *trewFile) transition(c, s, target int) int {
 	return t.group[0]
 }
 
-// endGroup refuses rewards of which nobody knows which transition they are of,
-// if it matters.
+// endGroup reports an error if a reader cannot know which transitions of the group the rewards
+// belong to, and this matters.
 func (t *trewFile) endGroup() {
 	if t.pending > 0 && t.pending < len(t.group) && !interchangeable(t.model, t.group) {
 		t.fail(0, "found %d rewards of going from state %d to %d before here, wanted %d, zeros included: there are so many transitions, with different actions and probabilities", t.pending, t.state, t.target, len(t.group))
@@ -243,7 +245,7 @@ func (t *trewFile) endGroup() {
 	t.pending = -1
 }
 
-// differs reports whether another transition of the choice has another reward.
+// differs reports whether another transition of choice c has another reward.
 func (t *trewFile) differs(c int, x number) bool {
 	lo, hi := t.model.Row(c)
 	for i := lo; i < hi; i++ {
@@ -257,7 +259,7 @@ func (t *trewFile) differs(c int, x number) bool {
 	return false
 }
 
-// wholeChoices checks that the reward of a choice is repeated for all targets.
+// wholeChoices checks that the reward of a choice was given for all its targets.
 func (t *trewFile) wholeChoices() {
 	if t.model.Kind != sparse.MDP {
 		return
@@ -279,8 +281,7 @@ func (t *trewFile) wholeChoices() {
 	}
 }
 
-// structure makes a reward structure of rewards by state and by transition,
-// either of which may be nil.
+// structure makes a reward structure from state rewards and transition rewards; either may be nil.
 func structure(m *sparse.Model, name string, state, trans *column) (sparse.Reward, explicit.TransitionReward) {
 	out := sparse.Reward{Name: name, Err: unit}
 	each := explicit.TransitionReward{}
@@ -311,7 +312,7 @@ func structure(m *sparse.Model, name string, state, trans *column) (sparse.Rewar
 	return out, each
 }
 
-// unequal reports whether transitions of a choice have different rewards.
+// unequal reports whether two transitions of some choice have different rewards.
 func unequal(m *sparse.Model, x *column) bool {
 	for c := range m.NumChoices() {
 		lo, hi := m.Row(c)
@@ -324,11 +325,11 @@ func unequal(m *sparse.Model, x *column) bool {
 	return false
 }
 
-// unit is the greatest relative error of one rounding.
+// unit is the unit roundoff: the largest relative error of one rounding.
 const unit = 0x1p-53
 
-// choiceReward is the reward of a choice: that of its transitions in an MDP,
-// their weighted sum in a Markov chain.
+// choiceReward returns the reward of choice c: in an MDP that of its transitions, in a Markov
+// chain their weighted sum.
 func choiceReward(m *sparse.Model, x *column, c int) number {
 	lo, hi := m.Row(c)
 	if m.Kind == sparse.MDP || m.Intervals() {

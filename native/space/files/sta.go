@@ -10,17 +10,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// staFile is what a .sta or an .obs file says.
+// staFile reads a .sta or .obs file.
 type staFile struct {
 	*lines
 	of     string // "state" or "observation"
 	vars   []sema.Variable
 	values []int32
-	typed  bool // whether the first state has told the types
+	typed  bool // the types of the variables are known from the first state
 	parts  []field
 }
 
-// readValues reads a file with the valuations of n states or observations.
+// readValues reads the valuations of n states or observations; of says which.
 func readValues(ctx context.Context, src Source, of string, n int) (*staFile, error) {
 	s := &staFile{lines: newLines(src), of: of}
 	if !s.data(of+"s", nil) {
@@ -30,7 +30,7 @@ func readValues(ctx context.Context, src Source, of string, n int) (*staFile, er
 	if !s.names() {
 		return s, nil
 	}
-	s.values = make([]int32, 0, len(s.vars)*min(n, len(src.Text)/(2*len(s.vars)))) // at least 0 and a comma each
+	s.values = make([]int32, 0, len(s.vars)*min(n, len(src.Text)/(2*len(s.vars)))) // each value takes at least two bytes
 	found := 0
 	for ; s.data(of+"s", nil); found++ {
 		if found&0xfff == 0 {
@@ -46,8 +46,8 @@ func readValues(ctx context.Context, src Source, of string, n int) (*staFile, er
 	return s, nil
 }
 
-// tuple returns what is between the parentheses of "(a,b)" from a byte of the line on,
-// until it is called again.
+// tuple splits the list in parentheses, "(a,b)", that starts at a column of the line. The result
+// is valid until the next call.
 func (s *staFile) tuple(at int) ([]field, bool) {
 	text := bytes.TrimRight(s.text[at:], " \t")
 	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
@@ -93,7 +93,7 @@ func (s *staFile) names() bool {
 	return len(s.errs) == 0
 }
 
-// state reads "0:(1,false)", which has number k.
+// state reads the valuation of state k, "0:(1,false)".
 func (s *staFile) state(k, n int) {
 	at := s.fields[0].at
 	colon := bytes.IndexByte(s.text, ':')
@@ -125,7 +125,7 @@ func (s *staFile) state(k, n int) {
 	}
 }
 
-// types tells Booleans from integers by the first state.
+// types determines from the first state which variables are Boolean; the others are integers.
 func (s *staFile) types(values []field) {
 	s.typed = true
 	for j, f := range values {
@@ -161,7 +161,7 @@ func (s *staFile) value(j int, f field) {
 	s.values = append(s.values, int32(x))
 }
 
-// place returns the position of state k, for a file without errors.
+// place returns the position of state k in a file without errors.
 func (s *staFile) place(k int) syntax.Pos {
 	l := newLines(s.src)
 	l.data(s.of+"s", nil)

@@ -10,7 +10,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// header is the first comment of one of PRISM's files.
+// header is a comment that starts a file or a part; what names its contents.
 type header struct{ text, what string }
 
 func headers() []header {
@@ -24,9 +24,9 @@ func headers() []header {
 	}
 }
 
-// data goes to the next line with data. The comment lines before it are passed
-// to see, which may be nil; that of another kind of file is an error.
-func (l *lines) data(what string, see func(comment string)) bool {
+// data reads the next line with data. It passes comments to visit, unless that is nil. A header of
+// another kind of file is an error.
+func (l *lines) data(what string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
 		if len(trimmed) == 0 {
@@ -42,8 +42,8 @@ func (l *lines) data(what string, see func(comment string)) bool {
 				return false
 			}
 		}
-		if see != nil {
-			see(string(trimmed))
+		if visit != nil {
+			visit(string(trimmed))
 		}
 	}
 	return false
@@ -52,28 +52,28 @@ func (l *lines) data(what string, see func(comment string)) bool {
 // traFile reads PRISM's .tra files.
 type traFile struct {
 	*assembly
-	typ     syntax.ModelType
-	totals  [4]int // states, choices, transitions, observations
-	current int    // state, -1 before the first
-	choices int    // of the current state
-	acting  sparse.Action
-	seen    []int // what each state of a POMDP shows; -1 as long as that is not said
+	typ       syntax.ModelType
+	totals    [4]int // states, choices, transitions, observations
+	current   int    // state, -1 before the first
+	choices   int    // of the current state
+	rowAction sparse.Action
+	seen      []int // the observation of each state of a POMDP; -1 if not yet known
 }
 
-// readTransitions reads a .tra file. The model is nil after errors, and the
-// file itself when not even the number of states is known.
+// readTransitions reads a .tra file. After errors the model is nil; the traFile is nil too if the
+// number of states is unknown.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	l := newLines(src)
 	t := &traFile{typ: opts.Type, current: -1}
-	said := syntax.TypeNone
-	if !l.data("transitions", func(comment string) { said = typeOfHeader(l, comment) }) {
+	headerType := syntax.TypeNone
+	if !l.data("transitions", func(comment string) { headerType = typeOfHeader(l, comment) }) {
 		if len(l.errs) == 0 {
 			l.failEnd("found the end of the file, wanted the numbers of states and transitions")
 		}
 		return nil, nil, l, nil
 	}
 	if t.typ == syntax.TypeNone {
-		t.typ = said
+		t.typ = headerType
 	}
 	if !t.readTotals(l) {
 		return nil, nil, l, nil
@@ -88,7 +88,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	if t.typ == syntax.POMDP {
 		t.seen = slices.Repeat([]int{-1}, t.totals[0])
 	}
-	most := len(src.Text) / len("0 0 1\n") // totals may lie
+	most := len(src.Text) / len("0 0 1\n") // the totals may be wrong
 	t.builder.Grow(min(t.totals[0], most), min(t.totals[1], most), min(t.totals[2], most))
 	for n := 0; l.data("transitions", nil); n++ {
 		if n&0xfff == 0 {
@@ -111,7 +111,7 @@ func kindOf(t syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfHeader reads "# Transitions (MDP)".
+// typeOfHeader returns the type of model in a comment "# Transitions (MDP)".
 func typeOfHeader(l *lines, comment string) syntax.ModelType {
 	name, ok := strings.CutPrefix(comment, "# Transitions (")
 	if !ok {
@@ -137,8 +137,8 @@ func typeOfHeader(l *lines, comment string) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// readTotals reads the numbers of states, choices and transitions, whose number
-// tells an MDP from a Markov chain.
+// readTotals reads the numbers of states, choices and transitions. An MDP has three totals, a
+// Markov chain two.
 func (t *traFile) readTotals(l *lines) bool {
 	f := l.fields
 	switch {
@@ -148,13 +148,13 @@ func (t *traFile) readTotals(l *lines) bool {
 		t.typ = syntax.POMDP
 	case t.typ == syntax.TypeNone && len(f) == 3:
 		t.typ = syntax.MDP
-		if l.bracket(3) {
+		if l.hasInterval(3) {
 			t.typ = syntax.IMDP
 		}
-	case t.typ == syntax.TypeNone && len(f) == 2 && l.bracket(2):
+	case t.typ == syntax.TypeNone && len(f) == 2 && l.hasInterval(2):
 		t.typ = syntax.IDTMC
 	case t.typ == syntax.TypeNone && len(f) == 2:
-		t.typ = guess(l)
+		t.typ = guessType(l)
 	}
 	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
 	mdp := kindOf(t.typ) == sparse.MDP
@@ -190,11 +190,11 @@ func (t *traFile) readTotals(l *lines) bool {
 	return true
 }
 
-// bracket reports whether an entry of the first row is an interval.
-func (l *lines) bracket(entry int) bool {
-	ahead := *l
-	ahead.fields, ahead.errs = nil, nil
-	return ahead.data("transitions", nil) && len(ahead.fields) > entry && ahead.fields[entry].text[0] == '['
+// hasInterval reports whether an entry of the first row is an interval.
+func (l *lines) hasInterval(entry int) bool {
+	preview := *l
+	preview.fields, preview.errs = nil, nil
+	return preview.data("transitions", nil) && len(preview.fields) > entry && preview.fields[entry].text[0] == '['
 }
 
 func typeName(t syntax.ModelType) string {
@@ -204,17 +204,17 @@ func typeName(t syntax.ModelType) string {
 	return t.String()
 }
 
-// guess tells a CTMC from a DTMC by the first rows: a number above one is a rate.
+// guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.
 //
-// Source: PRISM's -importmodel, which looks at six rows (reference, section 6).
-func guess(l *lines) syntax.ModelType {
-	ahead := *l
-	ahead.fields, ahead.errs = nil, nil
+// Source: PRISM's -importmodel, which reads six rows (reference, section 6).
+func guessType(l *lines) syntax.ModelType {
+	preview := *l
+	preview.fields, preview.errs = nil, nil
 	for range 6 {
-		if !ahead.data("transitions", nil) || len(ahead.fields) < 3 {
+		if !preview.data("transitions", nil) || len(preview.fields) < 3 {
 			break
 		}
-		if x, err := parseNumber(ahead.fields[2].text, false); err == nil && x.f > 1 {
+		if x, err := parseNumber(preview.fields[2].text, false); err == nil && x.f > 1 {
 			return syntax.CTMC
 		}
 	}
@@ -228,19 +228,19 @@ func (t *traFile) line() {
 	if t.kind == sparse.MDP {
 		mdp = 1
 	}
-	weighed := 1 // entries of a weight, and of what the target shows
+	extra := 1 // number of entries for the weight and the observation
 	want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
 	if t.typ == syntax.LTS {
-		weighed, want = 0, "state, choice, target and perhaps an action"
+		extra, want = 0, "state, choice, target and perhaps an action"
 	}
 	if t.seen != nil {
 		if f[0].String() == "-" {
-			t.beginning()
+			t.initialObservation()
 			return
 		}
-		weighed, want = 2, "state, choice, target, probability, observation and perhaps an action"
+		extra, want = 2, "state, choice, target, probability, observation and perhaps an action"
 	}
-	if len(f) < 2+mdp+weighed || len(f) > 3+mdp+weighed {
+	if len(f) < 2+mdp+extra || len(f) > 3+mdp+extra {
 		t.fail(0, "found %d entries, wanted %s", len(f), want)
 		return
 	}
@@ -263,14 +263,14 @@ func (t *traFile) line() {
 	switch {
 	case t.intervals:
 		x, high, ok = t.interval(f[2+mdp])
-	case weighed > 0:
+	case extra > 0:
 		x, ok = t.value(f[2+mdp], "probability or rate", t.exact)
 	}
-	if !ok || t.seen != nil && !t.shows(target, f[4]) {
+	if !ok || t.seen != nil && !t.setObservation(target, f[4]) {
 		return
 	}
 	action := sparse.NoAction
-	if at := 2 + mdp + weighed; len(f) > at {
+	if at := 2 + mdp + extra; len(f) > at {
 		known, ok := t.actions[string(f[at].text)]
 		if !ok {
 			if !isWord(f[at].String()) {
@@ -288,20 +288,21 @@ func (t *traFile) line() {
 		action = sparse.NoAction
 	}
 	t.high = high
-	t.transition(target, x, action, f[1+mdp].at, f[1+mdp+weighed].at)
+	t.transition(target, x, action, f[1+mdp].at, f[1+mdp+extra].at)
 }
 
-// beginning reads what an initial state of a POMDP shows, which no transition need lead to.
-func (t *traFile) beginning() {
+// initialObservation reads the observation of an initial state of a POMDP, which may have no
+// incoming transition.
+func (t *traFile) initialObservation() {
 	if f := t.fields; len(f) != 5 {
 		t.fail(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(f))
 	} else if s, ok := t.index(f[2], "state", t.states); ok {
-		t.shows(s, f[4])
+		t.setObservation(s, f[4])
 	}
 }
 
-// shows notes what a state shows, which is always the same.
-func (t *traFile) shows(s int, f field) bool {
+// setObservation records the observation of a state and checks that it is always the same.
+func (t *traFile) setObservation(s int, f field) bool {
 	o, ok := t.index(f, "observation", t.totals[3])
 	if !ok {
 		return false
@@ -314,41 +315,41 @@ func (t *traFile) shows(s int, f field) bool {
 	return true
 }
 
-// advance goes to the row of choice j of state s.
+// advance starts state s or its choice j if necessary, and checks their order.
 func (t *traFile) advance(s, j int, action sparse.Action) bool {
-	begins := s != t.current
+	isNew := s != t.current
 	if s < t.current {
 		t.fail(t.fields[0].at, "found state %d after state %d, wanted rows in the order of states", s, t.current)
 		return false
 	}
-	if begins {
+	if isNew {
 		t.state(s)
 		t.current, t.choices = s, 0
 	}
 	last := t.choices - 1
 	switch {
 	case t.kind != sparse.MDP:
-		if begins {
+		if isNew {
 			t.choices = 1
 			t.choice(sparse.NoAction, t.pos(0))
 		}
 		return true
 	case j == t.choices:
 		t.choices++
-		t.acting = action
+		t.rowAction = action
 		t.choice(action, t.pos(0))
 		return true
 	case j != last:
 		t.fail(t.fields[1].at, "found choice %d of state %d, wanted %d or %d: choices in order", j, s, max(last, 0), t.choices)
 		return false
-	case action != t.acting:
+	case action != t.rowAction:
 		t.fail(0, "found another action for choice %d of state %d, wanted one", j, s)
 		return false
 	}
 	return true
 }
 
-// end compares the totals.
+// end checks the totals and returns the model.
 func (t *traFile) end() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil

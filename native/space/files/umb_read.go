@@ -19,14 +19,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs, also
-// with intervals, CTMCs and LTSs with one initial state or more. The columns are kept as they come, a
-// valuation in its bits, so that memory follows the model and not what a file says
-// of itself. Its errors are as for Read, about the file as a whole: members have no
-// lines. Other kinds of models and what is only partly there are refused by name.
-//
-// Where states have no valuations, or some that are not all different, they have
-// one variable x, their number, and a warning says so.
+// ReadUMB reads a model in UMB, plain or compressed with gzip or xz: DTMCs, MDPs, both also with
+// intervals, CTMCs and LTSs. Columns and valuations stay packed, so the memory depends on the
+// model and not on numbers that the file claims. Errors are as for Read and have no lines. Other
+// kinds of models, and features that are only partly supported, are rejected by name. If the
+// valuations are missing, the states have one variable x, their number. A warning says so if
+// valuations exist but cannot be used.
 func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -55,7 +53,7 @@ func cmpErr(first, second error) error {
 	return second
 }
 
-// umbFile is a file being read.
+// umbFile reads a UMB file.
 type umbFile struct {
 	ctx  context.Context
 	opts ReadOptions
@@ -67,7 +65,7 @@ type umbFile struct {
 	choices  int
 	branches int
 
-	stateChoices []uint32 // offsets; nil: one choice for each
+	stateChoices []uint32 // offsets of the choices of each state; nil if each has one
 	choiceRows   []uint32
 	targets      []uint32
 	probability  umbNumbers
@@ -79,25 +77,25 @@ type umbFile struct {
 	labels       map[string]*sparse.Set
 	rewards      map[string]umbNumbers // by identifier and kind
 	valuations   []byte
-	fields       []umbRead
+	fields       []umbVariable
 	warnings     []string
 }
 
-// umbRead is a variable of a valuation.
-type umbRead struct {
+// umbVariable is a variable of a packed valuation.
+type umbVariable struct {
 	name      string
 	kind      sema.Type
 	at, bits  int
 	signed    bool
 	offset    int64
-	low, high int64 // as the file says, or as found
-	told      bool
+	low, high int64 // the range in the file if bounded, otherwise of the values found
+	bounded   bool
 }
 
 // umbNumbers is a column of numbers.
 type umbNumbers struct{ umb.Numbers }
 
-// at returns a number, with its fraction if that is asked for.
+// at returns number i, as a fraction too if exact is set.
 func (n *umbNumbers) at(i int, exact bool) (number, error) {
 	if !n.Fractions() {
 		x := number{f: n.Double(i)}
@@ -136,7 +134,7 @@ func umbSet(m *umb.Member, n int) (*sparse.Set, error) {
 	return out, err
 }
 
-// members calls a function for every member.
+// members calls visit for every member of the archive.
 func (u *umbFile) members(visit func(name string, m *umb.Member) error) error {
 	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
 }
@@ -167,7 +165,7 @@ func (u *umbFile) read() (*explicit.Space, error) {
 	return u.assemble()
 }
 
-// readIndex checks what the file says of itself.
+// readIndex reads and checks the index of the file.
 func (u *umbFile) readIndex(text []byte) error {
 	x := new(umb.Index)
 	if err := json.Unmarshal(text, x); err != nil {
@@ -208,23 +206,23 @@ func (u *umbFile) readIndex(text []byte) error {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
 	}
 	if u.typ != syntax.LTS {
-		if err := u.number(ends); err != nil {
+		if err := u.checkNumber(ends); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
-	u.opts.Exact = u.opts.Exact || intervals // which have no other form here
+	u.opts.Exact = u.opts.Exact || intervals // intervals are always fractions
 	if u.typ == syntax.CTMC {
-		if err := u.number(s.ExitRate); err != nil {
+		if err := u.checkNumber(s.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
 	u.states, u.choices, u.branches = int(s.States), int(s.Choices), int(s.Branches)
 	u.index = x
-	return u.annotated()
+	return u.checkAnnotations()
 }
 
-// number returns what is wrong with the type of a column of numbers.
-func (u *umbFile) number(t *umb.Type) error {
+// checkNumber checks the type of a column of numbers.
+func (u *umbFile) checkNumber(t *umb.Type) error {
 	err := t.Number()
 	if err == nil && u.opts.Fractions && t.Type == "double" {
 		err = errors.New("found doubles, wanted fractions")
@@ -232,13 +230,14 @@ func (u *umbFile) number(t *umb.Type) error {
 	return err
 }
 
-// chooses reports whether states have choices, whose actions are theirs.
-func (u *umbFile) chooses() bool {
+// hasChoices reports whether states have choices. Then actions belong to choices, otherwise to
+// branches.
+func (u *umbFile) hasChoices() bool {
 	return u.typ == syntax.MDP || u.typ == syntax.IMDP || u.typ == syntax.LTS
 }
 
-// annotated refuses annotations that cannot be read.
-func (u *umbFile) annotated() error {
+// checkAnnotations rejects annotations that cannot be read.
+func (u *umbFile) checkAnnotations() error {
 	for _, g := range u.index.Annotations {
 		for _, m := range g.Value {
 			a, name := &m.Value, g.Name+"/"+m.Name
@@ -246,11 +245,11 @@ func (u *umbFile) annotated() error {
 			case g.Name == "aps" && (a.Type.Type != "bool" || a.Type.Bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
 				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, a.Type.Type)
 			case g.Name == "rewards":
-				if err := u.number(&a.Type); err != nil {
+				if err := u.checkNumber(&a.Type); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, kind := range a.AppliesTo {
-					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.chooses() {
+					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.hasChoices() {
 						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.typ)
 					}
 				}
@@ -266,15 +265,16 @@ func (u *umbFile) annotated() error {
 	if !ok {
 		return nil
 	}
-	if why := u.variables(v); why != "" {
+	if problem := u.variables(v); problem != "" {
 		u.fields = nil
-		u.warnings = append(u.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", u.src.Name, why))
+		u.warnings = append(u.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", u.src.Name, problem))
 	}
 	return nil
 }
 
-// variables lays out the valuations, or says why they cannot be used.
-func (u *umbFile) variables(v umb.Valuation) (why string) {
+// variables reads the layout of the valuations. problem says why they cannot be used; "" if they
+// can.
+func (u *umbFile) variables(v umb.Valuation) (problem string) {
 	if len(v.Classes) != 1 {
 		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(v.Classes))
 	}
@@ -287,26 +287,26 @@ func (u *umbFile) variables(v umb.Valuation) (why string) {
 			at += int(x.Padding)
 			continue
 		}
-		f := umbRead{name: x.Name, at: at, offset: x.Offset, kind: sema.Int}
+		f := umbVariable{name: x.Name, at: at, offset: x.Offset, kind: sema.Int}
 		if x.Type == nil || x.Optional {
 			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(x.Name)))
 		}
-		size := x.Type.Bits()
+		width := x.Type.Bits()
 		switch {
-		case x.Type.Type == "bool" && size <= 64:
+		case x.Type.Type == "bool" && width <= 64:
 			f.kind = sema.Bool
-		case (x.Type.Type == "int" || x.Type.Type == "uint") && size <= 64:
+		case (x.Type.Type == "int" || x.Type.Type == "uint") && width <= 64:
 			f.signed = x.Type.Type == "int"
 		default:
-			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, size)
+			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, width)
 		}
-		if !syntax.IsIdent(x.Name) || slices.ContainsFunc(u.fields, func(g umbRead) bool { return g.name == x.Name }) {
+		if !syntax.IsIdent(x.Name) || slices.ContainsFunc(u.fields, func(g umbVariable) bool { return g.name == x.Name }) {
 			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(x.Name)))
 		}
 		if x.Lower != nil && x.Upper != nil {
-			f.low, f.high, f.told = *x.Lower, *x.Upper, true
+			f.low, f.high, f.bounded = *x.Lower, *x.Upper, true
 		}
-		f.bits = int(size)
+		f.bits = int(width)
 		at += f.bits
 		u.fields = append(u.fields, f)
 	}
@@ -316,7 +316,7 @@ func (u *umbFile) variables(v umb.Valuation) (why string) {
 	return ""
 }
 
-// width is the size of a valuation in bytes.
+// width returns the size of a valuation in bytes.
 func (u *umbFile) width() int {
 	at := 0
 	for _, x := range u.index.Valuations["states"].Classes[0].Variables {
@@ -328,7 +328,7 @@ func (u *umbFile) width() int {
 	return at / 8
 }
 
-// member reads one of the members that make a model.
+// member reads one member of the archive, if it is part of the model.
 func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	defer func() {
 		if err != nil && u.ctx.Err() == nil {
@@ -338,7 +338,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	s := &u.index.System
 	kind, ids := "choices", u.choices
 	actions := s.ChoiceActions
-	if !u.chooses() {
+	if !u.hasChoices() {
 		kind, ids, actions = "branches", u.branches, s.BranchActions
 	}
 	switch name {
@@ -379,7 +379,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	return err
 }
 
-// annotation reads a label or rewards; what the index does not know is nobody's.
+// annotation reads a label or rewards. Members that the index does not list are ignored.
 func (u *umbFile) annotation(name string, m *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {

@@ -15,9 +15,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble makes a space of the columns of a UMB file.
+// assemble makes a space from the columns of a UMB file.
 func (u *umbFile) assemble() (*explicit.Space, error) {
-	if err := u.whole(); err != nil {
+	if err := u.checkComplete(); err != nil {
 		return nil, err
 	}
 	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.typ]
@@ -33,14 +33,14 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 	if model == nil {
 		return nil, b.errs
 	}
-	if kind == sparse.CTMC && !u.opts.Exact { // a rate is the product of two numbers that were rounded, and is rounded
+	if kind == sparse.CTMC && !u.opts.Exact { // a rate is the rounded product of two rounded numbers
 		model.Err = 1.01 * 4 * unit
 	}
-	said, err := b.declared()
+	sets, err := b.declared()
 	if err != nil {
 		return nil, err
 	}
-	b.complete(model, said)
+	b.complete(model, sets)
 	if len(b.errs) > 0 {
 		return nil, b.errs
 	}
@@ -64,8 +64,8 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 	return b.space(d)
 }
 
-// whole refuses a file without what a model needs.
-func (u *umbFile) whole() error {
+// checkComplete returns an error if the file lacks a part that every model of its type has.
+func (u *umbFile) checkComplete() error {
 	for _, x := range []struct {
 		name   string
 		absent bool
@@ -89,7 +89,7 @@ func (u *umbFile) whole() error {
 	if u.choiceRows == nil && u.branches != u.choices {
 		return fmt.Errorf("there is no %s, which only a model with one branch in each choice can do without", umb.ChoiceRows)
 	}
-	if !u.chooses() && u.stateChoices != nil {
+	if !u.hasChoices() && u.stateChoices != nil {
 		for i, at := range u.stateChoices {
 			if at != uint32(i) {
 				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.typ)
@@ -99,15 +99,16 @@ func (u *umbFile) whole() error {
 	return nil
 }
 
-// umbBuild makes the model.
+// umbBuild builds a model from a UMB file. A branch is a transition in the file.
 type umbBuild struct {
 	*umbFile
 	*assembly
-	action  []sparse.Action     // by number in the file
-	of      []uint32            // the branch of each transition, the first of several; nil while they are the same
-	further map[uint32][]uint32 // branches that were added to the transition of another one
-	row     []umbBranch
-	found   edges
+	action []sparse.Action // by number in the file
+	// branchOf has the first branch of each transition; nil as long as the numbers are equal.
+	branchOf       []uint32
+	mergedBranches map[uint32][]uint32 // by first branch, the branches that were merged into it
+	row            []umbBranch
+	found          edges
 }
 
 // umbBranch is a branch of a row.
@@ -115,7 +116,7 @@ type umbBranch struct {
 	edge
 	branch int
 	x      number
-	high   number // of an interval
+	high   number // the upper bound of an interval
 }
 
 func (b *umbBuild) actionNames() error {
@@ -138,18 +139,18 @@ func (b *umbBuild) actionNames() error {
 	return nil
 }
 
-// acting is the action of a choice or branch.
-func (b *umbBuild) acting(i int) sparse.Action {
+// actionOf returns the action of a choice or branch.
+func (b *umbBuild) actionOf(i int) sparse.Action {
 	switch {
 	case b.action == nil:
 		return sparse.NoAction
-	case b.umbFile.actions == nil: // each is number 0
+	case b.umbFile.actions == nil: // every action has number 0
 		return b.action[0]
 	}
 	return b.action[b.umbFile.actions[i]]
 }
 
-// branchesOf is the range of the branches of a choice.
+// branchesOf returns the range of branches of choice c.
 func (b *umbBuild) branchesOf(c int) (lo, hi int) {
 	if b.choiceRows == nil {
 		return c, c + 1
@@ -157,8 +158,8 @@ func (b *umbBuild) branchesOf(c int) (lo, hi int) {
 	return int(b.choiceRows[c]), int(b.choiceRows[c+1])
 }
 
-// alone reports whether a state has no branches: it has no choice, or one without any.
-func (b *umbBuild) alone(i int) bool {
+// noBranches reports whether a state has no branches: it has no choice, or one without branches.
+func (b *umbBuild) noBranches(i int) bool {
 	first, end := b.choicesOf(i)
 	if first+1 == end {
 		lo, hi := b.branchesOf(first)
@@ -167,7 +168,7 @@ func (b *umbBuild) alone(i int) bool {
 	return first == end
 }
 
-// choicesOf is the range of the choices of a state.
+// choicesOf returns the range of choices of state i.
 func (b *umbBuild) choicesOf(i int) (first, end int) {
 	if b.stateChoices == nil {
 		return i, i + 1
@@ -175,16 +176,16 @@ func (b *umbBuild) choicesOf(i int) (first, end int) {
 	return int(b.stateChoices[i]), int(b.stateChoices[i+1])
 }
 
-// rows makes the rows, with room for all of them from the start, and forgets the
-// columns that are of no use then.
+// rows builds the rows, with memory for all of them allocated in advance, and then drops the
+// columns that are no longer needed.
 func (b *umbBuild) rows() error {
-	alone := 0
+	noBranches := 0
 	for i := range b.umbFile.states {
-		if b.alone(i) {
-			alone++
+		if b.noBranches(i) {
+			noBranches++
 		}
 	}
-	b.builder.Grow(b.umbFile.states, b.umbFile.choices+alone, b.branches+alone)
+	b.builder.Grow(b.umbFile.states, b.umbFile.choices+noBranches, b.branches+noBranches)
 	defer func() { b.umbFile.targets, b.choiceRows, b.umbFile.actions = nil, nil, nil }()
 	for i := range b.umbFile.states {
 		if i&0xfff == 0 {
@@ -192,8 +193,8 @@ func (b *umbBuild) rows() error {
 				return err
 			}
 		}
-		if b.alone(i) {
-			continue // the next state, or finish, makes it a deadlock
+		if b.noBranches(i) {
+			continue // a skipped state becomes a deadlock
 		}
 		first, end := b.choicesOf(i)
 		b.state(i)
@@ -209,7 +210,8 @@ func (b *umbBuild) rows() error {
 	return nil
 }
 
-// choice adds a row. Branches with one target, and in a chain one action, are added up.
+// choice adds a row. Branches with the same target, and in a Markov chain the same action, are
+// merged.
 func (b *umbBuild) choice(i, c int) error {
 	lo, hi := b.branchesOf(c)
 	if lo == hi {
@@ -220,7 +222,7 @@ func (b *umbBuild) choice(i, c int) error {
 	}
 	b.row = b.row[:0]
 	b.found.clear()
-	chain := !b.chooses()
+	chain := !b.hasChoices()
 	for t := lo; t < hi; t++ {
 		x, high, err := b.weight(i, t)
 		if err != nil {
@@ -231,9 +233,9 @@ func (b *umbBuild) choice(i, c int) error {
 		}
 		e := edge{target: int(b.umbFile.targets[t])}
 		if chain {
-			e.action = b.acting(t)
+			e.action = b.actionOf(t)
 		}
-		if at, isNew := b.found.add(e); !isNew && !b.intervals { // of which a second one is refused
+		if at, isNew := b.found.add(e); !isNew && !b.intervals { // in an interval model that is an error, see transition
 			b.merge(&b.row[at], t, x)
 			continue
 		}
@@ -241,38 +243,38 @@ func (b *umbBuild) choice(i, c int) error {
 	}
 	action := sparse.NoAction
 	if !chain {
-		action = b.acting(c)
+		action = b.actionOf(c)
 	}
 	b.assembly.choice(action, syntax.Pos{})
 	for k := range b.row {
 		r := &b.row[k]
-		b.note(r.branch)
+		b.recordBranch(r.branch)
 		before := len(b.errs)
 		b.high = r.high
 		b.transition(r.target, r.x, r.action, 0, 0)
 		if len(b.errs) > before {
-			b.place(i, c)
+			b.addLocation(i, c)
 		}
 	}
 	b.endRow()
-	b.place(i, c)
+	b.addLocation(i, c)
 	return nil
 }
 
-// merge adds a branch to another one.
+// merge adds a branch to the transition r.
 func (b *umbBuild) merge(r *umbBranch, branch int, x number) {
 	if r.x.r != nil {
 		r.x.r = new(big.Rat).Add(r.x.r, x.r)
 	}
 	r.x.f += x.f
-	if b.further == nil {
-		b.further = make(map[uint32][]uint32)
+	if b.mergedBranches == nil {
+		b.mergedBranches = make(map[uint32][]uint32)
 	}
-	b.further[uint32(r.branch)] = append(b.further[uint32(r.branch)], uint32(branch))
+	b.mergedBranches[uint32(r.branch)] = append(b.mergedBranches[uint32(r.branch)], uint32(branch))
 }
 
-// place says where the last diagnostics are, which have no lines.
-func (b *umbBuild) place(i, c int) {
+// addLocation adds the state and choice to new diagnostics, which have no line.
+func (b *umbBuild) addLocation(i, c int) {
 	for _, e := range b.errs {
 		if e.Pos.IsValid() || len(e.Msg) < 6 || e.Msg[:6] != "state " {
 			e.Pos = syntax.Pos{}
@@ -281,7 +283,7 @@ func (b *umbBuild) place(i, c int) {
 	}
 }
 
-// weight is the probability or rate of a branch, or the ends of its interval.
+// weight returns the probability or rate of branch t of state i, or the bounds of its interval.
 func (b *umbBuild) weight(i, t int) (x, high number, err error) {
 	switch {
 	case b.typ == syntax.LTS:
@@ -306,19 +308,19 @@ func (b *umbBuild) weight(i, t int) (x, high number, err error) {
 	return x, high, err
 }
 
-// note remembers which branch a transition was, once that is not its number.
-func (b *umbBuild) note(branch int) {
-	if b.of == nil && branch != b.transitions {
+// recordBranch records the branch of the next transition if their numbers differ.
+func (b *umbBuild) recordBranch(branch int) {
+	if b.branchOf == nil && branch != b.transitions {
 		for t := range b.transitions {
-			b.of = append(b.of, uint32(t))
+			b.branchOf = append(b.branchOf, uint32(t))
 		}
 	}
-	if b.of != nil {
-		b.of = append(b.of, uint32(branch))
+	if b.branchOf != nil {
+		b.branchOf = append(b.branchOf, uint32(branch))
 	}
 }
 
-// declared are the labels, the initial states and the deadlocks.
+// declared returns the labels, the initial states and the deadlocks.
 func (b *umbBuild) declared() (d declared, err error) {
 	d.init = b.initial
 	seen := make(map[string]bool)
@@ -337,7 +339,7 @@ func (b *umbBuild) declared() (d declared, err error) {
 		case name == "deadlock":
 			d.deadlock = set
 			for s := range set.All() {
-				if !b.loops.Has(s) && !b.assembly.deadlocks.Has(s) {
+				if !b.selfLoops.Has(s) && !b.assembly.deadlocks.Has(s) {
 					return d, fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
 				}
 			}
@@ -355,8 +357,8 @@ func (b *umbBuild) declared() (d declared, err error) {
 	return d, nil
 }
 
-// reward makes a reward structure. One without an alias whose identifier is its
-// number has no name, nor has Storm's "default".
+// reward makes a reward structure. It has no name if it has no alias and its identifier is its
+// number, or Storm's "default".
 func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (out sparse.Reward, each explicit.TransitionReward, err error) {
 	name := a.Name
 	if a.Value.Alias != nil {
@@ -391,7 +393,7 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (
 		return out, each, nil
 	}
 	trans = newColumn(m.NumTransitions(), b.opts.Exact)
-	t, known := 0, 0 // known transitions are those that no deadlock was given
+	t, inFile := 0, 0 // t counts all transitions, inFile those that are not loops of deadlocks
 	for s := range b.umbFile.states {
 		first, end := m.Choices(s)
 		if b.assembly.deadlocks.Has(s) {
@@ -412,14 +414,14 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (
 			for range hi - lo {
 				x := sum
 				if branches.There() {
-					y, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, known, s)
+					y, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, s)
 					if err != nil {
 						return out, each, fmt.Errorf("state %d: %w", s, err)
 					}
 					x = plus(x, y)
 				}
 				trans.put(t, x)
-				t, known = t+1, known+1
+				t, inFile = t+1, inFile+1
 			}
 		}
 	}
@@ -427,14 +429,14 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (
 	return out, each, nil
 }
 
-// branchReward is the reward of a transition: of several branches, their mean.
+// branchReward returns the reward of a transition: the mean of the rewards of its branches.
 func (b *umbBuild) branchReward(value func(i int) (number, error), transition, s int) (number, error) {
 	first := transition
-	if b.of != nil {
-		first = int(b.of[transition])
+	if b.branchOf != nil {
+		first = int(b.branchOf[transition])
 	}
 	x, err := value(first)
-	others := b.further[uint32(first)]
+	others := b.mergedBranches[uint32(first)]
 	if err != nil || len(others) == 0 {
 		return x, err
 	}
@@ -464,7 +466,7 @@ func (b *umbBuild) branchReward(value func(i int) (number, error), transition, s
 	return mean, nil
 }
 
-// choiceOf is the number in the file of a choice of a state.
+// choiceOf returns the number in the file of choice k of state s.
 func (b *umbBuild) choiceOf(s, k int) int {
 	if b.stateChoices == nil {
 		return s
@@ -472,28 +474,29 @@ func (b *umbBuild) choiceOf(s, k int) int {
 	return int(b.stateChoices[s]) + k
 }
 
-// space gives the states their valuations, if they have some that tell them apart.
+// space imports the model, with the valuations of its states if they are usable and distinct.
 func (b *umbBuild) space(d *explicit.Imported) (*explicit.Space, error) {
 	d.Warnings = append(b.umbFile.warnings, b.assembly.warnings()...)
 	if b.valuations != nil {
-		vars, of, why := b.valuation()
-		if why == "" {
-			d.Vars, d.Valuation = vars, of
+		vars, values, problem := b.valuation()
+		if problem == "" {
+			d.Vars, d.Valuation = vars, values
 			space, err := explicit.Import(d)
 			dup, twice := errors.AsType[*explicit.DuplicateError](err)
 			if !twice {
 				return space, err
 			}
-			why = fmt.Sprintf("those of the states %d and %d are the same", dup.First, dup.Second)
+			problem = fmt.Sprintf("those of the states %d and %d are the same", dup.First, dup.Second)
 		}
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, why))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, problem))
 	}
 	d.Vars, d.Valuation = numbered(b.umbFile.states)
 	return explicit.Import(d)
 }
 
-// valuation returns what unpacks the values of the variables of a state.
-func (b *umbBuild) valuation() (vars []sema.Variable, of func(s int) []int32, why string) {
+// valuation returns the variables and a function that unpacks their values in a state. problem
+// says why the valuations cannot be used; "" if they can.
+func (b *umbBuild) valuation() (vars []sema.Variable, valuation func(s int) []int32, problem string) {
 	width := b.width()
 	padded := make([]byte, width+9)
 	for s := range b.umbFile.states {
@@ -501,13 +504,13 @@ func (b *umbBuild) valuation() (vars []sema.Variable, of func(s int) []int32, wh
 		for i := range b.fields {
 			f := &b.fields[i]
 			x := f.value(padded)
-			if int64(int32(x)) != x || f.told && f.kind == sema.Int && (x < f.low || x > f.high) {
+			if int64(int32(x)) != x || f.bounded && f.kind == sema.Int && (x < f.low || x > f.high) {
 				return nil, nil, fmt.Sprintf("variable %s is %d in state %d, which is out of its range", f.name, x, s)
 			}
-			if !f.told && (s == 0 || x < f.low) {
+			if !f.bounded && (s == 0 || x < f.low) {
 				f.low = x
 			}
-			if !f.told && (s == 0 || x > f.high) {
+			if !f.bounded && (s == 0 || x > f.high) {
 				f.high = x
 			}
 		}
@@ -532,8 +535,8 @@ func (b *umbBuild) valuation() (vars []sema.Variable, of func(s int) []int32, wh
 	}, ""
 }
 
-// value takes a variable out of a valuation with 9 bytes behind it.
-func (f *umbRead) value(packed []byte) int64 {
+// value reads a variable from a packed valuation that is followed by 9 more bytes.
+func (f *umbVariable) value(packed []byte) int64 {
 	at, shift := f.at/8, f.at%8
 	x := binary.LittleEndian.Uint64(packed[at:]) >> shift
 	if shift > 0 {

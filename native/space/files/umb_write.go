@@ -20,13 +20,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// UMB writes the binary format that PRISM, Storm and Modest share, as gzip has it
-// unless Options.Raw: states in the order of PRISM, probabilities and rewards as
-// doubles or, of an exact model, as fractions, actions, labels, initial states and
-// valuations. Two writings of one space are the same bytes. Nothing is kept but what
-// the space has: memory does not grow with the file.
+// UMB writes the binary format that PRISM, Storm and Modest share, compressed with gzip unless
+// Options.Raw is set. It contains the states in PRISM's order, probabilities and rewards as
+// float64 or, for an exact model, as fractions, actions, labels, initial states and valuations.
+// The same space always gives the same bytes. The file is streamed: memory does not grow with its
+// size.
 func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
-	u, err := w.explicitly().umb(ctx)
+	u, err := w.withoutVariants().umb(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,16 +43,16 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 	return zip.Close()
 }
 
-// UMBMembers writes what UMB does to an archive of more than the model.
+// UMBMembers writes the members of UMB to an archive that may have others.
 func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
-	u, err := w.explicitly().umb(ctx)
+	u, err := w.withoutVariants().umb(ctx)
 	if err != nil {
 		return err
 	}
 	return u.members(out)
 }
 
-// umbWriter is a file being written.
+// umbWriter writes a UMB file.
 type umbWriter struct {
 	*Writer
 	ctx     context.Context
@@ -64,12 +64,13 @@ type umbWriter struct {
 	size    int64          // of a number, in bytes
 	index   umb.Index
 	fields  []umbField
-	bytes   int // of a valuation
-	rated   int // the state whose rate is known
-	known   number
+	bytes   int // size of a valuation
+
+	rateState  int    // the state of cachedRate; -1 for none
+	cachedRate number // the exit rate of rateState
 }
 
-// umbField is a variable in a valuation.
+// umbField is the position of a variable in a valuation, in bits.
 type umbField struct {
 	variable int
 	at, bits int
@@ -77,9 +78,9 @@ type umbField struct {
 
 func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
 	if w.program.Type == syntax.POMDP {
-		return nil, w.onlyNumbers("UMB")
+		return nil, w.requirePlainWeights("UMB")
 	}
-	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rated: -1}
+	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rateState: -1}
 	var err error
 	if u.labels, err = w.labels(ctx); err != nil {
 		return nil, err
@@ -88,44 +89,45 @@ func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
 		return nil, err
 	}
 	if u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals()); u.exact {
-		u.measure()
+		u.setRationalSize()
 	}
-	u.name()
+	u.numberActions()
 	return u, u.describe()
 }
 
-// measure finds the size of fractions: the least that holds every one.
-func (u *umbWriter) measure() {
+// setRationalSize sets the size of fractions to the smallest that holds all of them.
+func (u *umbWriter) setRationalSize() {
 	u.size = 16
-	see := func(r *big.Rat) {
+	include := func(r *big.Rat) {
 		if r != nil {
 			u.size = max(u.size, int64(umb.RatSize(r)))
 		}
 	}
 	for _, r := range u.model.Rats {
-		see(r)
+		include(r)
 	}
 	if u.program.Type == syntax.CTMC {
 		for i := range u.model.NumStates() {
 			rate := u.rate(i).r
-			see(rate)
+			include(rate)
 			lo, hi := u.model.Row(i)
 			for t := lo; t < hi; t++ {
-				see(new(big.Rat).Quo(u.model.Rat(t), rate))
+				include(new(big.Rat).Quo(u.model.Rat(t), rate))
 			}
 		}
 	}
 	for _, r := range u.rewards {
 		for _, column := range [][]*big.Rat{r.StateRat, r.ChoiceRat, r.each.Rats} {
 			for _, x := range column {
-				see(x)
+				include(x)
 			}
 		}
 	}
 }
 
-// name numbers the actions; none, where some have none, is the empty string and first.
-func (u *umbWriter) name() {
+// numberActions numbers the actions. If some choices or transitions have no action, number 0
+// is the empty string.
+func (u *umbWriter) numberActions() {
 	u.action = make(map[string]int)
 	if u.opts.NoActions || u.model.Actions == nil {
 		return
@@ -152,7 +154,7 @@ func (u *umbWriter) numberType() *umb.Type {
 	return &umb.Type{Type: "double", Size: 64}
 }
 
-// describe makes the index.
+// describe fills the index.
 func (u *umbWriter) describe() error {
 	x := &u.index
 	x.Version, x.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
@@ -195,7 +197,7 @@ func (u *umbWriter) describe() error {
 				return slices.ContainsFunc(rewards, func(m umb.Named[umb.Annotation]) bool { return m.Name == id })
 			})
 		}
-		if _, numbered := strconv.Atoi(id); r.Name != "" && numbered == nil { // which stands for no name
+		if _, numbered := strconv.Atoi(id); r.Name != "" && numbered == nil { // a number means that there is no name
 			id = "_" + id
 		}
 		if !u.zero(r.State, r.StateRat) {
@@ -223,7 +225,7 @@ func (u *umbWriter) describe() error {
 	return nil
 }
 
-// zero reports whether all of a column is.
+// zero reports whether all entries of a column are zero.
 func (u *umbWriter) zero(values []float64, rats []*big.Rat) bool {
 	for i := range max(len(values), len(rats)) {
 		if x := rewardOf(values, rats, i); !x.zero() {
@@ -233,7 +235,7 @@ func (u *umbWriter) zero(values []float64, rats []*big.Rat) bool {
 	return true
 }
 
-// describeStates packs the variables.
+// describeStates lays out the packed valuations.
 func (u *umbWriter) describeStates() error {
 	var class umb.Class
 	at := 0
@@ -243,7 +245,7 @@ func (u *umbWriter) describeStates() error {
 		switch {
 		case v.Type == sema.Bool:
 			x.Type, x.Lower, x.Upper = &umb.Type{Type: "bool", Size: 1}, nil, nil
-		case low < 0: // two's complement: a bit more than the larger of -low-1 and high
+		case low < 0: // two's complement: one bit more than the longer of -low-1 and high
 			x.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
 		}
 		if v.Type == sema.Int && !v.Bounded {
@@ -326,7 +328,7 @@ func (u *umbWriter) members(out *umb.Writer) error {
 	return nil
 }
 
-// choices calls a function for every choice, with its state, in the order of the file.
+// choices calls visit for every choice c, with its state i, in the order of the file.
 func (u *umbWriter) choices(visit func(c, i int)) {
 	for k, i := range u.order {
 		if k&0xfff == 0 && u.ctx.Err() != nil {
@@ -339,7 +341,7 @@ func (u *umbWriter) choices(visit func(c, i int)) {
 	}
 }
 
-// branches calls a function for every transition, with its state.
+// branches calls visit for every transition t, with its state i, in the order of the file.
 func (u *umbWriter) branches(visit func(i, t int)) {
 	u.choices(func(c, i int) {
 		u.row = u.sorted(u.row, c)
@@ -349,44 +351,45 @@ func (u *umbWriter) branches(visit func(i, t int)) {
 	})
 }
 
-// rate is the exit rate of a state of a CTMC: of doubles the sum in the order of the
-// file, or one next to it by which every rate is exactly a product with some
-// probability, so that a reader gets the rates back.
+// rate returns the exit rate of a state of a CTMC. Without fractions that is the sum of the rates
+// in the order of the file, or a float64 close to it for which every rate is exactly its product
+// with some probability: then a reader gets the same rates.
 func (u *umbWriter) rate(i int) number {
-	if u.rated == i {
-		return u.known
+	if u.rateState == i {
+		return u.cachedRate
 	}
-	row := u.sorted(nil, i) // u.row may be under way
-	u.rated, u.known = i, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(row)
+	row := u.sorted(nil, i) // u.row may be in use
+	u.rateState, u.cachedRate = i, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(row)
 	if u.model.Exact() {
-		return u.known
+		return u.cachedRate
 	}
-	sum := u.known.f
+	sum := u.cachedRate.f
 	up, down := sum, sum
 	for range 8 {
-		for _, e := range []float64{up, down} {
-			if !slices.ContainsFunc(row, func(t int) bool { _, ok := share(u.model.Prob(t), e); return !ok }) {
-				u.known.f = e
-				return u.known
+		for _, candidate := range []float64{up, down} {
+			if !slices.ContainsFunc(row, func(t int) bool { _, ok := branchProbability(u.model.Prob(t), candidate); return !ok }) {
+				u.cachedRate.f = candidate
+				return u.cachedRate
 			}
 		}
 		up, down = math.Nextafter(up, math.Inf(1)), math.Nextafter(down, 0)
 	}
-	return u.known
+	return u.cachedRate
 }
 
-// share is the probability that times the exit rate e is a rate, if there is one.
-func share(rate, e float64) (p float64, ok bool) {
-	p = rate / e
+// branchProbability returns the probability p with p*exitRate == rate in floating point. If there
+// is none, it returns the quotient and false.
+func branchProbability(rate, exitRate float64) (p float64, ok bool) {
+	p = rate / exitRate
 	for _, q := range []float64{p, math.Nextafter(p, 0), math.Nextafter(p, 1)} {
-		if q*e == rate {
+		if q*exitRate == rate {
 			return q, true
 		}
 	}
 	return p, false
 }
 
-// probability is that of a transition of a state.
+// probability returns the probability of transition t of state i.
 func (u *umbWriter) probability(i, t int) number {
 	x := u.weightOf(t)
 	switch {
@@ -394,12 +397,12 @@ func (u *umbWriter) probability(i, t int) number {
 	case x.r != nil:
 		x.r = new(big.Rat).Quo(x.r, u.rate(i).r)
 	default:
-		x.f, _ = share(x.f, u.rate(i).f)
+		x.f, _ = branchProbability(x.f, u.rate(i).f)
 	}
 	return x
 }
 
-// put writes a number.
+// put writes a number as float64 or as a fraction.
 func (u *umbWriter) put(b *bufio.Writer, x number) {
 	if !u.exact {
 		if x.r != nil {
@@ -415,13 +418,13 @@ func (u *umbWriter) put(b *bufio.Writer, x number) {
 	umb.PutRat(b, r, int(u.size))
 }
 
-// umbTar writes columns.
+// umbTar writes the columns of a UMB file.
 type umbTar struct {
 	*umb.Writer
 	u *umbWriter
 }
 
-// offsets writes where the rows of states begin.
+// offsets writes the offset of each state's row.
 func (t *umbTar) offsets(name string, length func(i int) int) {
 	t.Offsets(name, len(t.u.order), func(k int) int { return length(int(t.u.order[k])) })
 }
@@ -508,8 +511,8 @@ func (t *umbTar) annotations() {
 	}
 }
 
-// valuations packs the values of the variables of every state, the first one into
-// the lowest bits.
+// valuations packs the values of the variables of every state, the first variable in the lowest
+// bits.
 func (t *umbTar) valuations() {
 	u := t.u
 	t.File(umb.Valuations, int64(u.bytes)*int64(len(u.order)), func(b *bufio.Writer) {

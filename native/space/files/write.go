@@ -16,64 +16,62 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DefaultPrecision is the number of significant digits that PRISM writes.
-// With it the last bit or two of a double may change on the way back.
+// DefaultPrecision is the number of significant digits that PRISM writes. The last one or two bits
+// of a float64 may be lost.
 const DefaultPrecision = 16
 
-// MaxPrecision is the number of digits with which every double is read back as
-// it was.
+// MaxPrecision is the number of digits with which every float64 is read back unchanged.
 const MaxPrecision = 17
 
-// Format is how PRISM's files are written.
+// Format is a variant of PRISM's files.
 type Format int
 
 const (
 	// Plain is PRISM's explicit format, the only one that is read again.
 	Plain Format = iota
-	// Rows has the transitions of a state, in an MDP of a choice, on one line,
-	// as 0.5:1 0.5:2. It changes .tra and .trew files and leaves out their
-	// comments and, in a Markov chain, their actions.
+	// Rows writes the transitions of a state, or in an MDP of a choice, on one line, such as
+	// 0.5:1 0.5:2. It affects .tra and .trew files, which then have no comments and, in a
+	// Markov chain, no actions.
 	Rows
-	// Matlab is MATLAB code that makes sparse matrices, with indices from 1. It
-	// leaves out the comments and the actions.
+	// Matlab writes MATLAB code for sparse matrices, with indices from 1 and without comments
+	// and actions.
 	Matlab
 )
 
-// Options changes what a Writer writes. The zero value is the default of PRISM's
-// explicit engine.
+// Options configures a Writer. The zero value writes what PRISM's explicit engine writes.
 type Options struct {
-	// Program has the labels to write, and the names of the reward structures; nil means those of the space. One that
-	// sema.Properties.Instantiate returned has the labels of a properties file, too.
+	// Program defines the labels to write and the names of the reward structures; nil means
+	// the program of the space. A program from sema.Properties.Instantiate also has the
+	// labels of a properties file.
 	Program *sema.Program
-	// Precision is the number of significant digits of doubles, 1 to
-	// MaxPrecision; 0 means DefaultPrecision. Fractions are always written whole.
+	// Precision is the number of significant digits of a float64, from 1 to MaxPrecision;
+	// 0 means DefaultPrecision. Fractions are never rounded.
 	Precision int
-	// NoHeaders leaves out the comments at the top of PRISM's files.
+	// NoHeaders omits the comments at the top of PRISM's files.
 	NoHeaders bool
-	// NoValuations leaves the values of the variables out of DOT, DRN and UMB.
+	// NoValuations omits the values of the variables from DOT, DRN and UMB.
 	NoValuations bool
-	// NoActions leaves out the actions.
+	// NoActions omits the actions.
 	NoActions bool
-	// Format is the format of PRISM's files; DOT and DRN have none.
+	// Format is the variant of PRISM's files; DOT and DRN have no variants.
 	Format Format
-	// Symbolic writes PRISM's files as PRISM's symbolic engines do, from which
-	// Rows and Matlab come: actions in the reverse of their order, those of a
-	// Markov chain before targets, numbers as C writes them, and mistakes, too. A
-	// reader of MATLAB code that has two transitions with one target takes the
-	// second for both, and a comment of a .sta file is none in MATLAB. Without it,
-	// transitions that only an action tells apart are one where no action is
-	// written: their weights are added up, and their reward is the mean. Equal
-	// choices of a state are one with and without it; the symbolic engines have both.
+	// Symbolic writes PRISM's files as PRISM's symbolic engines do: actions in reverse order,
+	// transitions of a Markov chain sorted by action before target, numbers as C prints them.
+	// It also repeats their mistakes: in MATLAB code the second of two transitions with the
+	// same target replaces the first, and the comment of a .sta file is not a MATLAB comment.
+	// Without Symbolic, transitions that differ only in an action are merged where no action
+	// is written: their weights are added, and their reward is the mean. Equal choices of a
+	// state are written once in both cases, although the symbolic engines keep them.
 	Symbolic bool
-	// Fractions writes those of a model with intervals, which always has them, to UMB:
-	// PRISM reads doubles only.
+	// Fractions writes an interval model to UMB with fractions. PRISM reads floating-point
+	// numbers only.
 	Fractions bool
-	// Raw leaves UMB files uncompressed, and Version is what they say of who wrote them.
+	// Raw writes UMB files without compression. Version is the version of tilecheck in them.
 	Raw     bool
 	Version string
-	// Zeros writes transition rewards of 0 where without them nobody could tell
-	// which of several transitions, with one target and different actions and
-	// weights, earn the others. PRISM leaves them out, and cannot read its files back.
+	// Zeros writes transition rewards of 0 that a reader needs in order to assign the other
+	// rewards to transitions with the same target. PRISM omits them and cannot read its own
+	// files back.
 	Zeros bool
 }
 
@@ -83,15 +81,14 @@ type Writer struct {
 	model   *sparse.Model
 	program *sema.Program
 	opts    Options
-	order   []uint32 // state by the number it is written with
+	order   []uint32 // order[k] is the state that is written as k
 	row     []int    // scratch
 	numbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer of DTMCs, MDPs, CTMCs, LTSs, POMDPs, and DTMCs and MDPs with
-// intervals; other types of models are refused with a *compile.UnsupportedError. LTSs,
-// which have no probabilities, observations and intervals are written as PRISM's
-// explicit engine does, which is the only one that has them.
+// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, and interval DTMCs and MDPs.
+// Other types are a *compile.UnsupportedError. LTSs, POMDPs and interval models are written as
+// PRISM's explicit engine does, because its other engines do not support them.
 func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	p := cmp.Or(opts.Program, s.Program())
 	switch p.Type {
@@ -116,16 +113,16 @@ func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// printer collects the text of one file. The first error ends everything.
+// printer writes the text of one file. The first error ends it.
 type printer struct {
 	*Writer
-	seen *explicit.Observations // of a partially observable model, in its transitions
+	seen *explicit.Observations // of a POMDP, for the .tra and .obs files
 	ctx  context.Context
 	out  *bufio.Writer
 	line []byte
 }
 
-// print runs a function that prints, and flushes.
+// print calls body with a printer and flushes the output.
 func (w *Writer) print(ctx context.Context, out io.Writer, body func(*printer) error) error {
 	p := &printer{Writer: w, ctx: ctx, out: bufio.NewWriterSize(out, 1<<16)}
 	if err := body(p); err != nil {
@@ -134,7 +131,7 @@ func (w *Writer) print(ctx context.Context, out io.Writer, body func(*printer) e
 	return p.out.Flush()
 }
 
-// states calls a function for every state, in the order of the file.
+// states calls visit for every state i, with its number k in the file, in order.
 func (p *printer) states(visit func(k, i int) error) error {
 	for k, i := range p.order {
 		if k&0xfff == 0 {
@@ -167,7 +164,7 @@ func (p *printer) spaced(i int) {
 	p.int(i)
 }
 
-// end writes the line. An error of the writer comes back from Flush.
+// end writes the line. Flush returns the error, if any.
 func (p *printer) end() {
 	p.line = append(p.line, '\n')
 	_, _ = p.out.Write(p.line)
@@ -184,7 +181,7 @@ func (w *Writer) appendNumber(dst []byte, n number) []byte {
 	if w.opts.Symbolic {
 		return strconv.AppendFloat(dst, n.f, 'g', w.opts.Precision, 64)
 	}
-	return appendDouble(dst, w.opts.Precision, n.f)
+	return appendFloat(dst, w.opts.Precision, n.f)
 }
 
 func (w *Writer) weightOf(t int) number {
@@ -194,16 +191,17 @@ func (w *Writer) weightOf(t int) number {
 	return number{f: w.model.Prob(t)}
 }
 
-// onlyNumbers refuses intervals and observations in formats that have none.
-func (w *Writer) onlyNumbers(format string) error {
+// requirePlainWeights returns an error for intervals and observations, which the format does not
+// have.
+func (w *Writer) requirePlainWeights(format string) error {
 	if w.model.Intervals() || w.program.Type == syntax.POMDP {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which is not written as %s, want .tra or .pexp", w.program.Type, format)}
 	}
 	return nil
 }
 
-// action returns the name of the action of a choice of an MDP or of a
-// transition of a Markov chain, and "" if it has none or none is written.
+// action returns the action of a choice of an MDP, or of a transition of a Markov chain; "" if
+// there is none or actions are not written.
 func (w *Writer) action(i int) string {
 	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
 		return ""
@@ -216,7 +214,7 @@ func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
 // probabilistic reports whether transitions have weights.
 func (w *Writer) probabilistic() bool { return w.program.Type != syntax.LTS }
 
-// rewardOf returns entry i of a reward that may be nil.
+// rewardOf returns entry i of a reward whose slices may be nil.
 func rewardOf(values []float64, rats []*big.Rat, i int) number {
 	switch {
 	case rats != nil && rats[i] != nil:

@@ -18,7 +18,7 @@ func (x Expr[T]) Emit(f *Func) { x(f) }
 
 func (x Expr[T]) is(T) {}
 
-// of returns what there is for a type; an instruction that it lacks is Unreachable.
+// of returns the argument for type T. Types without an instruction have Unreachable.
 //
 // This function and those below that make an Expr are not inlined: the compiler would
 // repeat them in 800 methods of Expr and Var.
@@ -189,7 +189,7 @@ func Select[T Number](cond Operand[int32], x, y Operand[T]) Expr[T] {
 	}
 }
 
-// Load is what is at address+offset.
+// Load is the value at address+offset.
 func Load[T Number](address Operand[int32], offset uint32) Expr[T] {
 	return func(f *Func) {
 		address.Emit(f)

@@ -37,7 +37,7 @@ func (f *Func) memory(op Opcode, offset uint32) {
 	f.code = binary.AppendUvarint(append(f.code, byte(op), 0), uint64(offset))
 }
 
-// Drop evaluates x for what else it does.
+// Drop evaluates x for its side effects.
 func (f *Func) Drop(x interface{ Emit(f *Func) }) {
 	x.Emit(f)
 	f.Op(drop)
@@ -58,7 +58,7 @@ func (f *Func) Loop(body func(again Label)) {
 	f.End()
 }
 
-// If appends what happens if a condition is not zero.
+// If appends statements that are executed if a condition is not zero.
 func (f *Func) If(cond Operand[int32], then func()) {
 	cond.Emit(f)
 	f.open(ifOp, Void)

@@ -1,6 +1,6 @@
-// Package states finds what is likely a mistake in the reachable states of a model.
+// Package states finds likely mistakes in the reachable states of a model.
 //
-// It explores on its own, with the expander that package explicit uses: a state in which the
-// model is wrong is a finding and not the end, and which command a choice comes from matters
-// more than where it leads. It keeps no transitions.
+// It has its own exploration, with the expander that package explicit uses: an error of the model
+// in a state is a finding and does not end the exploration, and the commands of a choice matter
+// more than its targets. It stores no transitions.
 package states

@@ -13,46 +13,46 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Options limit the exploration.
+// Options configures the exploration.
 type Options struct {
 	MaxStates int // 0 means DefaultStates
 }
 
-// DefaultStates is how many states are looked at unless somebody says otherwise.
+// DefaultStates is the default limit on the number of states.
 const DefaultStates = 1_000_000
 
-// mostBytes is how much memory the states may take, in bytes.
-const mostBytes = 1 << 30
+// maxBytes is the largest memory for states, in bytes.
+const maxBytes = 1 << 30
 
-// most is how many findings of one kind are kept.
-const most = 100
+// maxFindings is the largest number of findings of one kind.
+const maxFindings = 100
 
-// Report is what was found.
+// Report is the result of an exploration.
 type Report struct {
 	Findings []lint.Finding
-	States   int // looked at
-	// Undecided says why findings that are about all reachable states were not decided, and
-	// which; empty if all were.
+	States   int // explored
+	// Undecided says which findings about all reachable states could not be decided, and why;
+	// empty if all were decided.
 	Undecided string
-	// Limited says that the reason is a limit of ours.
+	// Limited says that the reason is the limit on states or memory.
 	Limited bool
 }
 
-// Look explores the reachable states of a program. Where the context ends, the report is
-// of what was found by then. The error is that of the initial states.
+// Look explores the reachable states of a program. If the context ends, the report has the
+// findings so far. The error is that of the initial states.
 func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
 	for _, m := range p.Modules {
 		for _, c := range m.Commands {
 			for _, u := range c.Updates {
 				if u.ProbHigh != nil {
-					return &Report{Undecided: "the model has intervals of probabilities: " + ofAll}, nil
+					return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
 				}
 			}
 		}
 	}
 	m, err := compile.Compile(p, compile.Options{})
 	if unsupported, ok := errors.AsType[*compile.UnsupportedError](err); ok {
-		return &Report{Undecided: unsupported.Error() + ": " + ofAll}, nil
+		return &Report{Undecided: unsupported.Error() + ": " + undecidedKinds}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -70,9 +70,9 @@ func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
 	return x.report(ctx.Err() != nil), nil
 }
 
-const ofAll = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks are not decided"
+const undecidedKinds = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks are not decided"
 
-// explorer is an exploration that is under way.
+// explorer is an exploration in progress.
 type explorer struct {
 	program  *sema.Program
 	model    *compile.Model
@@ -89,18 +89,18 @@ type explorer struct {
 	labels  []*label
 	actions []bool // that were taken
 
-	findings  []lint.Finding
-	counts    map[lint.Code]int
-	said      map[string]bool
-	deadlocks int
-	deadlock  string // the first
-	broken    int    // states in which the model is wrong
-	unsure    string // what could not be evaluated
-	visited   int
-	cut       bool
+	findings    []lint.Finding
+	counts      map[lint.Code]int
+	reported    map[string]bool
+	deadlocks   int
+	deadlock    string // the first
+	errorStates int    // states in which the model is wrong
+	evalError   string // what could not be evaluated
+	visited     int
+	cut         bool
 }
 
-// guard is a command and what is known of it.
+// guard is a command with the facts found about it.
 type guard struct {
 	module   int
 	command  *sema.Command
@@ -111,7 +111,7 @@ type guard struct {
 	constant bool
 }
 
-// label is a label and what is known of it.
+// label is a label with the facts found about it.
 type label struct {
 	def        *sema.LabelDef
 	eval       compile.Evaluator
@@ -122,7 +122,7 @@ func (x *explorer) prepare() error {
 	p := x.program
 	x.packing = compile.NewPacking(p.Vars)
 	x.actions = make([]bool, len(p.Actions))
-	x.byRef, x.counts, x.said = make(map[compile.CommandRef]*guard), make(map[lint.Code]int), make(map[string]bool)
+	x.byRef, x.counts, x.reported = make(map[compile.CommandRef]*guard), make(map[lint.Code]int), make(map[string]bool)
 	for i := range p.Modules {
 		for j := range p.Modules[i].Commands {
 			c := &p.Modules[i].Commands[j]
@@ -153,8 +153,8 @@ func (x *explorer) prepare() error {
 
 func (x *explorer) explore(ctx context.Context) error {
 	initial, err := x.model.InitialStates(ctx)
-	if wrong, ok := errors.AsType[*compile.StateError](err); ok {
-		x.wrong(wrong)
+	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
+		x.addStateError(stateErr)
 		return nil
 	}
 	if err != nil {
@@ -169,7 +169,7 @@ func (x *explorer) explore(ctx context.Context) error {
 		}
 		state := x.queue[0]
 		x.queue = x.queue[1:]
-		x.look(state)
+		x.evaluate(state)
 		if err := x.expand(ctx, state); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (x *explorer) explore(ctx context.Context) error {
 	return nil
 }
 
-// add takes a state that has not been seen, within the limits.
+// add adds a new state to the queue, within the limits.
 func (x *explorer) add(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
@@ -188,7 +188,7 @@ func (x *explorer) add(state []int32) {
 	if _, known := x.seen[string(b)]; known {
 		return
 	}
-	if len(x.seen) >= x.limit || len(x.seen)*(len(b)+4*len(state)+100) > mostBytes {
+	if len(x.seen) >= x.limit || len(x.seen)*(len(b)+4*len(state)+100) > maxBytes {
 		x.cut = true
 		return
 	}
@@ -196,13 +196,13 @@ func (x *explorer) add(state []int32) {
 	x.queue = append(x.queue, append([]int32(nil), state...))
 }
 
-// look evaluates what is still open in a state.
-func (x *explorer) look(state []int32) {
+// evaluate evaluates in a state the guards that have not held yet, and the labels.
+func (x *explorer) evaluate(state []int32) {
 	left := x.guards[:0]
 	for _, g := range x.guards {
 		switch holds, err := g.eval.Bool(state); {
 		case err != nil:
-			x.unsure = err.Error()
+			x.evalError = err.Error()
 			left = append(left, g)
 		case holds:
 			g.held = x.model.StateText(state)
@@ -217,7 +217,7 @@ func (x *explorer) look(state []int32) {
 		}
 		switch holds, err := l.eval.Bool(state); {
 		case err != nil:
-			x.unsure = err.Error()
+			x.evalError = err.Error()
 		case holds && l.some == "":
 			l.some = x.model.StateText(state)
 		case !holds && l.none == "":
@@ -232,12 +232,12 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		wrong, ok := errors.AsType[*compile.StateError](err)
+		stateErr, ok := errors.AsType[*compile.StateError](err)
 		if !ok {
 			return err
 		}
-		x.broken++
-		x.wrong(wrong)
+		x.errorStates++
+		x.addStateError(stateErr)
 		return nil
 	}
 	if choices.Deadlock() {
@@ -246,7 +246,7 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 		}
 	}
 	if x.program.Type == syntax.DTMC && len(choices.List) > 1 {
-		x.overlap(choices, state)
+		x.addOverlap(choices, state)
 	}
 	for _, c := range choices.List {
 		if c.Action >= 0 {
@@ -255,7 +255,7 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 		for _, ref := range c.Commands {
 			g := x.byRef[ref]
 			g.taken = true
-			x.sum(g, state)
+			x.checkSum(g, state)
 		}
 		for _, t := range c.Transitions {
 			x.add(t.Target)
@@ -264,39 +264,39 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	return nil
 }
 
-// found keeps a finding, once for its place and words.
-func (x *explorer) found(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
+// addFinding adds a finding once per position and message.
+func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
 	f := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
 	key := fmt.Sprint(pos, code, f.Message)
-	if x.said[key] || x.counts[code] >= most {
+	if x.reported[key] || x.counts[code] >= maxFindings {
 		return
 	}
-	x.said[key] = true
+	x.reported[key] = true
 	x.counts[code]++
 	x.findings = append(x.findings, f)
 }
 
-// wrong keeps an error of the model in a state: one for each place.
-func (x *explorer) wrong(e *compile.StateError) {
+// addStateError adds an error of the model in a state, once per position and kind.
+func (x *explorer) addStateError(e *compile.StateError) {
 	code := lint.StateError
 	if strings.Contains(e.Msg, "leaves") {
 		code = lint.LeavesRange
 	}
-	if key := fmt.Sprint(e.Pos, code); !x.said[key] {
-		x.said[key] = true
-		x.found(e.Pos, code, e.State, "%s", e.Msg)
+	if key := fmt.Sprint(e.Pos, code); !x.reported[key] {
+		x.reported[key] = true
+		x.addFinding(e.Pos, code, e.State, "%s", e.Msg)
 	}
 }
 
-// overlap tells of two commands that are enabled in one state of a DTMC. Of two modules that
-// run side by side, which are meant to more often than not, it tells once.
-func (x *explorer) overlap(choices *compile.Choices, state []int32) {
+// addOverlap reports two commands that are enabled in the same state of a DTMC. For commands of
+// two modules, where this is usually intended, it reports each pair of modules once.
+func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 	a, b := choices.List[0].Commands, choices.List[1].Commands
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
 	first, second := x.byRef[a[0]], x.byRef[b[0]]
-	for i := 0; i < len(a) && i < len(b); i++ { // of several modules, the one that makes the difference
+	for i := 0; i < len(a) && i < len(b); i++ { // the first commands that differ
 		if a[i] != b[i] {
 			first, second = x.byRef[a[i]], x.byRef[b[i]]
 			break
@@ -307,24 +307,24 @@ func (x *explorer) overlap(choices *compile.Choices, state []int32) {
 	}
 	if first.module != second.module {
 		side := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
-		if !x.said[side] {
-			x.said[side] = true
-			x.found(first.command.Pos, lint.Overlap, x.model.StateText(state),
+		if !x.reported[side] {
+			x.reported[side] = true
+			x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
 				"this command of module %s and that of %s in line %d are enabled in the same state of a DTMC: PRISM chooses between the modules uniformly",
 				x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
 		}
 		return
 	}
-	x.found(first.command.Pos, lint.Overlap, x.model.StateText(state),
+	x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
 		"this command and that in line %d are enabled in the same state of a DTMC: PRISM chooses between them uniformly", second.command.Pos.Line)
 }
 
-// mostSums is in how many states the probabilities of a command are summed.
-const mostSums = 1000
+// maxSums is the largest number of states in which the probabilities of a command are added.
+const maxSums = 1000
 
-// sum tells of probabilities that sum to 1 as doubles only.
-func (x *explorer) sum(g *guard, state []int32) {
-	limit := mostSums
+// checkSum reports probabilities whose sum is 1 only in float64 arithmetic.
+func (x *explorer) checkSum(g *guard, state []int32) {
+	limit := maxSums
 	if g.constant {
 		limit = 1
 	}
@@ -338,6 +338,6 @@ func (x *explorer) sum(g *guard, state []int32) {
 			where = x.model.StateText(state)
 		}
 		g.checked = limit
-		x.found(g.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", total)
+		x.addFinding(g.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", total)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactSum returns the sum of a command's probabilities in a state, empty if it is 1; it
-// reports false where one of them is no fraction.
+// exactSum returns the exact sum of a command's probabilities in a state, "" if it is 1. It
+// returns false if one of them is irrational.
 func exactSum(c *sema.Command, state []int32) (string, bool) {
 	total := new(big.Rat)
 	for _, u := range c.Updates {
@@ -42,7 +42,7 @@ func ratOf(text string) *big.Rat {
 	return r
 }
 
-// report says what was found once all states were looked at.
+// report returns the report after the exploration.
 func (x *explorer) report(ended bool) *Report {
 	r := &Report{States: x.visited}
 	switch {
@@ -51,31 +51,31 @@ func (x *explorer) report(ended bool) *Report {
 	case x.cut:
 		r.Limited = true
 		r.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels are not decided, and the other warnings are of the states looked at", x.visited)
-	case x.broken > 0:
-		r.Undecided = fmt.Sprintf("nothing is known behind %d states in which the model is wrong: guards that never hold, actions that are never ready and labels are not decided", x.broken)
-	case x.unsure != "":
-		r.Undecided = "guards that never hold, actions that are never ready and labels are not decided: " + x.unsure
+	case x.errorStates > 0:
+		r.Undecided = fmt.Sprintf("nothing is known behind %d states in which the model is wrong: guards that never hold, actions that are never ready and labels are not decided", x.errorStates)
+	case x.evalError != "":
+		r.Undecided = "guards that never hold, actions that are never ready and labels are not decided: " + x.evalError
 	case x.visited == 0:
-		r.Undecided = "there is no initial state to begin with: " + ofAll
+		r.Undecided = "there is no initial state to begin with: " + undecidedKinds
 	default:
-		x.neverHolds()
-		x.neverReady()
-		x.ofLabels()
+		x.checkNeverHolds()
+		x.checkNeverReady()
+		x.checkLabels()
 	}
 	if x.deadlocks > 0 {
 		more := ""
 		if x.deadlocks > 1 {
 			more = fmt.Sprintf(", the first of %d", x.deadlocks)
 		}
-		x.found(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.deadlock, "a reachable state has no choice%s", more)
+		x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.deadlock, "a reachable state has no choice%s", more)
 	}
 	r.Findings = lint.Sort(x.findings)
 	return r
 }
 
-// neverHolds tells of guards that have not held: once for a text that several modules have
-// if it is so in all of them.
-func (x *explorer) neverHolds() {
+// checkNeverHolds reports guards that never held. A text that several modules share is reported
+// once if its guard held in none of them.
+func (x *explorer) checkNeverHolds() {
 	total := make(map[syntax.Pos]int)
 	for _, g := range x.all {
 		total[g.command.Pos]++
@@ -87,18 +87,18 @@ func (x *explorer) neverHolds() {
 	for _, g := range x.guards {
 		at := g.command.Pos
 		switch {
-		case lint.IsConst(g.command.Guard, false): // said without states
+		case lint.IsConst(g.command.Guard, false): // reported by lint.Texts
 		case len(missing[at]) == total[at]:
-			x.found(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
+			x.addFinding(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
 		default:
-			x.found(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[g.module].Name)
+			x.addFinding(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[g.module].Name)
 		}
 	}
 }
 
-// neverReady tells of commands whose guards hold, but never when the other modules are ready
-// for their action.
-func (x *explorer) neverReady() {
+// checkNeverReady reports commands whose guards hold, but only when other modules are not ready
+// for the action.
+func (x *explorer) checkNeverReady() {
 	takenAt := make(map[syntax.Pos]bool)
 	for _, g := range x.all {
 		takenAt[g.command.Pos] = takenAt[g.command.Pos] || g.taken
@@ -114,16 +114,16 @@ func (x *explorer) neverReady() {
 				others = append(others, m.Name)
 			}
 		}
-		if len(others) == 0 || x.blocked(g) {
-			continue // a system block keeps it from happening, or a guard that is false
+		if len(others) == 0 || x.isBlocked(g) {
+			continue // blocked by a system block or by guards that are false
 		}
-		x.found(c.Pos, lint.NeverReady, g.held, "the guard holds, but %s never ready for [%s] when it does", are(others), x.program.Actions[c.Action])
+		x.addFinding(c.Pos, lint.NeverReady, g.held, "the guard holds, but %s never ready for [%s] when it does", are(others), x.program.Actions[c.Action])
 	}
 }
 
-// blocked reports whether another module has the action of a command only in commands whose guards
-// are false whatever the state, of which the texts say enough.
-func (x *explorer) blocked(g *guard) bool {
+// isBlocked reports whether another module has the command's action only in commands whose guards
+// are constantly false. These are reported elsewhere.
+func (x *explorer) isBlocked(g *guard) bool {
 	for i, m := range x.program.Modules {
 		if i == g.module || !slices.Contains(m.Alphabet, g.command.Action) {
 			continue
@@ -146,17 +146,17 @@ func are(names []string) string {
 	return "modules " + strings.Join(names, " and ") + " are together"
 }
 
-// ofLabels tells of labels that hold everywhere or nowhere.
-func (x *explorer) ofLabels() {
+// checkLabels reports labels that hold in all states or in none.
+func (x *explorer) checkLabels() {
 	for _, l := range x.labels {
 		if _, constant := l.def.X.(*sema.Const); constant {
-			continue // it was meant
+			continue // a constant label is intended
 		}
 		switch {
 		case l.some == "":
-			x.found(l.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", l.def.Name, x.visited)
+			x.addFinding(l.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", l.def.Name, x.visited)
 		case l.none == "" && x.visited > 1:
-			x.found(l.def.X.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", l.def.Name, x.visited)
+			x.addFinding(l.def.X.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", l.def.Name, x.visited)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func look(t *testing.T, text string, opts states.Options) *states.Report {
+func evaluate(t *testing.T, text string, opts states.Options) *states.Report {
 	t.Helper()
 	r, err := states.Look(t.Context(), program(t, text), opts)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestFindings(t *testing.T) {
 		{"error", "mdp module M x:[0..2]; [] x<2 & mod(5,x-1)>=0 -> (x'=1); endmodule", "1:33 state-error (x=0)"},
 	}
 	for _, test := range tests {
-		r := look(t, test.text, states.Options{})
+		r := evaluate(t, test.text, states.Options{})
 		var got []string
 		for _, f := range r.Findings {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Pos, f.Code, f.State)))
@@ -74,7 +74,7 @@ func TestFindings(t *testing.T) {
 // Where not all states were looked at, nothing is said of all.
 func TestUndecided(t *testing.T) {
 	endless := "mdp module M x:int; y:bool; [] true -> (x'=x+1); [] y -> true; endmodule label \"e\" = y;"
-	if r := look(t, endless, states.Options{MaxStates: 1000}); len(r.Findings) != 0 || !r.Limited || !strings.Contains(r.Undecided, "more than 1000 states") {
+	if r := evaluate(t, endless, states.Options{MaxStates: 1000}); len(r.Findings) != 0 || !r.Limited || !strings.Contains(r.Undecided, "more than 1000 states") {
 		t.Errorf("%+v", r)
 	}
 	for text, want := range map[string]string{
@@ -82,7 +82,7 @@ func TestUndecided(t *testing.T) {
 		"pta module M x:clock; [] x>1 -> true; endmodule":                                 "",
 		"mdp module M x:[0..1]; [] true -> (x'=2); [] x=1 -> true; endmodule":             "nothing is known behind 1 states",
 	} {
-		if r := look(t, text, states.Options{}); r.Undecided == "" || !strings.Contains(r.Undecided, want) || r.Limited {
+		if r := evaluate(t, text, states.Options{}); r.Undecided == "" || !strings.Contains(r.Undecided, want) || r.Limited {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package named is files of states by the names that a command line gives them:
-// model.tra,sta is two files, model.all those that there are, m.drn.gz is
-// compressed. What is in the files is package files'.
+// Package named maps file names on the command line to the files of a state space: model.tra,sta
+// means two files, model.all means all that exist, and m.drn.gz is compressed. Package files reads
+// and writes their contents.
 package named
 
 import (
@@ -25,21 +25,21 @@ import (
 // Reader reads a whole file.
 type Reader func(name string) ([]byte, error)
 
-// IsFormat reports whether an extension is one of a file of states.
+// IsFormat reports whether files of states have this extension.
 func IsFormat(ext string) bool {
 	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "drn", "umb", "all"}, ext)
 }
 
-// whole reports whether a file with an extension has all of a state space.
+// whole reports whether a file with this extension contains a complete state space.
 func whole(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
 
-// Is reports whether a name is one of files of states.
+// Is reports whether a name means files of states.
 func Is(name string) bool {
 	_, _, ok := Split(strings.TrimSuffix(name, Zip(name)))
 	return ok
 }
 
-// Zip returns the extension of a file that gzip compressed, "" for others.
+// Zip returns the extension of a gzip file, ".gz" or ".gzip"; "" for other files.
 func Zip(name string) string {
 	if ext := filepath.Ext(name); ext == ".gz" || ext == ".gzip" {
 		return ext
@@ -47,8 +47,8 @@ func Zip(name string) string {
 	return ""
 }
 
-// Split splits "dir/model.tra,sta" into "dir/model" and the formats. It
-// reports false for any other name.
+// Split splits "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
+// name.
 func Split(name string) (base string, exts []string, ok bool) {
 	dir, file := filepath.Split(name)
 	dot := strings.LastIndexByte(file, '.')
@@ -64,7 +64,7 @@ func Split(name string) (base string, exts []string, ok bool) {
 	return dir + file[:dot], exts, true
 }
 
-// Expand replaces "all" by what it stands for.
+// Expand replaces "all" by the formats that it stands for.
 func Expand(formats []string) []string {
 	var out []string
 	for _, f := range formats {
@@ -81,7 +81,7 @@ func Expand(formats []string) []string {
 	return out
 }
 
-// Files lists the files that a model, or a name of files of states, leads to.
+// Files returns the files that a name stands for: that of a model itself, or files of states.
 func Files(name string) []string {
 	zip := Zip(name)
 	base, exts, ok := Split(strings.TrimSuffix(name, zip))
@@ -95,8 +95,8 @@ func Files(name string) []string {
 	return out
 }
 
-// Part lists the files with one part of a state space: one, or as many as
-// there are reward structures; n is their number, 0 if it is not known.
+// Part returns the files with one part of a state space: one file, or for rewards one for each of
+// n structures. If n is 0, their number is found on disk.
 func Part(base, ext, zip string, n int) []string {
 	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
 	plain := base + "." + ext + zip
@@ -111,7 +111,8 @@ func Part(base, ext, zip string, n int) []string {
 	return out
 }
 
-// Stale lists the files of one part of a state space that are there, and that are none of those with n reward structures.
+// Stale returns the existing files of one part of a state space that a set with n reward
+// structures does not include.
 func Stale(base, ext, zip string, n int) []string {
 	var own, out []string
 	if n > 0 {
@@ -132,7 +133,7 @@ func Stale(base, ext, zip string, n int) []string {
 }
 
 // Open reads files of states.
-func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
+func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	zip := Zip(name)
 	base, exts, _ := Split(strings.TrimSuffix(name, zip))
 	if len(exts) == 1 && whole(exts[0]) {
@@ -149,8 +150,7 @@ func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (
 	return files.Open(ctx, src, "tra", opts)
 }
 
-// sources reads PRISM's files; "all" stands for those that there are. All have
-// the suffix zip.
+// sources reads PRISM's files; "all" means those that exist. Every name ends with zip.
 func (r Reader) sources(base string, exts []string, zip string) (files.Sources, error) {
 	var out files.Sources
 	all := slices.Contains(exts, "all")
@@ -199,7 +199,7 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 	return out, err
 }
 
-// optional reads a file, which may be missing.
+// optional reads a file. If mayMiss is set and the file does not exist, the result is nil.
 func (r Reader) optional(name string, mayMiss bool) (*files.Source, error) {
 	if mayMiss && missing(name) {
 		return nil, nil
@@ -236,9 +236,8 @@ func missing(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Format is what a file of a format is written with: of rewards it has those of one
-// structure. Zipped says that the file is compressed; labels may be only those of
-// properties.
+// Format says what to write: the name of the format, the reward structure for a file of rewards,
+// whether to compress, and whether to write only the labels of the properties.
 type Format struct {
 	Name       string
 	Reward     int
@@ -290,7 +289,7 @@ func (f Format) write(ctx context.Context, w *files.Writer, out io.Writer) error
 	return w.Transitions(ctx, out)
 }
 
-// zipped compresses what a function writes.
+// zipped returns a function that compresses the output of write.
 func zipped(write func(io.Writer) error) func(io.Writer) error {
 	return func(out io.Writer) error {
 		z := gzip.NewWriter(out)

@@ -10,9 +10,9 @@ import (
 	"tilecheck/runner"
 )
 
-// Given are files of states with what was read from them: the States of a
-// runner.Job. Engines that read files for themselves get the files.
-type Given struct {
+// StateFiles holds the files of a state space and the space that was read from them. It is the
+// States of a runner.Job: engines that read files themselves get the files.
+type StateFiles struct {
 	src  Sources
 	ext  string // of the transitions
 	opts ReadOptions
@@ -22,18 +22,18 @@ type Given struct {
 	exact map[explicit.Fractions]*explicit.Space // if the first one has no fractions
 }
 
-var _ explicit.Known = (*Given)(nil)
+var _ explicit.SpaceSource = (*StateFiles)(nil)
 
 // Open reads files. The extension is "tra", or that of a file that has all in
 // one, the Transitions: "drn", "pexp" or "umb". Errors are those of Read.
-func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*Given, error) {
-	g := &Given{src: src, ext: ext, opts: opts, exact: map[explicit.Fractions]*explicit.Space{}}
+func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*StateFiles, error) {
+	g := &StateFiles{src: src, ext: ext, opts: opts, exact: map[explicit.Fractions]*explicit.Space{}}
 	var err error
 	g.first, err = g.read(ctx, opts)
 	return g, err
 }
 
-func (g *Given) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
+func (g *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
 	switch g.ext {
 	case "drn":
 		return ReadDRN(ctx, g.src.Transitions, opts)
@@ -46,11 +46,11 @@ func (g *Given) read(ctx context.Context, opts ReadOptions) (*explicit.Space, er
 }
 
 // Declares implements runner.StateSpace.
-func (g *Given) Declares() *sema.Model { return g.first.Declares() }
+func (g *StateFiles) Declares() *sema.Model { return g.first.Declares() }
 
-// Space implements explicit.Known. Fractions are read on their own, so that they
+// Space implements explicit.SpaceSource. Fractions are read on their own, so that they
 // are not what the other way computes with.
-func (g *Given) Space(ctx context.Context, f explicit.Fractions) (*explicit.Space, error) {
+func (g *StateFiles) Space(ctx context.Context, f explicit.Fractions) (*explicit.Space, error) {
 	if f == explicit.NoFractions || g.opts.Exact {
 		return g.first, nil
 	}
@@ -68,8 +68,8 @@ func (g *Given) Space(ctx context.Context, f explicit.Fractions) (*explicit.Spac
 	return s, err
 }
 
-// Files implements runner.StateSpace. The transitions are first.
-func (g *Given) Files() []runner.File {
+// Files implements runner.StateSpace. The first file has the transitions.
+func (g *StateFiles) Files() []runner.File {
 	out := []runner.File{{Name: "model." + g.ext, Data: g.src.Transitions.Text}}
 	add := func(name string, src *Source) {
 		if src != nil {

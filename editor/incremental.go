@@ -11,27 +11,28 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// A model of ten thousand lines is commands nearly throughout, of which a key changes one.
-// What parses, and has nothing wrong with it, is not looked at again: the text that is parsed
-// and checked has blanks in its place, so that everything else stays where it is, with just
-// enough commands that the module has the same actions, and that the parser is seen to
-// come to each of them. Diagnostics are those of the whole text (TestSameAsFresh).
+// A large model consists mostly of commands, and a keystroke changes one of them. Commands that
+// parsed without errors are not parsed again: before parsing, their text is replaced by blanks,
+// so that positions stay the same, and by short stub commands with the same actions. The stubs
+// also show whether the parser reached them. The diagnostics equal those of the whole text
+// (TestSameAsFresh).
 
-// found are things found in a text.
+// found holds the results of type T for a text.
 type found[T any] struct {
 	text []byte
 	list []T
 }
 
-// memory is what is known of the text that a document had before; nil is nothing.
-type memory struct {
+// previousResults holds what is known about the previous text of a document; nil fields mean
+// nothing.
+type previousResults struct {
 	lexemes  *found[lexeme]
-	commands *found[placed]
+	commands *found[textCommand]
 }
 
-// remembered is what the next text of a document can use.
-func (d *document) remembered() memory {
-	m := memory{d.now.lexemes.Load(), d.now.commands.Load()}
+// nextPrevious returns the results that the next text of the document can use.
+func (d *document) nextPrevious() previousResults {
+	m := previousResults{d.now.lexemes.Load(), d.now.commands.Load()}
 	if m.lexemes == nil {
 		m.lexemes = d.before.lexemes
 	}
@@ -41,36 +42,39 @@ func (d *document) remembered() memory {
 	return m
 }
 
-// command is one that parses, and what is known of it wherever it stands.
+// command is a command that parses, with the facts about it that do not depend on its position.
 type command struct {
-	stub  string       // stands for it; empty if nothing does
-	names []occurrence // from its beginning
-	uses  []string     // names of values in it, each once
-	// Of what was around the command when nothing was found wrong with it: 0 for never.
-	checked, folded atomic.Uint64
-	worth           atomic.Pointer[worth]
-	laid            atomic.Pointer[format.Laid] // nil as long as nobody has asked
+	stub  string       // the command that replaces it in parsed texts
+	names []occurrence // with offsets from the start of the command
+	uses  []string     // the distinct names of values in it
+	// checked and constantChecked are hashes of the environments in which the command had no
+	// errors, and no warnings about values of constants; 0 if there were none yet.
+	checked, constantChecked atomic.Uint64
+	constantUse              atomic.Pointer[constantUse]
+	layout                   atomic.Pointer[format.Laid] // nil as long as nobody has asked
 }
 
-// isChecked reports whether nothing is wrong with the command as names are now.
+// isChecked reports whether the command is known to have no errors in the current environment.
 func (c *command) isChecked(now state) bool { return now.kinds != 0 && c.checked.Load() == now.kinds }
 
-// isFolded reports whether nothing is wrong with it as values of constants are now.
-func (c *command) isFolded(now state) bool { return now.values != 0 && c.folded.Load() == now.values }
+// isConstantChecked reports whether the command is known to have no warnings with the current
+// values of constants.
+func (c *command) isConstantChecked(now state) bool {
+	return now.values != 0 && c.constantChecked.Load() == now.values
+}
 
-// placed is a command in a text.
-type placed struct {
+// textCommand is a command at its position in a text.
+type textCommand struct {
 	from, to int32
 	module   string
 	*command
 }
 
-// parseModel parses the text, without the commands that were there before where that
-// gives the same.
+// parseModel parses the text. If possible it replaces the unchanged commands by stubs.
 func (d *document) parseModel() {
-	text := d.looked()
+	text := d.limitedText()
 	if old := d.before.commands; old != nil && len(old.list) > 0 && len(text) > 0 {
-		d.commands = moved(old, text)
+		d.commands = unchangedCommands(old, text)
 		hidden := make([]bool, len(d.commands))
 		for i := range hidden {
 			hidden[i] = true
@@ -81,13 +85,13 @@ func (d *document) parseModel() {
 	}
 	d.commands, d.hidden = nil, nil
 	d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
-	d.learn()
+	d.recordCommands()
 }
 
-// parseWithout parses the text with commands hidden. It reports whether that is certain to
-// say of the text what parsing all of it would.
+// parseWithout parses the text with the hidden commands replaced. It returns false if the result
+// may differ from that for the whole text, because the parser did not reach every stub.
 func (d *document) parseWithout(hidden []bool) bool {
-	text, stubs := d.blanked(hidden)
+	text, stubs := d.textWithStubs(hidden)
 	d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
 	model, ok := d.tree.(*syntax.Model)
 	if !ok {
@@ -103,17 +107,17 @@ func (d *document) parseWithout(hidden []bool) bool {
 		}
 	}
 	d.hidden = hidden
-	if len(stubs) == 0 { // the parser has come to each
-		d.learn()
+	if len(stubs) == 0 { // the parser reached every stub
+		d.recordCommands()
 	}
 	return len(stubs) == 0
 }
 
-// moved are the commands that a text has in common with another one.
-func moved(old *found[placed], text []byte) []placed {
+// unchangedCommands returns the commands that lie outside the changed part of a text.
+func unchangedCommands(old *found[textCommand], text []byte) []textCommand {
 	front, back := Common(old.text, text)
 	shift := int32(len(text) - len(old.text))
-	out := make([]placed, 0, len(old.list)+1)
+	out := make([]textCommand, 0, len(old.list)+1)
 	for _, p := range old.list {
 		switch {
 		case int(p.to) <= front:
@@ -127,19 +131,20 @@ func moved(old *found[placed], text []byte) []placed {
 	return out
 }
 
-// blanked is the text without what is hidden, and the places of the stubs in it.
-func (d *document) blanked(hidden []bool) (text []byte, stubs []int32) {
-	text = slices.Clone(d.looked())
-	there := make(map[string]bool) // stubs of the commands that follow each other here
-	follows := func(i int) bool {  // nothing is between a command and the one before, and both are hidden
+// textWithStubs returns the text with hidden commands replaced by blanks and stubs, and the
+// offsets of the stubs. Of adjacent hidden commands, one stub per action is enough.
+func (d *document) textWithStubs(hidden []bool) (text []byte, stubs []int32) {
+	text = slices.Clone(d.limitedText())
+	written := make(map[string]bool)    // stubs in the current sequence of adjacent commands
+	followsHidden := func(i int) bool { // commands i-1 and i are hidden, with only blanks between them
 		return i > 0 && i < len(hidden) && hidden[i-1] && hidden[i] && blank(d.text[d.commands[i-1].to:d.commands[i].from])
 	}
-	gone := false
+	nextIsAdjacent := false
 	for i, p := range d.commands {
-		if !gone {
-			clear(there)
+		if !nextIsAdjacent {
+			clear(written)
 		}
-		gone = follows(i + 1)
+		nextIsAdjacent = followsHidden(i + 1)
 		if !hidden[i] {
 			continue
 		}
@@ -149,8 +154,8 @@ func (d *document) blanked(hidden []bool) (text []byte, stubs []int32) {
 				part[j] = ' '
 			}
 		}
-		if !there[p.stub] || !gone { // the last one is where the module ends that is not ended
-			there[p.stub] = true
+		if !written[p.stub] || !nextIsAdjacent { // the last stub shows where an unfinished module ends
+			written[p.stub] = true
 			copy(part, p.stub)
 			part[len(part)-1] = ';'
 			stubs = append(stubs, p.from)
@@ -159,7 +164,7 @@ func (d *document) blanked(hidden []bool) (text []byte, stubs []int32) {
 	return text, stubs
 }
 
-// blank reports whether a text is white space and comments, and nothing of what follows in one.
+// blank reports whether a text consists of white space and complete comments.
 func blank(text []byte) bool {
 	for len(text) > 0 {
 		switch {
@@ -178,14 +183,15 @@ func blank(text []byte) bool {
 	return true
 }
 
-// learn notes the commands of the tree that are new, and in which modules all are.
-func (d *document) learn() {
+// recordCommands adds the new commands of the tree to the commands of the document, and sets the
+// module of each.
+func (d *document) recordCommands() {
 	model, ok := d.tree.(*syntax.Model)
 	if !ok {
 		return
 	}
-	wrong := placesOf(d.err)
-	all := make([]placed, 0, len(d.commands)+16)
+	wrong := errorOffsets(d.err)
+	all := make([]textCommand, 0, len(d.commands)+16)
 	known := d.commands
 	hidden := d.hidden
 	var stay []bool
@@ -209,7 +215,7 @@ func (d *document) learn() {
 			if len(known) > 0 && known[0].from == c.Start.Offset {
 				continue
 			}
-			if p, ok := d.place(c, wrong); ok {
+			if p, ok := d.newCommand(c, wrong); ok {
 				p.module = m.Name.Name
 				all, stay = append(all, p), append(stay, false)
 			}
@@ -223,7 +229,7 @@ func (d *document) learn() {
 	}
 }
 
-// commandsOf is how many commands a module of the tree has in the text.
+// commandsOf returns the number of commands that a module has in the text, including hidden ones.
 func (d *document) commandsOf(m *syntax.Module) int {
 	n := 0
 	for i, p := range d.commands {
@@ -232,7 +238,7 @@ func (d *document) commandsOf(m *syntax.Module) int {
 		}
 	}
 	for _, c := range m.Commands {
-		i, known := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(p placed, at int32) int { return int(p.from - at) })
+		i, known := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(p textCommand, at int32) int { return int(p.from - at) })
 		if !known || d.hidden == nil || !d.hidden[i] {
 			n++
 		}
@@ -240,8 +246,8 @@ func (d *document) commandsOf(m *syntax.Module) int {
 	return n
 }
 
-// placesOf are the places of errors.
-func placesOf(err error) []int32 {
+// errorOffsets returns the offsets of errors.
+func errorOffsets(err error) []int32 {
 	list, _ := err.(syntax.ErrorList)
 	var out []int32
 	for _, e := range list {
@@ -250,9 +256,10 @@ func placesOf(err error) []int32 {
 	return out
 }
 
-// place is a new command; not one in which something is wrong, or that cannot be hidden.
-func (d *document) place(c *syntax.Command, wrong []int32) (placed, bool) {
-	p := placed{from: c.Start.Offset, to: c.Stop.Offset, command: &command{stub: "[]true->"}}
+// newCommand makes a textCommand. It returns false if the command has errors or cannot be
+// replaced by a stub.
+func (d *document) newCommand(c *syntax.Command, wrong []int32) (textCommand, bool) {
+	p := textCommand{from: c.Start.Offset, to: c.Stop.Offset, command: &command{stub: "[]true->"}}
 	for _, at := range wrong {
 		if p.from <= at && at <= p.to {
 			return p, false
@@ -288,48 +295,48 @@ func (d *document) place(c *syntax.Command, wrong []int32) (placed, bool) {
 	return p, true
 }
 
-// check finds out what a model means that parses.
+// check checks the names and types of a model that parses.
 func (d *document) check() *checked {
 	d.checking.Do(func() {
 		d.parse()
-		around := surroundingsOf(d.tree.(*syntax.Model), d.text)
+		env := environmentOf(d.tree.(*syntax.Model), d.text)
 		now := make([]state, len(d.commands))
 		for i, p := range d.commands {
-			now[i] = around.of(p)
+			now[i] = env.stateOf(p)
 		}
-		// One of those that constants change in the same way stands for the others.
+		// Of commands that depend on constants in the same way, one is checked for all.
 		first := make(map[uint64]int)
 		for i, p := range d.commands {
-			if !p.isFolded(now[i]) && now[i].alike {
+			if !p.isConstantChecked(now[i]) && now[i].sameResult {
 				if _, ok := first[now[i].values]; !ok {
 					first[now[i].values] = i
 				}
 			}
 		}
-		d.meaning = d.checkWithout(around, now, func(i int, p placed) bool {
+		d.meaning = d.checkWithout(env, now, func(i int, p textCommand) bool {
 			at, ok := first[now[i].values]
-			return p.isChecked(now[i]) && (p.isFolded(now[i]) || !ok || at != i)
+			return p.isChecked(now[i]) && (p.isConstantChecked(now[i]) || !ok || at != i)
 		})
 		if d.meaning.program == nil {
-			return // nothing can be folded
+			return // constants have no values
 		}
 		known := true
 		for i, p := range d.commands {
-			if at, ok := first[now[i].values]; ok && now[i].alike && d.commands[at].isFolded(now[at]) {
-				p.folded.Store(now[i].values)
+			if at, ok := first[now[i].values]; ok && now[i].sameResult && d.commands[at].isConstantChecked(now[at]) {
+				p.constantChecked.Store(now[i].values)
 			}
-			known = known && (!d.meaning.hidden[i] || p.isFolded(now[i]))
+			known = known && (!d.meaning.hidden[i] || p.isConstantChecked(now[i]))
 		}
 		if !known {
-			d.meaning = d.checkWithout(around, now, func(i int, p placed) bool { return p.isFolded(now[i]) })
+			d.meaning = d.checkWithout(env, now, func(i int, p textCommand) bool { return p.isConstantChecked(now[i]) })
 		}
 	})
 	return &d.meaning
 }
 
-// checkWithout checks the model without commands with which nothing is wrong, and notes with which
-// others nothing is.
-func (d *document) checkWithout(around *surroundings, now []state, hide func(i int, p placed) bool) checked {
+// checkWithout checks the model with some commands hidden, and records for the others that they
+// have no errors.
+func (d *document) checkWithout(env *environment, now []state, hide func(i int, p textCommand) bool) checked {
 	hidden := make([]bool, len(d.commands))
 	same := true
 	for i, p := range d.commands {
@@ -338,15 +345,15 @@ func (d *document) checkWithout(around *surroundings, now []state, hide func(i i
 	}
 	tree := d.tree.(*syntax.Model)
 	if !same {
-		text, _ := d.blanked(hidden)
+		text, _ := d.textWithStubs(hidden)
 		if n, err := syntax.ParsePart(d.dialect, d.name, text); err == nil {
 			tree = n.(*syntax.Model)
 		}
 	}
-	clean := make(map[int32]*syntax.Command) // nil is one that is not
+	clean := make(map[int32]*syntax.Command) // by offset; nil for a command with errors
 	c := d.checkTree(tree, func(cmd *syntax.Command, ok bool) {
 		at := cmd.Start.Offset
-		if before, told := clean[at]; !ok || told && before == nil {
+		if before, report := clean[at]; !ok || report && before == nil {
 			cmd = nil
 		}
 		clean[at] = cmd
@@ -369,11 +376,11 @@ func (d *document) checkWithout(around *surroundings, now []state, hide func(i i
 		}
 		p.checked.Store(now[i].kinds)
 		if now[i].values == 0 {
-			p.worth.Store(around.worthOf(cmd, now[i].kinds))
-			now[i] = around.of(p)
+			p.constantUse.Store(env.constantUseOf(cmd, now[i].kinds))
+			now[i] = env.stateOf(p)
 		}
 		if possible[p.from] {
-			p.folded.Store(now[i].values)
+			p.constantChecked.Store(now[i].values)
 		}
 	}
 	return c
@@ -381,7 +388,7 @@ func (d *document) checkWithout(around *surroundings, now []state, hide func(i i
 
 var seed = maphash.MakeSeed()
 
-// mix makes one number of two, which depends on their order.
+// mix combines two hashes; the order matters.
 func mix(a, b uint64) uint64 {
 	h := (a ^ b>>32 ^ b<<32) * 0x9e3779b97f4a7c15
 	return h ^ h>>29

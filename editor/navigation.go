@@ -18,7 +18,7 @@ type Location struct {
 	Range
 }
 
-// at is the use that an offset is in or directly behind, nil if there is none.
+// at returns the use at an offset or ending there; nil if there is none.
 func (g *group) at(d *document, offset int) *use {
 	uses := g.uses()[d]
 	i, _ := slices.BinarySearchFunc(uses, offset, func(u use, offset int) int {
@@ -48,8 +48,8 @@ func (f *Files) Definition(name string, offset int) (Location, bool) {
 	return Location{u.decl.doc.name, u.decl.Range}, true
 }
 
-// References returns where the name at an offset stands, the declaration among them, in
-// the model and in the properties of it.
+// References returns the places where the name at an offset occurs, including its declaration, in
+// the model and its properties.
 func (f *Files) References(name string, offset int) []Location {
 	g, d := f.group(name)
 	if d == nil {
@@ -77,8 +77,8 @@ func (g *group) references(decl *declaration) []Location {
 	return out
 }
 
-// Hover says what the name at an offset is: its declaration, its value where it is a
-// constant that has one, and how often it is used. The text is Markdown.
+// Hover describes the name at an offset: its declaration, the value if it is a constant with one,
+// and how often it is used. The text is Markdown.
 func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, at Range, ok bool) {
 	g, d := f.group(name)
 	if d == nil {
@@ -88,7 +88,7 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	if u == nil || u.decl == nil {
 		return "", Range{}, false
 	}
-	_, _ = f.Diagnostics(ctx, name) // for values
+	_, _ = f.Diagnostics(ctx, name) // computes the values of constants
 	var b strings.Builder
 	fmt.Fprintf(&b, "```prism\n%s\n```\n", declarationText(u.decl))
 	if v, ok := g.value(ctx, u.decl); ok {
@@ -103,7 +103,7 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	return b.String(), u.Range, true
 }
 
-// value is that of a constant of the model.
+// value returns the value of a constant of the model.
 func (g *group) value(ctx context.Context, decl *declaration) (string, bool) {
 	if decl.kind != Constant || decl.doc != g.model || ctx.Err() != nil {
 		return "", false
@@ -122,10 +122,10 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// mostShown is how much of a declaration is shown, in bytes.
-const mostShown = 2000
+// maxDeclaration is the largest part of a declaration that is shown, in bytes.
+const maxDeclaration = 2000
 
-// declarationText is the declaration as Fprint prints it; of a block, its head.
+// declarationText returns the declaration as Fprint prints it; for a block, only its head.
 func declarationText(decl *declaration) string {
 	var n syntax.Node
 	if decl.about != nil {
@@ -145,8 +145,8 @@ func declarationText(decl *declaration) string {
 	if syntax.Fprint(&b, format.Bare(n), syntax.Options{}) != nil {
 		return decl.name
 	}
-	if b.Len() > mostShown {
-		return string(bytes.ToValidUTF8(b.Bytes()[:mostShown], nil)) + "…"
+	if b.Len() > maxDeclaration {
+		return string(bytes.ToValidUTF8(b.Bytes()[:maxDeclaration], nil)) + "…"
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -157,9 +157,9 @@ type Edit struct {
 	Text string
 }
 
-// Rename gives the name at an offset another one, in the model and its properties, and
-// checks that every file means the same then: that each name is declared where it was, and
-// that nothing is wrong. An error says why it cannot be.
+// Rename returns the edits that rename the name at an offset in the model and its properties. It
+// checks that afterwards every name is declared where it was before and no file has errors.
+// Otherwise the error says why.
 func (f *Files) Rename(ctx context.Context, name string, offset int, to string) ([]Edit, error) {
 	g, d := f.group(name)
 	if d == nil {
@@ -195,7 +195,7 @@ func (f *Files) Rename(ctx context.Context, name string, offset int, to string) 
 	return edits, nil
 }
 
-// clean returns an error if something is wrong with a file of a group.
+// clean returns an error if a file of the group has errors.
 func (f *Files) clean(ctx context.Context, g *group, when string) error {
 	for _, d := range g.docs() {
 		found, err := f.Diagnostics(ctx, d.name)
@@ -211,7 +211,7 @@ func (f *Files) clean(ctx context.Context, g *group, when string) error {
 	return nil
 }
 
-// sameMeaning reports whether the names of two groups have their declarations in the same places.
+// sameMeaning reports whether the names of two groups are declared in the same places.
 func sameMeaning(a, b *group) bool {
 	da, db := a.docs(), b.docs()
 	if len(da) != len(db) {
@@ -232,7 +232,7 @@ func sameMeaning(a, b *group) bool {
 	return true
 }
 
-// Apply returns the files with edits made, which must not overlap.
+// Apply returns the files after edits, which must not overlap.
 func (f *Files) Apply(edits []Edit) (*Files, error) {
 	byFile := make(map[string][]Edit)
 	for _, e := range edits {

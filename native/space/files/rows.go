@@ -9,16 +9,16 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// step is a transition as it is written: its target by number, its weight or
-// reward, and its action, which may be "".
+// step is a transition as written: the number of its target, its weight or reward, and its action,
+// or "".
 type step struct {
 	target int
 	x      number
-	high   number // the upper end of an interval, whose lower one is x
+	high   number // the upper bound of an interval; x is the lower bound
 	action string
 }
 
-// weights lists the transitions of a choice in the order of the file.
+// weights returns the transitions of choice c in the order of the file.
 func (w *Writer) weights(dst []step, c int) []step {
 	merged := w.merged()
 	dst = dst[:0]
@@ -41,16 +41,16 @@ func (w *Writer) weights(dst []step, c int) []step {
 	return dst
 }
 
-// merged reports whether transitions of a Markov chain with one target are one
-// line: nothing that is written would tell them apart.
+// merged reports whether the transitions of a Markov chain with the same target become one line,
+// because their actions are not written.
 func (w *Writer) merged() bool {
 	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
 }
 
-// earnings lists the rewards of the transitions of a choice that are not zero,
-// and with Options.Zeros those that are where the others would not say which
-// transitions they are of. PRISM's symbolic engines have one per target.
-func (w *Writer) earnings(dst []step, c int, earned func(c, t int) number) []step {
+// rewardSteps returns the nonzero transition rewards of choice c, in the order of the file. With
+// Options.Zeros it adds zeros where a reader could not assign the others. PRISM's symbolic engines
+// write one reward per target.
+func (w *Writer) rewardSteps(dst []step, c int, reward func(c, t int) number) []step {
 	merged := w.merged() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
 	w.row = w.sorted(w.row, c)
@@ -63,7 +63,7 @@ func (w *Writer) earnings(dst []step, c int, earned func(c, t int) number) []ste
 		for merged && n < len(row) && w.byTarget(row[0], row[n]) == 0 {
 			n++
 		}
-		if x := w.mean(row[:n], func(t int) number { return earned(c, t) }); !x.zero() || !merged && w.unclear(row[0], c, earned) {
+		if x := w.mean(row[:n], func(t int) number { return reward(c, t) }); !x.zero() || !merged && w.ambiguous(row[0], c, reward) {
 			dst = append(dst, step{target: int(w.numbers[w.model.Target[row[0]]]), x: x})
 		}
 		row = row[n:]
@@ -71,29 +71,29 @@ func (w *Writer) earnings(dst []step, c int, earned func(c, t int) number) []ste
 	return dst
 }
 
-// unclear reports whether it matters which of the transitions of a Markov chain
-// with the target of t, which only actions tell apart, are those that earn
-// nothing: lines of .trew files have no actions.
-func (w *Writer) unclear(t, c int, earned func(c, t int) number) bool {
+// ambiguous reports whether a reader could not know which transitions of a Markov chain with the
+// same target as t have a nonzero reward: only their actions differ, and .trew files have no
+// actions.
+func (w *Writer) ambiguous(t, c int, reward func(c, t int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
 	}
 	lo, hi := w.model.Row(c)
 	var parallel []int
-	earning := 0
+	rewarded := 0
 	for u := lo; u < hi; u++ {
 		if w.model.Target[u] == w.model.Target[t] {
 			parallel = append(parallel, u)
-			if x := earned(c, u); !x.zero() {
-				earning++
+			if x := reward(c, u); !x.zero() {
+				rewarded++
 			}
 		}
 	}
-	return earning > 0 && earning < len(parallel) && !interchangeable(w.model, parallel)
+	return rewarded > 0 && rewarded < len(parallel) && !interchangeable(w.model, parallel)
 }
 
-// interchangeable reports whether transitions have one weight, so that no value
-// depends on which of them earns what.
+// interchangeable reports whether transitions have the same weight, so that it does not matter
+// which of them has which reward.
 func interchangeable(m *sparse.Model, transitions []int) bool {
 	first := transitions[0]
 	return !slices.ContainsFunc(transitions, func(t int) bool {
@@ -101,7 +101,7 @@ func interchangeable(m *sparse.Model, transitions []int) bool {
 	})
 }
 
-// mean returns the mean of the values of transitions by their weights.
+// mean returns the mean of the values of transitions, weighted by their weights.
 func (w *Writer) mean(row []int, value func(t int) number) number {
 	if len(row) == 1 {
 		return value(row[0])
@@ -122,7 +122,7 @@ func (w *Writer) mean(row []int, value func(t int) number) number {
 	return number{f: sum.f / total.f}
 }
 
-// plus adds numbers; if one is a fraction, so is the other or it is zero.
+// plus adds two numbers. If one has a fraction, the other must have one too or be zero.
 func plus(a, b number) number {
 	sum := number{f: a.f + b.f}
 	if a.r != nil || b.r != nil {
@@ -135,17 +135,17 @@ func (w *Writer) byTarget(a, b int) int {
 	return cmp.Compare(w.numbers[w.model.Target[a]], w.numbers[w.model.Target[b]])
 }
 
-// explicitly returns a writer of formats that have no variants.
-func (w *Writer) explicitly() *Writer {
+// withoutVariants returns a writer for the formats that ignore Options.Symbolic and
+// Options.Format.
+func (w *Writer) withoutVariants() *Writer {
 	out := *w
 	out.opts.Symbolic, out.opts.Format, out.row = false, Plain, nil
 	return &out
 }
 
-// sorted lists the transitions of a choice by target and then, in a Markov
-// chain, by action, where no action compares as the word null. As PRISM's
-// symbolic engines write them, those of a Markov chain are by action first, in
-// the order in which the model has the actions.
+// sorted returns the transitions of choice c sorted by target and, in a Markov chain, by action; a
+// missing action sorts as "null". In the format of PRISM's symbolic engines, a Markov chain's
+// transitions are sorted by action first, in the model's order of actions.
 //
 // Source: reference, section 6.
 func (w *Writer) sorted(dst []int, c int) []int {
@@ -154,7 +154,7 @@ func (w *Writer) sorted(dst []int, c int) []int {
 	for t := lo; t < hi; t++ {
 		dst = append(dst, t)
 	}
-	if w.nondeterministic() && len(dst) < short { // most rows of most models
+	if w.nondeterministic() && len(dst) < shortRow { // most rows of most models
 		for i := 1; i < len(dst); i++ {
 			for j := i; j > 0 && w.byTarget(dst[j], dst[j-1]) < 0; j-- {
 				dst[j], dst[j-1] = dst[j-1], dst[j]
@@ -176,22 +176,19 @@ func (w *Writer) sorted(dst []int, c int) []int {
 	return dst
 }
 
-// choices lists the choices of a state in the order of the file. PRISM's symbolic
-// engines have those without an action first and then the actions in the reverse of
-// their order; choices of one action keep theirs. With a system block, which can
-// rename and hide actions, the order is not known and refused with a
-// *compile.UnsupportedError.
+// choices returns the choices of a state in the order of the file. PRISM's symbolic engines write
+// choices without an action first, then the actions in reverse order; choices with the same action
+// keep their order. A system block can rename and hide actions, so their order is unknown, which
+// is a *compile.UnsupportedError.
 //
-// Source: Modules2MTBDD of PRISM. Every action has a variable of the decision
-// diagram, and a one comes after a zero; the variables that tell the choices of one
-// action apart come behind.
+// Source: Modules2MTBDD of PRISM. Each action has a variable of the decision diagram, and 1 comes after 0; the variables that distinguish choices with the same action come after those.
 func (w *Writer) choices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
 	first, end := w.model.Choices(state)
 	for c := first; c < end; c++ {
 		dst = append(dst, c)
 	}
-	if len(dst) < 2 || !w.opts.Symbolic || w.space.Imported() { // choices of files keep their order
+	if len(dst) < 2 || !w.opts.Symbolic || w.space.Imported() { // imported choices keep their order
 		return dst, nil
 	}
 	if w.space.Program().System != nil {

@@ -7,31 +7,31 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// surroundings are what names stand for, as far as it matters to commands.
-type surroundings struct {
+// environment holds hashes of the declarations that commands refer to.
+type environment struct {
 	text  []byte
 	decls map[string][]declared
-	kinds map[string]uint64 // of names, whatever the values of constants are
-	names map[string]uint64
-	all   uint64 // what matters to each command; 0 if nothing is to be relied on
+	kinds map[string]uint64 // hashes of the meanings of names, without the values of constants
+	names map[string]uint64 // hashes including the values of constants
+	all   uint64            // hash of what affects every command; 0 if results must not be reused
 }
 
-// declared is a declaration of a value, and the module that it is in.
+// declared is the declaration of a value, with its module.
 type declared struct {
 	syntax.Node
 	module string
 }
 
-// state is what is around a command: what its names are, and, where that is known to matter, which
-// values constants have; each 0 if it is not to be relied on.
+// state holds hashes of the environment of a command: kinds of the meanings of its names, values
+// also of the values of constants that affect it. A hash is 0 if it must not be used.
 type state struct {
 	kinds, values uint64
-	// alike says that commands with the same values are all right if one of them is.
-	alike bool
+	// sameResult says that commands with the same values have warnings either all or none.
+	sameResult bool
 }
 
-func surroundingsOf(m *syntax.Model, text []byte) *surroundings {
-	s := &surroundings{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), names: make(map[string]uint64), all: 1}
+func environmentOf(m *syntax.Model, text []byte) *environment {
+	s := &environment{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), names: make(map[string]uint64), all: 1}
 	add := func(id *syntax.Ident, n syntax.Node, module string) {
 		s.decls[id.Name] = append(s.decls[id.Name], declared{n, module})
 	}
@@ -41,7 +41,7 @@ func surroundingsOf(m *syntax.Model, text []byte) *surroundings {
 		modules[id.Name] = true
 		return !twice
 	}
-	alone := true // each module has a name of its own
+	distinct := true // module names are distinct
 	var renamed []*syntax.RenamedModule
 	for _, item := range m.Items {
 		switch n := item.(type) {
@@ -54,47 +54,47 @@ func surroundingsOf(m *syntax.Model, text []byte) *surroundings {
 		case *syntax.GlobalDecl:
 			add(n.Var.Name, n.Var, "")
 		case *syntax.Module:
-			alone = module(n.Name) && alone
+			distinct = module(n.Name) && distinct
 			for _, v := range n.Vars {
 				add(v.Name, v, n.Name.Name)
 			}
 		case *syntax.RenamedModule:
-			alone = module(n.Name) && alone
+			distinct = module(n.Name) && distinct
 			renamed = append(renamed, n)
 		}
 	}
-	for _, n := range renamed { // its commands have other names, too
+	for _, n := range renamed { // the names in its commands are renamed
 		s.all = mix(s.all, s.hash(n))
 		for _, r := range n.Renames {
 			s.all = mix(mix(s.all, s.name(r.Old.Name)), s.name(r.New.Name))
 		}
 	}
-	if !alone {
+	if !distinct {
 		s.all = 0
 	}
 	return s
 }
 
-// hash is a number for the text of a node.
-func (s *surroundings) hash(n syntax.Node) uint64 {
+// hash returns a hash of the text of a node.
+func (s *environment) hash(n syntax.Node) uint64 {
 	return maphash.Bytes(seed, s.text[n.Pos().Offset:n.End().Offset])
 }
 
-// name is a number for what a name stands for.
-func (s *surroundings) name(name string) uint64 { return s.number(s.names, name, true) }
+// name returns a hash of the meaning of a name.
+func (s *environment) name(name string) uint64 { return s.number(s.names, name, true) }
 
-// kind is a number for that but for the values of constants.
-func (s *surroundings) kind(name string) uint64 { return s.number(s.kinds, name, false) }
+// kind returns a hash of the meaning of a name without the values of constants.
+func (s *environment) kind(name string) uint64 { return s.number(s.kinds, name, false) }
 
-func (s *surroundings) number(known map[string]uint64, name string, values bool) uint64 {
+func (s *environment) number(known map[string]uint64, name string, values bool) uint64 {
 	if h, ok := known[name]; ok {
 		return h
 	}
 	h := uint64(1)
-	known[name] = h // for one that depends on itself, which is an error
+	known[name] = h // ends the recursion for a cyclic definition, which is an error
 	for _, d := range s.decls[name] {
 		switch n := d.Node.(type) {
-		case *syntax.VarDecl: // whatever its range is
+		case *syntax.VarDecl: // its range does not matter
 			h = mix(mix(h, uint64(n.Type)+2), maphash.String(seed, d.module))
 			continue
 		case *syntax.ConstDecl:
@@ -115,8 +115,8 @@ func (s *surroundings) number(known map[string]uint64, name string, values bool)
 	return h
 }
 
-// of is what is around a command.
-func (s *surroundings) of(p placed) state {
+// stateOf returns the state of the environment for a command.
+func (s *environment) stateOf(p textCommand) state {
 	if s.all == 0 {
 		return state{}
 	}
@@ -124,7 +124,7 @@ func (s *surroundings) of(p placed) state {
 	for _, name := range p.uses {
 		h = mix(h, s.kind(name))
 	}
-	w := p.worth.Load()
+	w := p.constantUse.Load()
 	if h == 0 || w == nil || w.kinds != h {
 		return state{kinds: h}
 	}
@@ -138,19 +138,20 @@ func (s *surroundings) of(p placed) state {
 	return state{h, values, w.decided}
 }
 
-// worth is what the values of constants can change in a command that is right for its types: whether the guard
-// is false in every state, and whether an operation on values has another result with doubles.
-type worth struct {
-	kinds uint64 // as in state; what is said of the command holds for it
-	// units are the operations on constants and literals in it, each once, and names those that stand in them.
-	// If decided they, with their values, leave nothing else to be found out.
+// constantUse describes how the values of constants affect a command without errors: whether the
+// guard is false in every state, and whether an operation on constants has another value in
+// float64 arithmetic.
+type constantUse struct {
+	kinds uint64 // the state.kinds for which the description holds
+	// units are the texts of distinct operations on constants and literals, names the names in
+	// them. If decided is set, these and the values of the names determine the result.
 	units, names []string
 	decided      bool
 }
 
-// worthOf is that of a command.
-func (s *surroundings) worthOf(c *syntax.Command, kinds uint64) *worth {
-	v := valuation{surroundings: s, w: &worth{kinds: kinds, decided: true}, open: make(map[string]shape)}
+// constantUseOf returns the constantUse of a command.
+func (s *environment) constantUseOf(c *syntax.Command, kinds uint64) *constantUse {
+	v := constantFinder{environment: s, w: &constantUse{kinds: kinds, decided: true}, open: make(map[string]foldKind)}
 	if v.operand(c.Guard) == fixed { // it may be false
 		v.w.decided = false
 	}
@@ -161,38 +162,38 @@ func (s *surroundings) worthOf(c *syntax.Command, kinds uint64) *worth {
 			v.root(a.Value)
 		}
 	}
-	if !v.w.decided { // by whatever stands in it
+	if !v.w.decided { // the result may depend on any name in the command
 		v.w.units, v.w.names = nil, nil
-		v.names(c)
+		v.addNames(c)
 	}
 	return v.w
 }
 
-// valuation finds the operations on constants in a command.
-type valuation struct {
-	*surroundings
-	w    *worth
-	open map[string]shape // formulas that have been looked at, and unknown ones that are being looked at
+// constantFinder finds the operations on constants in a command.
+type constantFinder struct {
+	*environment
+	w    *constantUse
+	open map[string]foldKind // of visited formulas; unknown while a formula is being visited
 }
 
-// shape says what folding makes of an expression.
-type shape uint8
+// foldKind says what constant folding makes of an expression.
+type foldKind uint8
 
 const (
-	unknown shape = iota
-	fixed         // constants and values, and nothing else
-	varying       // an operation on variables, whatever constants are
+	unknown foldKind = iota
+	fixed            // a value: the expression has only constants and literals
+	varying          // an operation on variables, whatever the values of constants are
 )
 
-// root looks at an expression that is no operand.
-func (v *valuation) root(x syntax.Expr) {
+// root visits an expression that is not an operand.
+func (v *constantFinder) root(x syntax.Expr) {
 	if x != nil {
-		v.beside(x, v.operand(x))
+		v.addUnit(x, v.operand(x))
 	}
 }
 
-// beside keeps an operation on constants that no further one is made of.
-func (v *valuation) beside(x syntax.Expr, is shape) {
+// addUnit records an operation on constants that is not part of a larger one.
+func (v *constantFinder) addUnit(x syntax.Expr, is foldKind) {
 	for {
 		p, ok := x.(*syntax.Paren)
 		if !ok {
@@ -203,7 +204,7 @@ func (v *valuation) beside(x syntax.Expr, is shape) {
 	if is != fixed {
 		return
 	}
-	switch x := x.(type) { // in which nothing is computed
+	switch x := x.(type) { // no operation
 	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return
 	case *syntax.Ident:
@@ -213,11 +214,11 @@ func (v *valuation) beside(x syntax.Expr, is shape) {
 	}
 	if unit := string(v.text[x.Pos().Offset:x.End().Offset]); !slices.Contains(v.w.units, unit) {
 		v.w.units = append(v.w.units, unit)
-		v.names(x)
+		v.addNames(x)
 	}
 }
 
-func (v *valuation) isConst(name string) bool {
+func (v *constantFinder) isConst(name string) bool {
 	list := v.decls[name]
 	if len(list) != 1 {
 		return false
@@ -226,8 +227,8 @@ func (v *valuation) isConst(name string) bool {
 	return ok
 }
 
-// names keeps the names in a node.
-func (v *valuation) names(n syntax.Node) {
+// addNames records the names in a node.
+func (v *constantFinder) addNames(n syntax.Node) {
 	syntax.Inspect(n, func(n syntax.Node) bool {
 		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(v.w.names, id.Name) {
 			v.w.names = append(v.w.names, id.Name)
@@ -236,8 +237,8 @@ func (v *valuation) names(n syntax.Node) {
 	})
 }
 
-// operand is the shape of an expression.
-func (v *valuation) operand(x syntax.Expr) shape {
+// operand returns the foldKind of an expression.
+func (v *constantFinder) operand(x syntax.Expr) foldKind {
 	switch x := x.(type) {
 	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return fixed
@@ -249,7 +250,7 @@ func (v *valuation) operand(x syntax.Expr) shape {
 		return v.operand(x.X)
 	case *syntax.Binary:
 		switch x.Op {
-		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies, syntax.OpIff: // a value decides, or is left out
+		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies, syntax.OpIff: // a constant operand decides the result or is removed
 			a, b := v.operand(x.X), v.operand(x.Y)
 			if a == b && a == varying {
 				return varying
@@ -266,7 +267,7 @@ func (v *valuation) operand(x syntax.Expr) shape {
 			break
 		}
 		for _, y := range []syntax.Expr{x.T, x.E} {
-			v.beside(y, v.operand(y))
+			v.addUnit(y, v.operand(y))
 		}
 		return varying
 	case *syntax.Call:
@@ -276,9 +277,9 @@ func (v *valuation) operand(x syntax.Expr) shape {
 	return unknown
 }
 
-// operands is the shape of an operation that has a value only if each of its operands has one.
-func (v *valuation) operands(list ...syntax.Expr) shape {
-	shapes := make([]shape, len(list))
+// operands returns the foldKind of an operation that needs the values of all its operands.
+func (v *constantFinder) operands(list ...syntax.Expr) foldKind {
+	shapes := make([]foldKind, len(list))
 	for i, x := range list {
 		shapes[i] = v.operand(x)
 	}
@@ -289,12 +290,12 @@ func (v *valuation) operands(list ...syntax.Expr) shape {
 		return fixed
 	}
 	for i, x := range list {
-		v.beside(x, shapes[i])
+		v.addUnit(x, shapes[i])
 	}
 	return varying
 }
 
-func (v *valuation) ident(id *syntax.Ident) shape {
+func (v *constantFinder) ident(id *syntax.Ident) foldKind {
 	is, seen := v.open[id.Name]
 	if seen && is != unknown {
 		return is

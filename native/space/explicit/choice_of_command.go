@@ -9,17 +9,17 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// errImported says that states of files have no commands.
-var errImported = errors.New("states that were read from files have no commands")
+var errNoCommands = errors.New("states that were read from files have no commands")
 
-var errElsewhere = errors.New("the commands of a state lead elsewhere than the state space; this is a bug: please report it")
+var errUnknownTarget = errors.New("the commands of a state lead elsewhere than the state space; this is a bug: please report it")
 
-// Commands calls visit for every choice that the model has in a state, in order, with the
-// states that its transitions lead to. choice is that of the space which it became, of an
-// MDP; several may have become one. What visit is given is overwritten.
+// Commands calls visit for every enabled choice of the model in every state, in order. targets are
+// the states that the transitions of c lead to. In an MDP, choice is the choice of the space that
+// c became: several choices of the model may have been merged into it. In a Markov chain, choice
+// is the state. c and targets are overwritten after each call.
 func (s *Space) Commands(ctx context.Context, visit func(state, choice int, c *compile.Choice, targets []int)) error {
 	if s.Imported() {
-		return errImported
+		return errNoCommands
 	}
 	m := s.Model()
 	x := s.Compiled().NewExpanderUntil(ctx)
@@ -39,14 +39,14 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, c *c
 			for _, t := range c.Transitions {
 				to, ok := s.Find(t.Target)
 				if !ok {
-					return errElsewhere
+					return errUnknownTarget
 				}
 				targets = append(targets, to)
 			}
 			choice := i
 			if m.Kind == sparse.MDP {
 				if choice = s.choiceOf(i, c, targets); choice < 0 {
-					return errElsewhere
+					return errUnknownTarget
 				}
 			}
 			visit(i, choice, c, targets)
@@ -55,8 +55,8 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, c *c
 	return nil
 }
 
-// choiceOf returns the choice that one of the model became: that of its action and
-// targets with, about, its weights; -1 if there is none.
+// choiceOf returns the choice of an MDP with the action, the targets and (up to rounding) the
+// weights of c; -1 if there is none.
 func (s *Space) choiceOf(state int, c *compile.Choice, targets []int) int {
 	m := s.Model()
 	first, end := m.Choices(state)
@@ -65,14 +65,16 @@ func (s *Space) choiceOf(state int, c *compile.Choice, targets []int) int {
 			continue
 		}
 		from, to := m.Row(i)
-		if to-from == len(targets) && alike(m, from, c, targets) {
+		if to-from == len(targets) && sameDistribution(m, from, c, targets) {
 			return i
 		}
 	}
 	return -1
 }
 
-func alike(m *sparse.Model, from int, c *compile.Choice, targets []int) bool {
+// sameDistribution reports whether the transitions from index from on have the given targets, and
+// the weights of c up to a relative error of 1e-9.
+func sameDistribution(m *sparse.Model, from int, c *compile.Choice, targets []int) bool {
 	for k, t := range targets {
 		found := false
 		for i := from; i < from+len(targets); i++ {

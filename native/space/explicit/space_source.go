@@ -1,0 +1,48 @@
+package explicit
+
+import (
+	"context"
+	"errors"
+
+	"tilecheck/prism/sema"
+	"tilecheck/runner"
+)
+
+// SpaceSource is a [runner.StateSpace] that has the states themselves.
+type SpaceSource interface {
+	runner.StateSpace
+	// Space returns the states with the wanted fractions.
+	Space(ctx context.Context, f Fractions) (*Space, error)
+}
+
+// Fractions says which fractions a space has.
+type Fractions int
+
+const (
+	// NoFractions is for callers that compute with float64.
+	NoFractions Fractions = iota
+	// Normalised divides the fractions of a row by their sum if it is 1 within rounding, as Options.Normalise does.
+	Normalised
+	// StrictFractions sum to exactly 1.
+	StrictFractions
+)
+
+// SpaceOf returns the space of the states of a job.
+func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space, error) {
+	source, ok := states.(SpaceSource)
+	if !ok {
+		return nil, errors.New("the files of the state space were not read")
+	}
+	return source.Space(ctx, f)
+}
+
+var _ SpaceSource = (*Space)(nil)
+
+// Declares implements runner.StateSpace: the space of a job may be one that exists already.
+func (s *Space) Declares() *sema.Model { return s.Program().Model() }
+
+// Files implements runner.StateSpace.
+func (s *Space) Files() []runner.File { return nil }
+
+// Space implements SpaceSource. It returns s, whatever numbers it has.
+func (s *Space) Space(context.Context, Fractions) (*Space, error) { return s, nil }
