@@ -143,7 +143,7 @@ func contestNotes(c *play.Contest) []string {
 	}
 	notes = append(notes, c.Warnings...)
 	confidence := 100 * c.Confidence
-	pairs := fmt.Sprintf("all places and differences are right together with %g %% confidence; all players met the same tiles (common random numbers)", confidence)
+	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
 	if c.By == play.ByWin {
 		pairs += "; proven, " + stats.EmpiricalBernsteinSequence.String()
 	} else {
