@@ -1,7 +1,6 @@
 package check
 
 import (
-	"math"
 	"slices"
 
 	"tilecheck/native/space/automata"
@@ -44,46 +43,42 @@ func (m *multi) guessed(satisfied, state uint32) []int {
 
 // limit builds the limit of an end component.
 func (m *multi) limit(satisfied uint32, members []uint32, choices *sparse.Set) (*limit, error) {
-	b := &limiter{multi: m, guesses: m.guessed(satisfied, members[0]), number: map[guess]uint32{}, inside: choices}
-	starts := make([][]uint32, len(members))
+	b := &limiter{multi: m, guesses: m.guessed(satisfied, members[0])}
+	var starts []guess
+	var owner []int // the member of each start, as an index
 	for k, s := range members {
 		jumps, err := b.jumps(s)
 		if err != nil {
 			return nil, err
 		}
 		for _, list := range jumps {
-			starts[k] = append(starts[k], b.place(guess{s, b.parts.place(list)}))
+			starts, owner = append(starts, guess{s, b.parts.place(list)}), append(owner, k)
 		}
 	}
-	if err := b.build(); err != nil {
-		return nil, err
+	x, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
+	if err != nil {
+		return nil, b.productError(err)
 	}
-	l := &limit{Graph: sparse.NewGraph(&b.out), nodes: b.nodes, choice: b.chosen}
+	l := &limit{Graph: sparse.NewGraph(x.Model), nodes: x.Pairs, choice: x.Choice, begin: make([]uint32, len(members))}
 	if err := b.judge(l, satisfied); err != nil {
 		return nil, err
 	}
-	for k := range members {
-		l.begin = append(l.begin, sparse.None)
-		for _, n := range starts[k] {
-			if l.sure.Has(int(n)) {
-				l.begin[k] = n
-				break
-			}
+	for k := range l.begin {
+		l.begin[k] = sparse.None
+	}
+	for i, n := range x.Start {
+		if k := owner[i]; l.begin[k] == sparse.None && l.sure.Has(int(n)) {
+			l.begin[k] = n
 		}
 	}
 	return l, nil
 }
 
-// limiter builds a limit.
+// limiter builds a limit. It is the memory of the product of the objectives' product with the accepting parts.
 type limiter struct {
 	*multi
 	guesses []int // the objectives that are guessed
-	inside  *sparse.Set
 	parts   lists // of states of their accepting parts
-	number  map[guess]uint32
-	nodes   []guess
-	chosen  []uint32
-	out     sparse.Model
 }
 
 // jumps returns the lists of states that automata may jump to.
@@ -107,50 +102,17 @@ func (b *limiter) jumps(state uint32) ([][]int, error) {
 	return out, nil
 }
 
-func (b *limiter) place(x guess) uint32 {
-	i, ok := b.number[x]
-	if !ok {
-		i = uint32(len(b.nodes))
-		b.number[x] = i
-		b.nodes = append(b.nodes, x)
-	}
-	return i
+// State returns the state of the product.
+func (b *limiter) State(x guess) uint32 { return x.at }
+
+// Step lets the accepting parts read the next state.
+func (b *limiter) Step(x guess, t uint32) (guess, error) {
+	list, err := b.step(x.list, b.states[t].state)
+	return guess{t, list}, err
 }
 
-func (b *limiter) build() error {
-	from := b.product.Model
-	b.out = sparse.Model{Kind: sparse.MDP, Weights: from.Weights, Rats: from.Rats, Err: from.Err}
-	for i := 0; i < len(b.nodes); i++ {
-		if i&0xfff == 0 && b.ctx.Err() != nil {
-			return b.ctx.Err()
-		}
-		if len(b.nodes) > maxProduct || len(b.out.Target) >= math.MaxUint32/2 {
-			return b.unsupported(b.p.X, "found multi(...) over a product of more than %d states", maxProduct)
-		}
-		x := b.nodes[i]
-		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-		first, end := from.Choices(int(x.at))
-		for c := first; c < end; c++ {
-			if !b.inside.Has(c) {
-				continue
-			}
-			b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-			b.chosen = append(b.chosen, uint32(c))
-			lo, hi := from.Row(c)
-			for _, t := range from.Target[lo:hi] {
-				list, err := b.step(x.list, b.states[t].state)
-				if err != nil {
-					return err
-				}
-				b.out.Target = append(b.out.Target, b.place(guess{t, list}))
-			}
-			b.out.Weight = append(b.out.Weight, from.Weight[lo:hi]...)
-		}
-	}
-	b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-	return nil
-}
+// Absorbing returns false: no state of a limit gets a self-loop.
+func (b *limiter) Absorbing(guess) bool { return false }
 
 // step has accepting parts read a state of the model.
 func (b *limiter) step(list, state uint32) (uint32, error) {

@@ -420,17 +420,13 @@ func (m *multi) induce(ctx context.Context, how []uint32) (*sparse.Graph, []orig
 		}
 	}
 	number[end] = uint32(len(from))
-	out := &sparse.Model{Kind: sparse.DTMC, Weights: m.product.Weights, Rats: m.product.Rats, Err: m.product.Err}
+	b := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	target := func(i int) uint32 { return number[m.product.Target[i]] }
 	for _, x := range append(from, origin{int(end), m.last(int(end))}) {
-		out.Start = append(out.Start, uint32(len(out.Target)))
-		lo, hi := m.product.Row(x.choice)
-		for _, t := range m.product.Target[lo:hi] {
-			out.Target = append(out.Target, number[t])
-		}
-		out.Weight = append(out.Weight, m.product.Weight[lo:hi]...)
+		b.State()
+		b.Copy(x.choice, target)
 	}
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	return sparse.NewGraph(out), from, nil
+	return sparse.NewGraph(b.Finish()), from, nil
 }
 
 // along returns the rewards of a chain for an objective.

@@ -16,30 +16,14 @@ type start struct {
 	auto  int
 }
 
-// productModel is the part of model and automaton together that can be reached from
-// some starts, without jumps of the automaton. Choices and transitions are
-// those of the model; where the automaton has accepted or rejected, the path
-// stays for ever.
+// productModel is the product of a model with an automaton that reads its states, without jumps of the
+// automaton. Where the automaton has accepted or rejected, the path stays forever.
 type productModel struct {
 	*sparse.Graph
-	auto  *automata.Automaton
-	pairs []start  // of each state of the product
-	begin []uint32 // the states of the starts
-	// choice has the choice of the model for each choice, None for those that
-	// stay.
-	choice []uint32
-}
-
-// multiplier builds a product.
-type multiplier struct {
-	*reading
-	ctx    context.Context
-	model  *sparse.Model
-	number map[start]uint32
-	pairs  []start
-	choice []uint32
-	out    sparse.Model
-	one    uint32 // the weight 1
+	auto   *automata.Automaton
+	pairs  []start  // of each state of the product
+	begin  []uint32 // the states of the starts
+	choice []uint32 // the choice of the model for each choice, None for self-loops
 }
 
 // reading has an automaton read the states of a model.
@@ -79,40 +63,26 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 }
 
 func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []start) (*productModel, error) {
-	x := &multiplier{reading: &reading{auto: a, letters: l}, ctx: ctx, model: m, number: map[start]uint32{}}
-	x.out = sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
-	x.one = x.out.One()
-	p := &productModel{auto: a, begin: make([]uint32, len(starts))}
-	for i, s := range starts {
-		p.begin[i] = x.pair(s)
+	x, err := sparse.NewProduct(ctx, m, automatonMemory{&reading{auto: a, letters: l}}, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, err
 	}
-	for i := 0; i < len(x.pairs); i++ { // the list grows
-		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err := x.expand(x.pairs[i]); err != nil {
-			return nil, err
-		}
-		if len(x.pairs) >= math.MaxInt32 || len(x.out.Target) >= math.MaxUint32 {
-			return nil, sparse.ErrTooLarge
-		}
-	}
-	if m.First != nil {
-		x.out.First = append(x.out.First, uint32(len(x.out.Start)))
-	}
-	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
-	p.Graph, p.pairs, p.choice = sparse.NewGraph(&x.out), x.pairs, x.choice
-	return p, nil
+	return &productModel{sparse.NewGraph(x.Model), a, x.Pairs, x.Start, x.Choice}, nil
 }
 
-func (x *multiplier) pair(s start) uint32 {
-	i, ok := x.number[s]
-	if !ok {
-		i = uint32(len(x.pairs))
-		x.number[s] = i
-		x.pairs = append(x.pairs, s)
-	}
-	return i
+// automatonMemory is the state of an automaton as the memory of a product.
+type automatonMemory struct{ *reading }
+
+func (m automatonMemory) State(p start) uint32 { return p.state }
+
+func (m automatonMemory) Step(p start, t uint32) (start, error) {
+	q, err := m.step(p.auto, t)
+	return start{t, q}, err
+}
+
+func (m automatonMemory) Absorbing(p start) bool {
+	c := m.auto.Class(p.auto)
+	return c == automata.Accepted || c == automata.Rejected
 }
 
 // step returns the state of the automaton after it reads a state of the model.
@@ -131,45 +101,6 @@ func (x *reading) step(q int, state uint32) (int, error) {
 	to, err := x.auto.Step(q, x.letters.list[letter])
 	x.steps[q][letter] = int32(to)
 	return to, err
-}
-
-// expand appends the choices of a state.
-func (x *multiplier) expand(s start) error {
-	m := x.model
-	if m.First != nil {
-		x.out.First = append(x.out.First, uint32(len(x.out.Start)))
-	}
-	if c := x.auto.Class(s.auto); c == automata.Accepted || c == automata.Rejected {
-		x.row(sparse.None)
-		x.out.Target = append(x.out.Target, x.number[s])
-		x.out.Weight = append(x.out.Weight, x.one)
-		if m.High != nil {
-			x.out.High = append(x.out.High, x.one)
-		}
-		return nil
-	}
-	first, end := m.Choices(int(s.state))
-	for c := first; c < end; c++ {
-		x.row(uint32(c))
-		lo, hi := m.Row(c)
-		for _, t := range m.Target[lo:hi] {
-			q, err := x.step(s.auto, t)
-			if err != nil {
-				return err
-			}
-			x.out.Target = append(x.out.Target, x.pair(start{t, q}))
-		}
-		x.out.Weight = append(x.out.Weight, m.Weight[lo:hi]...)
-		if m.High != nil {
-			x.out.High = append(x.out.High, m.High[lo:hi]...)
-		}
-	}
-	return nil
-}
-
-func (x *multiplier) row(choice uint32) {
-	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
-	x.choice = append(x.choice, choice)
 }
 
 // states returns the states whose automaton state is of a class.

@@ -519,48 +519,34 @@ func newMECQuotient(g *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
 			count++
 		}
 	}
-	m := &sparse.Model{Kind: sparse.MDP, Weights: g.Weights, Rats: g.Rats, Err: g.Err}
-	one := m.One()
-	choice := func(origin uint32) {
-		m.Start, q.origin = append(m.Start, uint32(len(m.Target))), append(q.origin, origin)
-	}
-	begin := func() { m.First = append(m.First, uint32(len(m.Start))) }
-	stay := func(i int) {
-		choice(sparse.None)
-		m.Target, m.Weight = append(m.Target, uint32(n+i)), append(m.Weight, one)
-	}
+	b := sparse.NewDerivedBuilder(g.Model, sparse.MDP)
+	target := func(i int) uint32 { return q.block[g.Target[i]] }
 	leave := func(s int) {
 		first, end := g.Choices(s)
-		for o := first; o < end; o++ {
-			if ends.Choices.Has(o) {
-				continue
-			}
-			choice(uint32(o))
-			for i := g.Start[o]; i < g.Start[o+1]; i++ {
-				m.Target, m.Weight = append(m.Target, q.block[g.Target[i]]), append(m.Weight, g.Weight[i])
+		for c := first; c < end; c++ {
+			if !ends.Choices.Has(c) {
+				b.Copy(c, target)
 			}
 		}
 	}
 	for i := range n {
-		begin()
+		b.State()
 		for _, s := range ends.Members(i) {
 			leave(int(s))
 		}
-		stay(i)
+		b.Loop(uint32(n + i))
 	}
 	for i := range n {
-		begin()
-		stay(i)
+		b.State()
+		b.Loop(uint32(n + i))
 	}
 	for s, id := range ends.ID {
 		if id == sparse.None {
-			begin()
+			b.State()
 			leave(s)
 		}
 	}
-	begin()
-	m.Start = append(m.Start, uint32(len(m.Target)))
-	q.g = sparse.NewGraph(m)
+	q.g, q.origin = sparse.NewGraph(b.Finish()), b.Origin
 	return q
 }
 
