@@ -178,7 +178,7 @@ func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Schedule
 	for i := range mid {
 		first, end := m.Choices(i)
 		for c := first; c < end; c++ {
-			sum := reward.Gain(i, c)
+			sum := reward.OfChoice(i, c)
 			lo, hi := m.Row(c)
 			for k := lo; k < hi; k++ {
 				sum += m.Prob(k) * mid[m.Target[k]]

@@ -171,7 +171,7 @@ func (m *multi) free(least bool) *sparse.Set {
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
-				if of := m.choice[c]; of != sparse.None && o.reward.Gain(int(x.state), int(of)) > 0 {
+				if of := m.choice[c]; of != sparse.None && o.reward.OfChoice(int(x.state), int(of)) > 0 {
 					out.Remove(c)
 				}
 			}

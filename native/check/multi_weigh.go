@@ -154,7 +154,7 @@ func (p *prices) add(c int, weight, amount *big.Rat, near float64) {
 func (p *prices) reward() (*sparse.Reward, error) {
 	for c, x := range p.ChoiceRat {
 		if x != nil {
-			p.Choice[c], _ = sparse.Double(x)
+			p.Choice[c], _ = sparse.NormalFloat(x)
 		}
 	}
 	return &p.Reward, p.err
@@ -167,10 +167,10 @@ func (m *multi) amount(o *objective, s, c int) (exact *big.Rat, near float64) {
 		return nil, 0
 	}
 	state, r := m.states[s].state, o.reward
-	if near = r.Gain(int(state), int(of)); near == 0 || !m.exact {
+	if near = r.OfChoice(int(state), int(of)); near == 0 || !m.exact {
 		return nil, near
 	}
-	return r.GainRat(int(state), int(of)), near
+	return r.OfChoiceRat(int(state), int(of)), near
 }
 
 // best returns the set of objectives with which a path should end in a state.
@@ -252,7 +252,7 @@ func (m *multi) losses(ctx context.Context, weights []*big.Rat) (*sparse.Reward,
 					if err != nil {
 						return nil, nil, err
 					}
-					near, _ := sparse.Double(lost)
+					near, _ := sparse.NormalFloat(lost)
 					if lost.Sign() == 0 {
 						near = 0
 					}
@@ -321,7 +321,7 @@ func (m *multi) most(ctx context.Context, o *objective) ([]*big.Rat, error) {
 func (m *multi) lost(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
 	out := new(big.Rat).Set(most[s])
 	if of := m.choice[c]; of != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, o.reward.GainRat(int(m.states[s].state), int(of)))
+		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(of)))
 	}
 	term := new(big.Rat)
 	lo, hi := m.product.Row(c)

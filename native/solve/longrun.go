@@ -133,7 +133,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
 	for i, s := range others {
 		c := int(choice(s))
-		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.GainRat(int(s), c))
+		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.OfChoiceRat(int(s), c))
 		rows[i] = &rewards[i]
 	}
 	common := scaleConstants(rewards)
@@ -151,7 +151,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		return nil, err
 	}
 	c := int(choice(reference))
-	out.gain = sys.expectationRat(c, sys.reward.GainRat(int(reference), c), out.reward, out.rewardDen, ws)
+	out.gain = sys.expectationRat(c, sys.reward.OfChoiceRat(int(reference), c), out.reward, out.rewardDen, ws)
 	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
 	return out, nil
 }
@@ -335,7 +335,7 @@ func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float
 	model, number := bscc.rewards.g.Model, bscc.ws.number
 	for k, s := range members[from:to] {
 		k += from
-		sum, exitRate, current := reward.Gain(int(s), int(s))-gain, 0.0, next[k]
+		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, next[k]
 		lo, hi := model.Start[s], model.Start[s+1]
 		targets := model.Target[lo:hi]
 		for i, w := range model.Weight[lo:hi] {
@@ -394,7 +394,7 @@ func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, max
 // oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
 // rounding error.
 func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float64) {
-	reward, current, number := sys.reward.Gain(s, c), h[ws.number[s]], ws.number
+	reward, current, number := sys.reward.OfChoice(s, c), h[ws.number[s]], ws.number
 	sum, magnitude, hasTerms := reward, reward, false
 	lo, hi := sys.g.Row(c)
 	targets := sys.g.Target[lo:hi]
@@ -465,7 +465,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	if elapsed == nil || !solver.noUnderflow(elapsed) {
 		return lo, hi, false, false, nil
 	}
-	sum, time := bscc.rewards.expectation(int(reference), bscc.rewards.reward.Gain(int(reference), int(reference)), rewards, &bscc.ws), bscc.rewards.expectation(int(reference), 1, elapsed, &bscc.ws)
+	sum, time := bscc.rewards.expectation(int(reference), bscc.rewards.reward.OfChoice(int(reference), int(reference)), rewards, &bscc.ws), bscc.rewards.expectation(int(reference), 1, elapsed, &bscc.ws)
 	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // out of range; a component without rewards does not get here
 		return lo, hi, false, false, nil
 	}

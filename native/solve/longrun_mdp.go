@@ -93,7 +93,7 @@ func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 	zeroReward, rewarded := sparse.NewSet(mec.rewards.g.NumChoices()), sparse.NewSet(mec.ends.Num())
 	for c := range mec.ends.Choices.All() {
 		s := mec.rewards.g.Owner(uint32(c))
-		if mec.rewards.reward.Gain(s, c) == 0 {
+		if mec.rewards.reward.OfChoice(s, c) == 0 {
 			zeroReward.Add(c)
 		} else {
 			rewarded.Add(int(mec.ends.ID[s]))
@@ -491,7 +491,7 @@ func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSoluti
 		}
 	}
 	refChoice := int(choices[last])
-	sum, time := mec.rewards.expectation(refChoice, mec.rewards.reward.Gain(int(reference), refChoice), c.reward, &mec.cycleWS), mec.rewards.expectation(refChoice, 1, c.time, &mec.cycleWS)
+	sum, time := mec.rewards.expectation(refChoice, mec.rewards.reward.OfChoice(int(reference), refChoice), c.reward, &mec.cycleWS), mec.rewards.expectation(refChoice, 1, c.time, &mec.cycleWS)
 	if c.gain = sum / time; math.IsInf(c.gain, 0) || math.IsNaN(c.gain) {
 		return nil, false, nil
 	}

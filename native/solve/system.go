@@ -71,7 +71,7 @@ type row struct {
 // eval evaluates choice c of state s.
 func (sys *system) eval(s, c int) row {
 	m, home := sys.g.Model, sys.ec(s)
-	gain := sys.reward.Gain(s, c)
+	gain := sys.reward.OfChoice(s, c)
 	lo, hi, sum := gain, gain, 0.0
 	least, most := math.Inf(1), 0.0
 	first, end := m.Row(c)
