@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tilecheck/parse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -255,8 +256,7 @@ func (it *item) rowAnswer(i int) (answer, error) {
 	case result.Boolean:
 		return answer{}, errors.New("Storm told of a truth value, want a number")
 	case result.NoValue: // JSON has no infinity
-		f, _ := it.query.(*syntax.Filter)
-		if _, reward := f.X.(*syntax.Reward); !reward {
+		if of := logic.Read(it.query).Within; logic.Read(of).Kind != logic.Reward {
 			return answer{}, errors.New("Storm told of no number")
 		}
 		v = result.Value{Kind: result.Number, Num: math.Inf(1)}

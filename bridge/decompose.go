@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -118,26 +119,26 @@ func (a *decomposer) refuse(x syntax.Expr, feature string) {
 // rewriteForStorm expands references to properties, names reward structures and resolves strategy operators.
 func (a *decomposer) rewriteForStorm(x syntax.Expr) syntax.Expr {
 	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
-		switch x := x.(type) {
-		case *syntax.Quoted:
-			if p := a.refs[x.Name]; p != nil {
+		switch w := logic.Read(x); w.Kind {
+		case logic.Label:
+			if p := a.refs[w.Name]; p != nil {
 				if a.expanded++; a.expanded > maxReferences {
 					a.refuse(x, fmt.Sprintf("more than %d references to properties, written out", maxReferences))
 					return x
 				}
 				return &syntax.Paren{X: a.rewriteForStorm(p.X)}
 			}
-			if x.Name == "deadlock" && a.in.deadlock != "" {
-				return &syntax.Quoted{Name: a.in.deadlock, Span: x.Span}
+			if w.Name == "deadlock" && a.in.deadlock != "" {
+				own := *x.(*syntax.Quoted)
+				own.Name = a.in.deadlock
+				return &own
 			}
-		case *syntax.Reward:
-			return oldFilter(a.nameReward(x), x.Filter, x.Threshold)
-		case *syntax.Prob:
-			return oldFilter(x, x.Filter, x.Threshold)
-		case *syntax.Steady:
-			return oldFilter(x, x.Filter, x.Threshold)
-		case *syntax.Strategy:
-			return a.strategy(x)
+		case logic.Reward:
+			return a.withoutBraces(logic.Read(a.nameReward(x.(*syntax.Reward))))
+		case logic.Probability, logic.SteadyState:
+			return a.withoutBraces(w)
+		case logic.Strategy:
+			return a.strategy(w)
 		}
 		return x
 	})
@@ -169,48 +170,30 @@ func (a *decomposer) nameReward(x *syntax.Reward) syntax.Expr {
 	return &r
 }
 
-// oldFilter rewrites {states}{min}{max} as a filter.
-func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Expr {
-	if f == nil {
-		return x
+// withoutBraces rewrites {states}{min}{max} as a filter.
+func (a *decomposer) withoutBraces(w logic.Written) syntax.Expr {
+	if w.Braces == nil {
+		return w.X
 	}
-	switch y := x.(type) {
-	case *syntax.Prob:
-		c := *y
-		c.Filter, x = nil, &c
-	case *syntax.Steady:
-		c := *y
-		c.Filter, x = nil, &c
-	case *syntax.Reward:
-		c := *y
-		c.Filter, x = nil, &c
-	}
-	return &syntax.Filter{Op: f.Op(t), X: x, States: f.States}
+	return &syntax.Filter{Op: w.Braces.Op(w.Threshold), X: w.With(w.Threshold, w.Within), States: w.Braces.States}
 }
 
 // strategy resolves <<…>> and [[…]] of an MDP for the coalition of all players or of none. A bound must then hold for all
 // schedulers or for some; it holds for some if its negation does not hold for all.
-func (a *decomposer) strategy(x *syntax.Strategy) syntax.Expr {
-	if a.in.program.Type != syntax.MDP || !x.All && len(x.Coalition) > 0 {
-		return x
+func (a *decomposer) strategy(w logic.Written) syntax.Expr {
+	if a.in.program.Type != syntax.MDP || w.Coalition {
+		return w.X
 	}
-	inner := syntax.Unparen(x.X)
-	var t *syntax.Threshold
-	switch y := inner.(type) {
-	case *syntax.Prob:
-		c := *y
-		t, inner = &c.Threshold, &c
-	case *syntax.Reward:
-		c := *y
-		t, inner = &c.Threshold, &c
-	default:
-		return x
+	inner := logic.Read(syntax.Unparen(w.Within))
+	if inner.Kind != logic.Probability && inner.Kind != logic.Reward {
+		return w.X
 	}
-	if t.Rel == syntax.OpNone || x.All == x.Box {
-		return inner
+	if inner.Query() || !w.Some {
+		return inner.X
 	}
+	t := inner.Threshold
 	t.Rel = negatedRelation(t.Rel)
-	return &syntax.Paren{X: not(&syntax.Paren{X: inner})}
+	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(t, inner.Within)})}
 }
 
 func negatedRelation(r syntax.Op) syntax.Op {
@@ -227,8 +210,8 @@ func negatedRelation(r syntax.Op) syntax.Op {
 
 // newNode decomposes an expression that is evaluated in the initial states, or in those of a filter.
 func (a *decomposer) newNode(x syntax.Expr, op string, states syntax.Expr) *node {
-	for f, ok := syntax.Unparen(x).(*syntax.Filter); (op == "" || op == allValues) && ok && isPrintFilter(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
-		x = f.X // the result is the value in the initial states
+	for w := logic.Read(syntax.Unparen(x)); (op == "" || op == allValues) && w.Prints(); w = logic.Read(syntax.Unparen(x)) {
+		x = w.Within // the result is the value in the initial states
 	}
 	n := &node{op: op}
 	n.x = a.decompose(n, x)
@@ -254,8 +237,6 @@ func (a *decomposer) newNode(x syntax.Expr, op string, states syntax.Expr) *node
 
 // allValues is Storm's filter operator that returns all values.
 const allValues = "values"
-
-func isPrintFilter(op string) bool { return op == "print" || op == "printall" || op == "store" }
 
 // singlePart returns the part if the node's expression is nothing but the name of a part.
 func (n *node) singlePart() (*part, bool) {
@@ -298,47 +279,35 @@ func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 		c := *x
 		c.C, c.T, c.E = a.decompose(n, x.C), a.decompose(n, x.T), a.decompose(n, x.E)
 		return &c
-	case *syntax.Call:
-		return a.call(n, x)
-	case *syntax.Quoted:
-		if def, ok := a.defs[x.Name]; ok {
+	}
+	switch w := logic.Read(x); w.Kind {
+	case logic.Label:
+		if def, ok := a.defs[w.Name]; ok {
 			return &syntax.Paren{X: a.decompose(n, def)}
 		}
 		return a.askStorm(n, x, true)
-	case *syntax.Filter:
-		return a.filter(n, x)
-	case *syntax.Prob:
-		return a.probability(n, x)
-	case *syntax.Steady:
-		return a.askStorm(n, x, x.Rel != syntax.OpNone)
-	case *syntax.Reward:
-		return a.reward(n, x)
-	case *syntax.Quant, *syntax.Strategy:
+	case logic.Filter:
+		return a.filter(n, w)
+	case logic.Probability:
+		return a.probability(n, w)
+	case logic.Reward:
+		return a.reward(n, w)
+	case logic.SteadyState:
+		return a.askStorm(n, x, !w.Query())
+	case logic.Quantified, logic.Strategy:
 		return a.askStorm(n, x, true)
-	case *syntax.Temporal:
-		a.refuse(x, "the temporal operator "+x.Op.String()+" outside P")
+	case logic.Objectives:
+		return a.multi(n, w)
+	case logic.PathFormula:
+		a.refuse(x, "the temporal operator "+w.Path.Op.String()+" outside P")
+	}
+	if call, ok := x.(*syntax.Call); ok {
+		return a.call(n, call)
 	}
 	return x
 }
 
 func (a *decomposer) call(n *node, x *syntax.Call) syntax.Expr {
-	if x.Func.Name == "multi" {
-		queries := 0
-		for _, arg := range x.Args {
-			switch y := syntax.Unparen(arg).(type) {
-			case *syntax.Prob:
-				queries += query(y.Threshold)
-			case *syntax.Reward:
-				queries += query(y.Threshold)
-			case *syntax.Steady:
-				queries += query(y.Threshold)
-			}
-		}
-		if queries > 1 {
-			a.refuse(x, "the points of a Pareto curve in a form that is read")
-		}
-		return a.askStorm(n, x, queries == 0)
-	}
 	c := *x
 	c.Args = slices.Clone(x.Args)
 	for i := range c.Args {
@@ -347,23 +316,30 @@ func (a *decomposer) call(n *node, x *syntax.Call) syntax.Expr {
 	return &c
 }
 
-func query(t syntax.Threshold) int {
-	if t.Rel == syntax.OpNone {
-		return 1
+// multi adds a query for multi(...).
+func (a *decomposer) multi(n *node, w logic.Written) syntax.Expr {
+	queries := 0
+	for _, x := range w.Objectives {
+		if logic.Read(syntax.Unparen(x)).Query() {
+			queries++
+		}
 	}
-	return 0
+	if queries > 1 {
+		a.refuse(w.X, "the points of a Pareto curve in a form that is read")
+	}
+	return a.askStorm(n, w.X, queries == 0)
 }
 
 // filter makes a nested filter a part of the expression around it.
-func (a *decomposer) filter(n *node, x *syntax.Filter) syntax.Expr {
-	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[x.Op]
+func (a *decomposer) filter(n *node, w logic.Written) syntax.Expr {
+	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[w.Op]
 	if op == "" {
-		op = x.Op
+		op = w.Op
 	}
-	if isPrintFilter(op) {
-		return a.decompose(n, x.X)
+	if w.Prints() {
+		return a.decompose(n, w.Within)
 	}
-	of := a.newNode(x.X, op, x.States)
+	of := a.newNode(w.Within, op, w.States)
 	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && a.isBoolNode(of)
 	return a.addPart(n, &part{isBool: truth, filter: of})
 }
@@ -395,37 +371,24 @@ func (a *decomposer) askStorm(n *node, x syntax.Expr, truth bool) syntax.Expr {
 // askValue adds a query for the value of an operator with a bound, because Storm compares the value with the bound as if the value
 // were exact. It is not needed if a probability is compared with 0 or 1: graph algorithms decide that.
 func (a *decomposer) askValue(q *item) {
-	var x syntax.Expr
-	var t *syntax.Threshold
-	timed := false
-	switch y := syntax.Unparen(q.query).(type) {
-	case *syntax.Prob:
-		c := *y
-		x, t = &c, &c.Threshold
-		u, ok := syntax.Unparen(y.Path).(*syntax.Temporal)
-		timed = ok && u.Bound != nil
-	case *syntax.Steady:
-		c := *y
-		x, t, timed = &c, &c.Threshold, true
-	case *syntax.Reward:
-		c := *y
-		x, t, timed = &c, &c.Threshold, true
-	}
-	if t == nil || t.Rel == syntax.OpNone {
+	w := logic.Read(syntax.Unparen(q.query))
+	if !w.Measure() || w.Query() {
 		return
 	}
-	bound, err := a.constant(t.Bound)
+	timed := w.Kind != logic.Probability || w.Path != nil && w.Path.Bound != nil
+	bound, err := a.constant(w.Bound)
 	if q.bound = bound.Float; err != nil || !timed && (q.bound == 0 || q.bound == 1) {
 		return
 	}
+	t := syntax.Threshold{Extremum: w.Extremum}
 	if a.in.program.Type == syntax.MDP && t.Extremum == syntax.NoExtremum {
 		t.Extremum = syntax.Max
-		if t.Rel == syntax.OpGt || t.Rel == syntax.OpGe {
+		if w.Rel == syntax.OpGt || w.Rel == syntax.OpGe {
 			t.Extremum = syntax.Min
 		}
 	}
-	t.Rel, t.Bound = syntax.OpNone, nil
-	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: x, floatingPoint: q.floatingPoint}}
+	value := w.With(t, w.Within)
+	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: value, floatingPoint: q.floatingPoint}}
 	a.asked = append(a.asked, q.value)
 }
 
@@ -446,35 +409,31 @@ func (a *decomposer) soundIsWrong(x syntax.Expr) bool {
 
 // probability adds a query for a P operator. If Storm lacks the path formula it asks for the dual one. It adapts bounds that
 // Storm reads differently.
-func (a *decomposer) probability(n *node, x *syntax.Prob) syntax.Expr {
-	t, ok := syntax.Unparen(x.Path).(*syntax.Temporal)
-	if !ok {
-		return a.askStorm(n, x, x.Rel != syntax.OpNone)
+func (a *decomposer) probability(n *node, w logic.Written) syntax.Expr {
+	if w.Path == nil {
+		return a.askStorm(n, w.X, !w.Query())
 	}
-	c := *x
-	u, dual := a.dual(x, t)
-	if u.Bound != nil {
+	path, dual := a.dual(w)
+	if path.Bound != nil {
 		var err error
-		if u, err = a.checkBound(u); err != nil {
+		if path, err = a.checkBound(path); err != nil {
 			a.fail(err)
-			return x
+			return w.X
 		}
 	}
-	c.Path = u
-	if !dual {
-		return a.guardLowerBound(n, u, &c)
+	t := w.Threshold
+	switch {
+	case !dual:
+		return a.guardLowerBound(n, w.With(t, path))
+	case !w.Query():
+		t.Rel, t.Bound = mirroredRelation(w.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: w.Bound}}
+		return a.guardLowerBound(n, w.With(t, path))
+	case w.Extremum == syntax.Min:
+		t.Extremum = syntax.Max
+	case w.Extremum == syntax.Max:
+		t.Extremum = syntax.Min
 	}
-	if x.Rel != syntax.OpNone {
-		c.Rel, c.Bound = mirroredRelation(x.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: x.Bound}}
-		return a.guardLowerBound(n, u, &c)
-	}
-	switch x.Extremum {
-	case syntax.Min:
-		c.Extremum = syntax.Max
-	case syntax.Max:
-		c.Extremum = syntax.Min
-	}
-	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, u, &c)}}
+	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, w.With(t, path))}}
 }
 
 func mirroredRelation(r syntax.Op) syntax.Op {
@@ -482,7 +441,8 @@ func mirroredRelation(r syntax.Op) syntax.Op {
 }
 
 // dual returns a formula that Storm supports and that is equivalent to the operator's formula or to its negation.
-func (a *decomposer) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated bool) {
+func (a *decomposer) dual(w logic.Written) (u *syntax.Temporal, negated bool) {
+	t := w.Path
 	if u, ok := t.Dual(); ok {
 		return u, true
 	}
@@ -492,7 +452,7 @@ func (a *decomposer) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Tempora
 			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
 		}
 	}
-	if u, negated, ok := a.rewriteRepeated(x, t); ok {
+	if u, negated, ok := a.rewriteRepeated(w); ok {
 		return u, negated
 	}
 	return t, false
@@ -502,8 +462,8 @@ func (a *decomposer) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Tempora
 func countNext(t *syntax.Temporal) (n int32, y syntax.Expr) {
 	y = t
 	for {
-		next, ok := syntax.Unparen(y).(*syntax.Temporal)
-		if !ok || next.Op != syntax.Next || next.Bound != nil {
+		next := logic.TemporalOf(y)
+		if next == nil || next.Op != syntax.Next || next.Bound != nil {
 			return n, y
 		}
 		n, y = n+1, next.Y
@@ -520,10 +480,14 @@ func exactly(steps int32) *syntax.TimeBound {
 // Markov chain ends in a BSCC, all of whose states it visits infinitely often; so it reaches states in which G F a, or
 // G a, is almost sure. In an MDP, the maximum for F G a is the maximal probability to reach states in which some
 // scheduler makes G a almost sure, and G F a is the negation of F G !a. For the other extremum there is no such rewriting.
-func (a *decomposer) rewriteRepeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated, ok bool) {
-	inner, ok := syntax.Unparen(t.Y).(*syntax.Temporal)
-	always := t.Op == syntax.Future && ok && inner.Op == syntax.Globally // F G
-	again := t.Op == syntax.Globally && ok && inner.Op == syntax.Future  // G F
+func (a *decomposer) rewriteRepeated(w logic.Written) (u *syntax.Temporal, negated, ok bool) {
+	t := w.Path
+	inner := logic.TemporalOf(t.Y)
+	if inner == nil {
+		return nil, false, false
+	}
+	always := t.Op == syntax.Future && inner.Op == syntax.Globally // F G
+	again := t.Op == syntax.Globally && inner.Op == syntax.Future  // G F
 	if !always && !again || t.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {
 		return nil, false, false
 	}
@@ -531,7 +495,7 @@ func (a *decomposer) rewriteRepeated(x *syntax.Prob, t *syntax.Temporal) (u *syn
 	sure := func(path *syntax.Temporal) syntax.Expr {
 		return &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: path}
 	}
-	switch best := x.Extremum == syntax.Max || x.Rel == syntax.OpLt || x.Rel == syntax.OpLe; {
+	switch best := w.Extremum == syntax.Max || w.Rel == syntax.OpLt || w.Rel == syntax.OpLe; {
 	case a.in.program.Type == syntax.MDP && best != always:
 		return nil, false, false
 	case a.in.program.Type == syntax.MDP:
@@ -552,8 +516,9 @@ func not(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: 
 
 // guardLowerBound adds a query for an until with a lower step bound. Storm ignores the bound if no state satisfies the left side on the
 // way. So it also asks whether such a state exists; if not, the probability is 0.
-func (a *decomposer) guardLowerBound(n *node, u *syntax.Temporal, x *syntax.Prob) syntax.Expr {
-	truth := x.Rel != syntax.OpNone
+func (a *decomposer) guardLowerBound(n *node, x syntax.Expr) syntax.Expr {
+	w := logic.Read(x)
+	u, truth := w.Path, !w.Query()
 	if a.in.program.Type == syntax.CTMC || u.Op != syntax.Until || u.Bound == nil || u.Bound.Low == nil || isTrue(u.X) {
 		return a.askStorm(n, x, truth)
 	}
@@ -562,7 +527,7 @@ func (a *decomposer) guardLowerBound(n *node, u *syntax.Temporal, x *syntax.Prob
 		reach.Bound = nil
 	}
 	some := syntax.Expr(&syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGt, Bound: &syntax.IntLit{}}, Path: reach})
-	if best := x.Extremum == syntax.Max || truth && (x.Rel == syntax.OpLt || x.Rel == syntax.OpLe); best {
+	if best := w.Extremum == syntax.Max || truth && (w.Rel == syntax.OpLt || w.Rel == syntax.OpLe); best {
 		none := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: reach}
 		some = &syntax.Paren{X: not(&syntax.Paren{X: none})}
 	}
@@ -570,7 +535,7 @@ func (a *decomposer) guardLowerBound(n *node, u *syntax.Temporal, x *syntax.Prob
 	guard := a.addPart(n, &part{isBool: true, filter: a.newNode(both, "exists", nil)})
 	otherwise := syntax.Expr(&syntax.IntLit{})
 	if truth { // compare 0 instead of the probability
-		otherwise = &syntax.Binary{Op: x.Rel, X: otherwise, Y: &syntax.Paren{X: x.Bound}}
+		otherwise = &syntax.Binary{Op: w.Rel, X: otherwise, Y: &syntax.Paren{X: w.Bound}}
 	}
 	return &syntax.Paren{X: &syntax.Cond{C: guard, T: a.askStorm(n, x, truth), E: otherwise}}
 }

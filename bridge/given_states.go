@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -58,7 +59,7 @@ func (a *decomposer) replaceByLabels(x syntax.Expr) syntax.Expr {
 	if x == nil {
 		return nil
 	}
-	if !hasOperators(x) {
+	if !logic.HasOperators(x) {
 		return a.labelFor(x)
 	}
 	switch x := x.(type) {
@@ -76,20 +77,6 @@ func (a *decomposer) replaceByLabels(x syntax.Expr) syntax.Expr {
 		c := *x
 		c.X, c.Y = a.replaceByLabels(x.X), a.replaceByLabels(x.Y)
 		return &c
-	case *syntax.Prob:
-		c := *x
-		c.Path = a.replaceByLabels(x.Path)
-		return &c
-	case *syntax.Reward:
-		c := *x
-		if _, steps := x.Path.(*syntax.RewardPath); !steps {
-			c.Path = a.replaceByLabels(x.Path)
-		}
-		return &c
-	case *syntax.Steady:
-		c := *x
-		c.X = a.replaceByLabels(x.X)
-		return &c
 	case *syntax.Filter:
 		c := *x
 		c.X, c.States = a.replaceByLabels(x.X), a.replaceByLabels(x.States)
@@ -102,22 +89,14 @@ func (a *decomposer) replaceByLabels(x syntax.Expr) syntax.Expr {
 		}
 		return &c
 	}
-	a.refuse(x, "such a formula about states from a file")
+	w := logic.Read(x)
+	switch {
+	case !w.Measure():
+		a.refuse(x, "such a formula about states from a file")
+	case w.Objective == nil:
+		return w.With(w.Threshold, a.replaceByLabels(w.Within))
+	}
 	return x
-}
-
-// hasOperators reports whether a formula has operators such as P, so that it is not a condition on a single state.
-func hasOperators(x syntax.Expr) (found bool) {
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Prob, *syntax.Reward, *syntax.Steady, *syntax.Quant, *syntax.Strategy, *syntax.Filter, *syntax.Temporal:
-			found = true
-		case *syntax.Call:
-			found = found || n.Func.Name == "multi"
-		}
-		return !found
-	})
-	return found
 }
 
 // labelFor returns a label for a condition, and adds it to the labels of the states.

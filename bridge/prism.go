@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tilecheck/parse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -93,10 +94,7 @@ func (prism) batches(items []*item) [][]*item {
 // isMultiObjective reports whether the property is multi-objective; PRISM's explicit engine does not support these.
 func (it *item) isMultiObjective() bool { return isMulti(it.task.Property.X) }
 
-func isMulti(x syntax.Expr) bool {
-	c, ok := syntax.Unparen(x).(*syntax.Call)
-	return ok && c.Func.Name == "multi"
-}
+func isMulti(x syntax.Expr) bool { return logic.Read(syntax.Unparen(x)).Kind == logic.Objectives }
 
 func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, error) {
 	props, selected, err := propertiesOf(batch)

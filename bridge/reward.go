@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -10,25 +11,22 @@ import (
 // reward decomposes an R operator. Storm supports only rewards until F. For co-safe formulas that are satisfied after a
 // known number of steps, or when the right side of an until first holds, it asks two queries: whether the formula is
 // almost sure, and the value if it is; otherwise the value is infinite.
-func (a *decomposer) reward(n *node, x *syntax.Reward) syntax.Expr {
-	path := syntax.Unparen(x.Path)
-	known, ok := path.(*syntax.RewardPath)
-	if ok {
-		a.checkNotNegative(known)
+func (a *decomposer) reward(n *node, w logic.Written) syntax.Expr {
+	if w.Objective != nil {
+		a.checkNotNegative(w.Objective)
 	}
-	if ok || x.Rel != syntax.OpNone {
-		return a.askStorm(n, x, x.Rel != syntax.OpNone)
+	if w.Objective != nil || !w.Query() {
+		return a.askStorm(n, w.X, !w.Query())
 	}
+	path := syntax.Unparen(w.Within)
 	if !syntax.IsPath(path) { // a state formula is decided in the first state
 		return infiniteUnless(a.decompose(n, path), &syntax.DoubleLit{Text: "0.0"})
 	}
-	sure, until, ok := a.almostSure(x, pushNegation(path))
+	sure, until, ok := a.almostSure(w, pushNegation(path))
 	if !ok {
-		return a.askStorm(n, x, false)
+		return a.askStorm(n, w.X, false)
 	}
-	r := *x
-	r.Path = until
-	return infiniteUnless(a.probability(n, sure), a.askStorm(n, &r, false))
+	return infiniteUnless(a.probability(n, logic.Read(sure)), a.askStorm(n, w.With(w.Threshold, until), false))
 }
 
 // checkNotNegative refuses a negative bound of C<=t and I=t: Storm would read -1 as 2^64-1 steps.
@@ -46,9 +44,9 @@ func (a *decomposer) checkNotNegative(x *syntax.RewardPath) {
 
 // almostSure returns an operator that says whether a path formula holds almost surely, and a reward objective that has the value
 // of the formula where it does.
-func (a *decomposer) almostSure(x *syntax.Reward, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
-	t, ok := path.(*syntax.Temporal)
-	if !ok || t.Bound != nil {
+func (a *decomposer) almostSure(w logic.Written, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
+	t := logic.TemporalOf(path)
+	if t == nil || t.Bound != nil {
 		return nil, nil, false
 	}
 	kind := a.in.program.Type
@@ -60,7 +58,7 @@ func (a *decomposer) almostSure(x *syntax.Reward, path syntax.Expr) (sure *synta
 		}
 		sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: never}
 		// The schedulers of an MDP do worst if one of them misses the formula.
-		ok = kind == syntax.DTMC || kind == syntax.MDP && x.Extremum == syntax.Max
+		ok = kind == syntax.DTMC || kind == syntax.MDP && w.Extremum == syntax.Max
 		return sure, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
 	}
 	sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: t}
@@ -72,7 +70,7 @@ func (a *decomposer) almostSure(x *syntax.Reward, path syntax.Expr) (sure *synta
 // pushNegation rewrites !(X a) as X !a.
 func pushNegation(path syntax.Expr) syntax.Expr {
 	if u, ok := path.(*syntax.Unary); ok && u.Op == syntax.OpNot {
-		if t, ok := syntax.Unparen(u.X).(*syntax.Temporal); ok && t.Op == syntax.Next && t.Bound == nil {
+		if t := logic.TemporalOf(u.X); t != nil && t.Op == syntax.Next && t.Bound == nil {
 			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: t.Y})}, Span: t.Span}
 		}
 	}

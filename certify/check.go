@@ -12,22 +12,21 @@ import (
 	"tilecheck/certify/exact"
 )
 
-// Result is what became of a claim. What is proven is the Statement, whatever the
-// Property is said to be.
+// Result is the result of checking a claim.
 type Result struct {
+	// Property is the text that the file gives; nothing depends on it. Statement is what the check proves.
 	Property, Statement string
-	// Err is why the claim is not proven, nil if it is.
+	// Err says why the claim is not proven; nil if it is.
 	Err error
-	// Lower and Upper, where the claim is about a number, are proven of all its values;
-	// nil is infinity. They are not to be written to.
+	// Number says that the claim is about a number. Lower and Upper are its proven bounds, nil for infinity; they must not be changed.
 	Number       bool
 	Lower, Upper *big.Rat
-	Holds        bool // otherwise: what is proven of the set
+	// Holds is the proven truth value of a claim about a set.
+	Holds bool
 }
 
-// Check checks every claim of a certificate. An error is of the form of the file; that
-// something does not hold is in the results. If the context ends, the error is ctx.Err(),
-// and so is that of the claims which were not checked before.
+// Check checks every claim of a certificate. The error says that the file is malformed; a result says why its claim is not
+// proven. If the context ends, the error is ctx.Err(), and so is the error of the claims that were not checked.
 func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -36,7 +35,7 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	return check(ctx, m, err, f)
 }
 
-// CheckOf is Check of one certificate of many for one model, which was looked at before.
+// CheckOf is Check for one of several certificates of a model that is prepared once.
 func CheckOf(ctx context.Context, m *exact.Model, f *certificate.File) ([]Result, error) {
 	if m.Model != f.Model {
 		return nil, errors.New("the certificate is about another model")
@@ -50,14 +49,14 @@ func CheckOf(ctx context.Context, m *exact.Model, f *certificate.File) ([]Result
 func check(ctx context.Context, m *exact.Model, wrong error, f *certificate.File) ([]Result, error) {
 	c := &checker{file: f, Model: m, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
-		c.sets = append(c.sets, c.set(i))
+		c.sets = append(c.sets, c.evaluateSet(i))
 	}
 	out := make([]Result, len(f.Claims))
 	for i := range f.Claims {
 		q := &f.Claims[i]
 		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Number: q.Vector >= 0 || q.Of == "count", Err: wrong}
 		if wrong == nil {
-			out[i].Err = c.claim(q, &out[i])
+			out[i].Err = c.checkClaim(q, &out[i])
 		}
 		if err := ctx.Err(); err != nil {
 			out[i].Err = err
@@ -75,20 +74,20 @@ type checker struct {
 	vectors map[int]*bounds // those that were checked
 }
 
-// Everything is known from two sides: lower bounds and upper ones of values, the states
-// that are in a set for sure, and those that may be in it.
+// The sides from which values and sets are known: the lower and the upper bound of a value, the states that are certainly in a set and
+// those that may be in it.
 const (
 	lower = iota
 	upper
 )
 
-// set is what is known of a set, or why nothing is.
+// set has the members of a set from both sides, or the reason why they are unknown.
 type set struct {
 	at  [2]certificate.Bits
 	err error
 }
 
-// holds returns what a claim about the set says of some states if its members are those of a side.
+// holds returns the truth value of a claim about some states if the set has the members of a side.
 func (x *set) holds(q *certificate.Claim, states []int, side int) bool {
 	if q.Of == "exists" {
 		return slices.ContainsFunc(states, x.at[side].Has)
@@ -98,16 +97,16 @@ func (x *set) holds(q *certificate.Claim, states []int, side int) bool {
 
 func (x *set) decided() bool { return slices.Equal(x.at[lower], x.at[upper]) }
 
-// bounds is what is proven of a vector, or why nothing is. A nil lower bound is 0; ceiling
-// bounds a probability, and is nil for infinity.
+// bounds has the proven bounds of a vector, or the reason why there are none. A nil lower bound is 0. The ceiling is 1 for
+// probabilities and nil, which is infinity, for rewards.
 type bounds struct {
 	at      [2]*certificate.Values
 	ceiling *big.Rat
 	err     error
 }
 
-// of is a bound of a state; nil is infinity.
-func (b *bounds) of(side, s int) *big.Rat {
+// value returns a bound of a state; nil is infinity.
+func (b *bounds) value(side, s int) *big.Rat {
 	x := [...]*big.Rat{new(big.Rat), b.ceiling}[side]
 	if v := b.at[side]; v != nil && (side == lower || exact.Less(v.Rat(s), x)) {
 		return v.Rat(s)
@@ -115,8 +114,8 @@ func (b *bounds) of(side, s int) *big.Rat {
 	return x
 }
 
-// minus returns a function for the signs of bounds minus p.
-func (b *bounds) minus(p *big.Rat) func(side, s int) int {
+// compare returns a function that compares a bound of a state with p and returns the sign.
+func (b *bounds) compare(p *big.Rat) func(side, s int) int {
 	signs := [2]func(s int) int{func(int) int { return -p.Sign() }, func(int) int { return 1 }}
 	for side, v := range b.at {
 		if v != nil {
@@ -131,12 +130,12 @@ func (b *bounds) minus(p *big.Rat) func(side, s int) int {
 	}
 }
 
-// claim checks a claim from what is known of its sets and vector.
-func (c *checker) claim(q *certificate.Claim, r *Result) error {
+// checkClaim checks a claim, given its sets and its vector.
+func (c *checker) checkClaim(q *certificate.Claim, r *Result) error {
 	over, about := &c.sets[q.Over], &set{}
 	v := &bounds{}
 	if q.Vector >= 0 {
-		v = c.vector(q.Vector)
+		v = c.checkVector(q.Vector)
 	} else {
 		about = &c.sets[q.Set]
 	}
@@ -153,7 +152,7 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 	case !over.decided() || states == nil:
 		return errors.New("the claim is about no states, or those are not decided")
 	case q.Vector >= 0:
-		r.Lower, r.Upper = v.fold(q, states)
+		r.Lower, r.Upper = v.aggregate(q, states)
 	case q.Of == "count":
 		var count [2]int64
 		for _, s := range states {
@@ -178,11 +177,10 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 	return err
 }
 
-// fold combines the bounds of some states as a claim says: all of them lie in what it
-// returns, or their minimum, maximum, sum or mean does.
-func (b *bounds) fold(q *certificate.Claim, states []int) (low, high *big.Rat) {
+// aggregate returns bounds of the minimum, maximum, sum or mean of some states' values, as the claim says, or of all these values.
+func (b *bounds) aggregate(q *certificate.Claim, states []int) (low, high *big.Rat) {
 	for i, s := range states {
-		lo, hi := b.of(lower, s), b.of(upper, s)
+		lo, hi := b.value(lower, s), b.value(upper, s)
 		if q.Complement {
 			lo, hi = new(big.Rat).Sub(one, hi), new(big.Rat).Sub(one, lo)
 		}
@@ -207,32 +205,32 @@ func (b *bounds) fold(q *certificate.Claim, states []int) (low, high *big.Rat) {
 	return low, high
 }
 
-// each calls a function for every state, which returns what is wrong with it.
-func (c *checker) each(part string, wrong func(s int) string) error {
+// everyState calls a function for every state. It returns the first problem that the function reports.
+func (c *checker) everyState(part string, wrong func(s int) string) error {
 	if s, why := exact.Each(c.ctx, c.n, wrong); why != "" {
 		return fmt.Errorf("%s: state %d: %s", part, s, why)
 	}
 	return c.ctx.Err()
 }
 
-// set evaluates set i from those before it.
-func (c *checker) set(i int) (x set) {
+// evaluateSet evaluates set i from the sets before it.
+func (c *checker) evaluateSet(i int) (x set) {
 	d, v := &c.file.Sets[i], &bounds{}
 	if given := d.Given(c.file.Model); given != nil {
 		return set{at: [2]certificate.Bits{given, given}}
 	}
 	if d.Compares() {
-		v = c.vector(d.Vector)
+		v = c.checkVector(d.Vector)
 	}
 	x.err = v.err
 	for _, j := range d.Sets {
 		x.err = cmp.Or(x.err, c.sets[j].err)
 	}
-	member := c.member(d, v)
+	member := c.membership(d, v)
 	for side := range x.at {
 		x.at[side] = certificate.NewBits(c.n)
 		if x.err == nil {
-			x.err = c.each(fmt.Sprintf("set %d", i), func(s int) string {
+			x.err = c.everyState(fmt.Sprintf("set %d", i), func(s int) string {
 				has, why := member(side, s)
 				if has {
 					x.at[side].Add(s)
@@ -244,9 +242,9 @@ func (c *checker) set(i int) (x set) {
 	return x
 }
 
-// member returns what decides whether a state is in a set, for sure or perhaps. The
-// states of paths come with the certificate, and the reason is what is wrong with them.
-func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+// membership returns a function that decides whether a state is in a set, seen from a side. The certificate has the states of an
+// until; why says that it is wrong about one.
+func (c *checker) membership(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
 	has := func(k, side, s int) bool { return c.sets[d.Sets[k]].at[side].Has(s) }
 	after := func(all bool, s int, is func(t int) bool) bool {
 		first, end := c.Choices(s)
@@ -271,16 +269,16 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 			return !or, ""
 		}
 	case certificate.Bound:
-		minus, least := v.minus(d.Threshold), 2-len(d.Relation) // the least sign in > or >=
+		sign, least := v.compare(d.Threshold), 2-len(d.Relation) // the least sign in > or >=
 		return func(side, s int) (bool, string) {
 			if d.Relation[0] == '<' {
-				return -minus(1-side, s) >= least, ""
+				return -sign(1-side, s) >= least, ""
 			}
-			return minus(side, s) >= least, ""
+			return sign(side, s) >= least, ""
 		}
 	}
 	if d.Kind == certificate.ArgMin || d.Kind == certificate.ArgMax {
-		return c.optimal(d, v)
+		return c.optimalStates(d, v)
 	}
 	all := d.Kind == certificate.ForallNext || d.Kind == certificate.ForallUntil
 	if d.Kind == certificate.ExistsNext || d.Kind == certificate.ForallNext {
@@ -301,14 +299,14 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 	}
 }
 
-// optimal returns what decides whether a state has the least or greatest value of some.
-func (c *checker) optimal(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+// optimalStates returns a function that decides whether a state has the least or the greatest value among the states of a set.
+func (c *checker) optimalStates(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
 	over := &c.sets[d.Sets[0]]
 	if over.err != nil || !over.decided() || v.err != nil {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
-	// For the least value, a state has it for sure if its upper bound is not above any
-	// lower one, and perhaps if its lower bound is not above any upper one.
+	// A state certainly has the least value if its upper bound is not above the lower bound of any other state. It may have it if its
+	// lower bound is not above any upper bound.
 	above, near, far := exact.Less, lower, upper
 	if d.Kind == certificate.ArgMax {
 		above, near, far = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
@@ -319,7 +317,7 @@ func (c *checker) optimal(d *certificate.Set, v *bounds) func(side, s int) (has 
 		if !over.at[lower].Has(s) {
 			continue
 		}
-		x, y := v.of(near, s), v.of(far, s)
+		x, y := v.value(near, s), v.value(far, s)
 		if n == 0 || above(y, worst) {
 			worst = y
 		}
@@ -336,14 +334,14 @@ func (c *checker) optimal(d *certificate.Set, v *bounds) func(side, s int) (has 
 			best = second
 		}
 		if side == lower {
-			return over.at[lower].Has(s) && (at == s && n == 1 || !above(best, v.of(far, s))), ""
+			return over.at[lower].Has(s) && (at == s && n == 1 || !above(best, v.value(far, s))), ""
 		}
-		return over.at[lower].Has(s) && !above(worst, v.of(near, s)), ""
+		return over.at[lower].Has(s) && !above(worst, v.value(near, s)), ""
 	}
 }
 
-// vector checks vector i, once.
-func (c *checker) vector(i int) *bounds {
+// checkVector checks vector i, once.
+func (c *checker) checkVector(i int) *bounds {
 	if b, ok := c.vectors[i]; ok {
 		return b
 	}

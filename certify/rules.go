@@ -14,12 +14,12 @@ import (
 
 var one = big.NewRat(1, 1)
 
-// proof is a vector being checked.
+// proof is the check of a vector.
 type proof struct {
 	*checker
 	v           *certificate.Vector
 	left, right set
-	r           *certificate.Rewards // of a step; nil for a probability
+	r           *certificate.Rewards // nil for a probability
 }
 
 // prove checks the columns of vector i by the rule of its kind.
@@ -36,9 +36,9 @@ func (c *checker) prove(i int, b *bounds) error {
 	}
 	switch v.Kind {
 	case certificate.PathFormula, certificate.CoSafe:
-		return p.path(b)
+		return p.pathFormula(b)
 	case certificate.Objectives:
-		return p.several(b)
+		return p.objectives(b)
 	case certificate.Until, certificate.Steps, certificate.Next:
 	default:
 		if !p.right.decided() {
@@ -69,14 +69,14 @@ func (p *proof) steps(b *bounds) (err error) {
 			return err
 		}
 		proven := *b
-		q.End = proven.of
+		q.End = proven.value
 	}
 	b.at, err = q.Values(p.ctx)
 	return err
 }
 
-// choice reports whether the condition holds of "the choice": for a lower bound of the
-// maximum and an upper one of the minimum some choice of the state, otherwise every one.
+// choice reports whether the condition holds for "the choice" of the package comment: for some choice of the state if the bound is a lower
+// bound of the maximum or an upper bound of the minimum, and otherwise for every choice.
 func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
 	first, end := p.Choices(s)
 	some := p.v.Max == (side == lower)
@@ -101,12 +101,12 @@ func (p *proof) fixedPoint() error {
 	}
 	never := func(int) bool { return false }
 	if x != nil {
-		minus := x.Compare(unit)
+		sign := x.Compare(unit)
 		ends := func(t int) bool { return goal[lower].Has(t) || x.Zero(t) || x.Infinite.Has(t) }
-		if err := p.each("lower", func(s int) string {
+		if err := p.everyState("lower", func(s int) string {
 			switch {
 			case goal[lower].Has(s):
-				if minus(s) > 0 {
+				if sign(s) > 0 {
 					return "the value is above that of the target"
 				}
 			case x.Infinite.Has(s):
@@ -126,11 +126,11 @@ func (p *proof) fixedPoint() error {
 	if y == nil {
 		return nil
 	}
-	minus := y.Compare(unit)
-	return p.each("upper", func(s int) string {
+	sign := y.Compare(unit)
+	return p.everyState("upper", func(s int) string {
 		switch {
 		case goal[upper].Has(s):
-			if minus(s) < 0 {
+			if sign(s) < 0 {
 				return "the value is below that of the target"
 			}
 		case !y.Infinite.Has(s) && (!until || p.left.at[upper].Has(s)) && !p.choice(s, upper, func(i int) bool {
@@ -142,8 +142,8 @@ func (p *proof) fixedPoint() error {
 	})
 }
 
-// infinite checks a state of infinite value: it leads to one of a lower layer, or
-// stays in its own by choices that are allowed there.
+// infinite checks a state of infinite value: its choice has a successor in a lower layer, or it is allowed and all its successors are in
+// the same layer.
 func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
 	layer, inf := p.v.Layer, p.v.Lower.Infinite
 	return layer != nil && p.choice(s, lower, func(i int) bool {
@@ -165,7 +165,7 @@ func (p *proof) average() error {
 			return errors.New("found no bias")
 		}
 		left := p.Sum(bias, gain)
-		if err := p.each([]string{"lower", "upper"}[side], func(s int) string {
+		if err := p.everyState([]string{"lower", "upper"}[side], func(s int) string {
 			if !p.choice(s, side, func(i int) bool {
 				return sign*p.Compare(gain, gain, s, i, nil) >= 0 && sign*p.Compare(left, bias, s, i, p.r) >= 0
 			}) {
@@ -179,10 +179,10 @@ func (p *proof) average() error {
 	return nil
 }
 
-// path is rule 6: rules 1 and 2, of the product with an automaton.
-func (p *proof) path(b *bounds) error {
+// pathFormula is rule 6: rules 1 and 2 for the product with an automaton.
+func (p *proof) pathFormula(b *bounds) error {
 	coSafe := p.v.Kind == certificate.CoSafe
-	sets, err := p.decided()
+	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (p *proof) path(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	q, err := p.of(pairs.Model, p.v)
+	q, err := p.forProduct(pairs.Model, p.v)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (p *proof) path(b *bounds) error {
 		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
 		return q.fixedPoint()
 	}
-	all, won, sure, err := omega.Won(p.ctx, pairs, p.v)
+	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v)
 	if err != nil {
 		return err
 	}
@@ -210,14 +210,14 @@ func (p *proof) path(b *bounds) error {
 	return q.fixedPoint()
 }
 
-// several is rule 7: rule 3, of the product with what objectives remember.
-func (p *proof) several(b *bounds) error {
-	sets, err := p.decided()
+// objectives is rule 7: rule 3 for the product with the memory of the objectives.
+func (p *proof) objectives(b *bounds) error {
+	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
 	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.Earned, func(l several.Lemma) error {
-		q, err := p.of(l.Model, l.Vector)
+		q, err := p.forProduct(l.Model, l.Vector)
 		if q.r = l.Rewards; err != nil {
 			return err
 		}
@@ -226,8 +226,8 @@ func (p *proof) several(b *bounds) error {
 	return err
 }
 
-// decided are the sets that the vector is about, of which everything must be known.
-func (p *proof) decided() (sets []certificate.Bits, err error) {
+// decidedSets returns the sets of the vector. They must be the same from both sides.
+func (p *proof) decidedSets() (sets []certificate.Bits, err error) {
 	for _, j := range p.v.Sets() {
 		if !p.sets[j].decided() {
 			return nil, fmt.Errorf("set %d is not decided in every state", j)
@@ -237,8 +237,8 @@ func (p *proof) decided() (sets []certificate.Bits, err error) {
 	return sets, nil
 }
 
-// of is a proof about a product, without sets and rewards.
-func (p *proof) of(m *certificate.Model, v *certificate.Vector) (q *proof, err error) {
+// forProduct returns a proof about a vector of a product, without sets and rewards.
+func (p *proof) forProduct(m *certificate.Model, v *certificate.Vector) (q *proof, err error) {
 	q = &proof{checker: &checker{ctx: p.ctx, n: m.NumStates()}, v: v}
 	q.Model, err = exact.New(p.ctx, m)
 	return q, err

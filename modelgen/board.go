@@ -56,9 +56,9 @@ func (m Move) count(i int) string {
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
-// Columns returns how many columns the board of a generated model has, by the names of its formulas, some of which count
+// columns returns how many columns the board of a generated model has, by the names of its formulas, some of which count
 // the tiles of a line; 0 if there is no board of so many cells.
-func Columns(formulas []string, cells int) int {
+func columns(formulas []string, cells int) int {
 	count := func(m Move) int {
 		n := 0
 		for slices.Contains(formulas, m.count(n)) {

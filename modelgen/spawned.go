@@ -29,7 +29,3 @@ func SchedulerSpawns(m *syntax.Model) bool {
 	}
 	return len(firsts) > 1 && !drawn && formulas[noMax] && formulas[success] && formulas[fail]
 }
-
-// SchedulerSpawnsNote says what is computed of a model in which [SchedulerSpawns].
-const SchedulerSpawnsNote = "the scheduler of this model of 2048 also places the new tiles, so that minima and maxima are not those of the game; " +
-	"tilecheck gen --spawn uniform makes the model of the game"

@@ -73,8 +73,12 @@ func (r *run) leave(why error) []result.Verdict {
 func (r *run) add(t *runner.Task, constants []result.Constant, v result.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.left {
-		r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
+	if r.left {
+		return
+	}
+	r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
+	if report := r.plan.Job.Verdict; report != nil {
+		report(&r.verdicts[len(r.verdicts)-1])
 	}
 }
 

@@ -134,3 +134,22 @@ func TestMemoryOfOneProperty(t *testing.T) {
 		}
 	}
 }
+
+// Every verdict is reported as soon as it is there, in the order of the answer.
+func TestVerdictsAsTheyCome(t *testing.T) {
+	var reported []string
+	job := runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"Pmax=? [ F s=3 ]", "Pmin=? [ F s=3 ]", "Pmax=? [ F s=2 ]"}}
+	job.Verdict = func(v *result.Verdict) { reported = append(reported, v.Property) }
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(verdicts) != 3 || len(reported) != 3 {
+		t.Fatalf("found %d verdicts, %d reported, want 3 of each", len(verdicts), len(reported))
+	}
+	for i, v := range verdicts {
+		if v.Property != reported[i] {
+			t.Errorf("verdict %d is of %s, reported %s", i, v.Property, reported[i])
+		}
+	}
+}

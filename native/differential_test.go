@@ -16,6 +16,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/prism/jani/export"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -135,7 +136,7 @@ func forJANI(seed, number uint64, n int) wild.Model {
 
 // asJANI returns a model as JANI, nil if it has no form there or is no model.
 func asJANI(m *wild.Model) []byte {
-	built, _, err := native.Load(context.Background(), runner.Job{File: "m.prism", Model: []byte(m.Text), Consts: m.Consts})
+	built, _, err := load.Model(context.Background(), runner.Job{File: "m.prism", Model: []byte(m.Text), Consts: m.Consts})
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
+	"tilecheck/runner"
 )
 
 // timed is an instance of a timed automaton. What its clocks count to depends on the
@@ -48,9 +49,9 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 }
 
 func (t *timed) check(ctx context.Context, p *property) result.Verdict {
-	d, err := digital.Translate(p.program, &p.Property)
+	d, err := digital.Translate(p.Program, &p.Property)
 	if err != nil {
-		f := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: p.file, Pos: p.Pos}
+		f := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: p.File, Pos: p.Pos}
 		if at, ok := errors.AsType[*digital.Error](err); ok {
 			f.Pos = at.Pos
 			if at.Always {
@@ -69,9 +70,9 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 		}
 	}
 	if s.err != nil {
-		return result.Verdict{Err: failure(s.err, result.Build, p.program.File, p.Pos)}
+		return result.Verdict{Err: failure(s.err, result.Build, p.Program.File, p.Pos)}
 	}
-	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants, p.keep})
+	v := s.in.check(ctx, &property{runner.Instance{Property: d.Property, Program: d.Program, File: p.File}, p.constants, p.keep})
 	if t.asked {
 		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/internal/ending"
 	"tilecheck/native/check"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -66,6 +67,18 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 	})
 }
 
+// Build builds the states of a plan's model under a valuation of its constants, as Check does.
+func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
+	if _, err := newExact(p); err != nil {
+		return nil, err
+	}
+	m, err := load.Instance(p, v)
+	if err != nil {
+		return nil, err
+	}
+	return explicit.Build(ctx, m, load.Options(&p.Job))
+}
+
 // over checks the properties against the declarations of another space.
 func (r *run) over(m *sema.Model) error {
 	p, err := r.plan.Over(m)
@@ -93,12 +106,9 @@ type instance interface {
 	check(ctx context.Context, p *property) result.Verdict
 }
 
-// property is a property to check. Program has the labels of its file, which
-// File names in diagnostics.
+// property is a property to check.
 type property struct {
-	sema.Property
-	program *sema.Program
-	file    string
+	runner.Instance
 	// constants are all, of the model and of the property.
 	constants []result.Constant
 	// keep notes the answer before more is made of it, and what the verdict lacks until
@@ -230,7 +240,7 @@ func (r *run) closed(method method, prog *sema.Program) (*sema.Program, instance
 		in, err := newTimed(method, prog)
 		return prog, in, err
 	}
-	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: r.plan.Job.NoFixDeadlocks})
+	m, err := load.Compile(prog, &r.plan.Job)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,7 +253,7 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}
-	props, full, err := t.Source.Props.Instantiate(prog, []int{t.Index}, valuation.Map())
+	of, err := t.Instance(prog, valuation)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
 	}
@@ -253,12 +263,12 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 		}
 	}
 	var warnings []string
-	for _, w := range full.Warnings {
+	for _, w := range of.Program.Warnings {
 		warnings = append(warnings, w.Error())
 	}
 	ctx, done := ending.Part(r.ctx)
 	defer done()
-	v := in.check(ctx, &property{props[0], full, t.Source.File, constants, func(v result.Verdict, missing string) {
+	v := in.check(ctx, &property{of, constants, func(v result.Verdict, missing string) {
 		v.Warnings = slices.Concat(warnings, v.Warnings)
 		r.keep(&incomplete{v, missing})
 	}})

@@ -275,27 +275,3 @@ func TestUnsupportedModel(t *testing.T) {
 		t.Errorf("verdicts %+v", vs)
 	}
 }
-
-func TestLoad(t *testing.T) {
-	m, warnings, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{"N=4,typo=1"}})
-	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0], "typo") {
-		t.Errorf("warnings %v, error %v", warnings, err)
-	}
-	for consts, want := range map[string]string{
-		"N=4:5": "N=4 and N=5 among them",
-		"N=0":   "m.prism:4:7: invalid range [0..0]",
-		"N=":    "want name=value",
-		"p=1":   "constant \"p\" has already been defined",
-		"":      `undefined constant "N" must be defined`,
-	} {
-		if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{consts}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %s", consts, err, want)
-		}
-	}
-	if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte("dtmc")}); err == nil {
-		t.Error("no error for a model without modules")
-	}
-	if New().Name() != "native" {
-		t.Error("wrong name")
-	}
-}

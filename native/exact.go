@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -24,6 +25,8 @@ type exact struct {
 	opt    check.Options
 	export *export // nil unless a scheduler is asked for
 	wants  runner.Outputs
+	// generated recognises generated models, whose witnesses are boards; nil recognises none.
+	generated runner.Recognizer
 	// tree is the text of the model; nil if there is none.
 	tree   *syntax.Model
 	proven bool // every answer gets a certificate
@@ -76,12 +79,9 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	}
 	return &exact{
 		beginning: begin(plan), file: job.File,
-		wants: job.Outputs, export: export, proven: num.Accuracy == result.Proven, reduce: num.Reduce,
-		build: explicit.Options{
-			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact || num.Fractions || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
-		},
-		opt: check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
+		wants: job.Outputs, generated: job.Generated, export: export, proven: num.Accuracy == result.Proven, reduce: num.Reduce,
+		build: load.Options(job),
+		opt:   check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil
 }
 
@@ -99,7 +99,7 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 
 func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
 	if e.proven {
-		space, none, err := e.buildExactly(ctx, m)
+		space, none, err := load.Fractions(ctx, m, e.build)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (b *built) report(p runner.Progress) {
 
 func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p
-	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
 	v := result.Verdict{}
 	switch {
 	case b.reduce:

@@ -17,7 +17,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -307,7 +307,7 @@ func newGameText(c modelgen.Config, text string) (*gameText, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := native.Load(context.Background(), runner.Job{File: "2048.prism", Model: []byte(text)})
+	m, _, err := load.Model(context.Background(), runner.Job{File: "2048.prism", Model: []byte(text)})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/check/parametric"
+	"tilecheck/native/load"
 	"tilecheck/native/solve/ratfunc"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -114,7 +115,7 @@ func (in *openModel) at(ctx context.Context, e *exact, plan *runner.Plan, v sema
 		in.params = append(in.params, parametric.Param{Name: p.Name, At: at})
 		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(at)})
 	}
-	m, err := instantiate(plan, v)
+	m, err := load.Instance(plan, v)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 	if open, ok := in.(*openModel); ok {
 		p = open.program // of the other the parameters have values
 	}
-	props, full, err := t.Source.Props.Instantiate(p, []int{t.Index}, v.Map())
+	of, err := t.Instance(p, v)
 	if err != nil {
 		return err
 	}
@@ -155,13 +156,13 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 				refused = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
 			case *sema.Label:
 				if e.Index >= 0 {
-					look(full.Labels[e.Index].X)
+					look(of.Program.Labels[e.Index].X)
 				}
 			}
 			return refused == nil
 		})
 	}
-	look(props[0].X)
+	look(of.X)
 	return refused
 }
 
@@ -169,14 +170,14 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 	start := time.Now()
 	f, err := (&openProperty{in, ctx, p}).value(p.X)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, p.File, p.Pos)}
 	}
 	v := in.point.check(ctx, p)
 	if v.Err != nil {
 		return v
 	}
 	if err := in.confirm(f, v.Value); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
 	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
@@ -291,7 +292,7 @@ type openProperty struct {
 
 // refuse returns the error that an expression cannot be evaluated.
 func (o *openProperty) refuse(x sema.Expr, what string) error {
-	return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: o.p.file, Pos: x.Pos()}
+	return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: o.p.File, Pos: x.Pos()}
 }
 
 // value returns the value of an expression in the initial state; nil is infinity.
@@ -480,7 +481,7 @@ func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err er
 		return 0, 0, false, nil
 	}
 	if o.program.Type == syntax.CTMC || b.High == nil {
-		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: o.p.file, Pos: o.p.Pos}
+		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: o.p.File, Pos: o.p.Pos}
 	}
 	for _, end := range []sema.Expr{b.Low, b.High} {
 		if end != nil {
@@ -497,7 +498,7 @@ func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err er
 func (o *openProperty) count(x sema.Expr) (int, error) {
 	v, _, err := sema.EvalExact(x, nil)
 	if err == nil && v.Type != sema.Int {
-		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", v), File: o.p.file, Pos: o.p.Pos}
+		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", v), File: o.p.File, Pos: o.p.Pos}
 	}
 	return int(v.Int), err
 }
@@ -548,10 +549,10 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.
 func (o *openProperty) states(x sema.Expr) (*sparse.Set, error) {
-	if nested := logic.Nested(x, o.p.program.Labels); nested != nil {
-		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: o.p.file, Pos: nested.Pos()}
+	if nested := logic.Nested(x, o.p.Program.Labels); nested != nil {
+		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: o.p.File, Pos: nested.Pos()}
 	}
-	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.program, File: o.p.file}
+	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.Program, File: o.p.File}
 	values, v := o.point.checker.Values(o.ctx, q)
 	if v.Err != nil {
 		return nil, v.Err

@@ -19,7 +19,6 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -42,19 +41,6 @@ type proofs struct {
 	doubtful bool
 }
 
-// buildExactly builds the space of a model with fractions, or without them where the
-// model has none, and says why.
-func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *explicit.Space, none, err error) {
-	opts := e.build
-	opts.Exact = true
-	space, none = explicit.Build(ctx, m, opts)
-	if none == nil || ctx.Err() != nil || e.build.Exact {
-		return space, nil, none
-	}
-	space, err = explicit.Build(ctx, m, e.build)
-	return space, none, err
-}
-
 // prover begins the certificates of a space; none says why there are none.
 func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
 	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair, fractions: e.opt.Accuracy == result.Exact}
@@ -70,8 +56,8 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	if v.Err != nil {
 		return
 	}
-	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file, Guess: v.Value.Num}, v); err != nil {
-		f := check.Failure(err, p.file, p.Pos)
+	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.Program, File: p.File, Guess: v.Value.Num}, v); err != nil {
+		f := check.Failure(err, p.File, p.Pos)
 		if ctx.Err() != nil {
 			*v = unfinished(*v, NotProven, f)
 			return

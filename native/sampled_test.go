@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/result"
@@ -15,7 +16,7 @@ import (
 // written returns the states of a model through a file.
 func written(t *testing.T, src string) *files.Given {
 	t.Helper()
-	m, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {
 		t.Fatal(err)
 	}

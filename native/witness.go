@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/modelgen"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/subsystem"
 	"tilecheck/native/explain/witness"
@@ -86,7 +85,7 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 		}
 		if err == nil && b.wants.Witness.Part && q.exceed != nil && q.shown {
 			err = b.part(ctx, &v.Witnesses[len(v.Witnesses)-1], &subsystem.Question{
-				Space: r.Space, Chain: chain, Aim: aimOf(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
+				Space: r.Space, Chain: chain, Formula: pathFormula(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
 			})
 		}
 		if err != nil {
@@ -96,14 +95,14 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 	return nil
 }
 
-// aimOf returns which paths answer a question.
-func aimOf(r *check.Reach, q question) *witness.Aim {
-	return &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: q.holds == r.Negated}
+// pathFormula returns which paths answer a question.
+func pathFormula(r *check.Reach, q question) *witness.PathFormula {
+	return &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: q.holds == r.Negated}
 }
 
 // witness finds the paths that answer a question, and the chain that they are of. If the context ends, it returns those found so far.
 func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
-	chain, err := witness.New(ctx, r.Space.Model(), aimOf(r, q), r.Choices, r.From)
+	chain, err := witness.New(ctx, r.Space.Model(), pathFormula(r, q), r.Choices, r.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,19 +130,10 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
-	if m := r.Space.Program().Model(); m != nil {
-		w.Columns = modelgen.Columns(m.Formulas(), cells(r.Space.Program()))
+	if b.generated != nil {
+		w.Columns = b.generated.Columns(r.Space.Program())
 	}
 	return w, chain, err
-}
-
-// cells counts the variables v_0, v_1, … of a generated board.
-func cells(prog *sema.Program) int {
-	n := 0
-	for slices.ContainsFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(n) }) {
-		n++
-	}
-	return n
 }
 
 // part finds the part of a model that exceeds a bound by itself: first states, then commands.
@@ -152,7 +142,7 @@ func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Questi
 	if err != nil {
 		return err
 	}
-	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Of, Minimal: states.Minimal}
+	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
 	p.Lower, _ = result.WitnessNumber(states.Lower)
 	w.Part = p
 	if b.tree == nil {
@@ -172,7 +162,7 @@ func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Questi
 		}
 		list = append(list, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
 	}
-	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Of, commands.Minimal
+	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Candidates, commands.Minimal
 	p.LowerCommands, _ = result.WitnessNumber(commands.Lower)
 	if b.wants.Witness.Model == nil {
 		return nil

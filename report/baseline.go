@@ -18,46 +18,44 @@ const (
 	baselineSeconds = 1
 )
 
-// Aspect is what changed between two runs of a test suite. The order is that of reports.
+// Aspect is a kind of change between two runs of a test suite. Reports have the aspects in this order.
 type Aspect uint8
 
 // The aspects. A result that has none of them is the same.
 const (
-	Broken      Aspect = iota // it did not fail and does
-	ValueMoved                // the value is another one
-	StatesMoved               // the state space has another size
-	Otherwise                 // the outcome is another one, and neither broken nor mended
+	Broken         Aspect = iota // it failed, and did not before
+	ValueChanged                 // the value is different
+	StatesChanged                // the size of the state space is different
+	OutcomeChanged               // the outcome is different, and neither Broken nor Mended
 	Slower
 	Vanished // only the old run has it
-	Mended   // it failed and does not any more
+	Mended   // it failed before, and does not now
 	Faster
 	Added // only the new run has it
 )
 
-// String returns the word used in every output format.
+// String returns the word of every output format.
 func (a Aspect) String() string {
 	return [...]string{"broken", "value", "states", "outcome", "slower", "vanished", "mended", "faster", "new"}[a]
 }
 
-// Baseline is how a run of a test suite differs from an earlier one.
+// Baseline has the changes of a run of a test suite since an earlier run.
 type Baseline struct {
 	Changes []BaselineChange // by their first aspect, then in the order of the suite
 	Same    int              // results of both runs without a change
-	// Compared counts what the values of both runs say about each other. A change
-	// is called one only where values are different.
+	// Compared counts the comparisons of values. Only different values are a change.
 	Compared agree.Tally
-	// Identical counts those that cannot be told to be the same, such as wide
-	// intervals, and are what they were to the last digit.
+	// Identical counts values that agree to the last digit although the comparison is undecided, such as wide intervals.
 	Identical int
 }
 
-// BaselineChange is one result that is not as it was.
+// BaselineChange is a result that changed.
 type BaselineChange struct {
 	Old, New *TestResult // Old is nil for Added, New for Vanished
 	Aspects  []Aspect    // in their order, at least one
 }
 
-// Count returns how many results changed in that way.
+// Count returns the number of results with a change of this kind.
 func (b *Baseline) Count(a Aspect) int {
 	n := 0
 	for i := range b.Changes {
@@ -70,13 +68,11 @@ func (b *Baseline) Count(a Aspect) int {
 	return n
 }
 
-// CompareBaseline says what changed from the old run to the new one. Results
-// belong together when they have the same engine, files, switches, constants,
-// and name, or property if it has no name; where that is several times in a
-// run, they are taken in order.
+// CompareBaseline compares a new run with an old one. Two results are the same test if they have the same engine, files,
+// switches, constants, and name, or property if there is no name. Tests that occur several times in a run are compared
+// in their order.
 //
-// Values changed when package agree calls them different. Times of results from
-// the cache are not compared.
+// A value changed if package agree says that the values differ. Times of cached results are not compared.
 func CompareBaseline(old, now *TestReport) *Baseline {
 	before := make(map[string]*TestResult)
 	oldKeys := keysOf(old)
@@ -110,7 +106,7 @@ func CompareBaseline(old, now *TestReport) *Baseline {
 	return b
 }
 
-// keysOf returns a text for every result that says which it is, the same in every run.
+// keysOf returns a text for every result that identifies it in every run.
 func keysOf(rep *TestReport) []string {
 	seen := make(map[string]int)
 	out := make([]string, len(rep.Results))
@@ -134,7 +130,7 @@ func keysOf(rep *TestReport) []string {
 	return out
 }
 
-// changes lists how a result differs from what it was, which may be nil.
+// changes lists the changes of a result; old may be nil.
 func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if old == nil {
 		return nil
@@ -143,14 +139,14 @@ func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if now.Outcome.failing() && !old.Outcome.failing() {
 		out = append(out, Broken)
 	}
-	if b.moved(old, now) {
-		out = append(out, ValueMoved)
+	if b.valueChanged(old, now) {
+		out = append(out, ValueChanged)
 	}
-	if statesMoved(old.Verdict, now.Verdict) {
-		out = append(out, StatesMoved)
+	if statesChanged(old.Verdict, now.Verdict) {
+		out = append(out, StatesChanged)
 	}
 	if now.Outcome != old.Outcome && now.Outcome.failing() == old.Outcome.failing() {
-		out = append(out, Otherwise)
+		out = append(out, OutcomeChanged)
 	}
 	before, after := old.seconds(), now.seconds()
 	measured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= baselineSeconds
@@ -166,8 +162,8 @@ func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	return out
 }
 
-// statesMoved compares sizes of state spaces, as far as both are known.
-func statesMoved(a, b *result.Verdict) bool {
+// statesChanged compares the sizes of state spaces, if both are known.
+func statesChanged(a, b *result.Verdict) bool {
 	if a == nil || b == nil {
 		return false
 	}
@@ -179,25 +175,24 @@ func statesMoved(a, b *result.Verdict) bool {
 	return false
 }
 
-// moved reports whether a value is another one than it was. Of results that have
-// no value on either side there is nothing to compare.
-func (b *Baseline) moved(old, now *TestResult) bool {
+// valueChanged reports whether the value changed. Results without values are not compared.
+func (b *Baseline) valueChanged(old, now *TestResult) bool {
 	if !old.valued() && !now.valued() {
 		return false
 	}
 	o := compared(old, "the old run", now, "the new run")
 	b.Compared.Add(o)
-	if o.Relation == agree.Unknown && old.valued() && now.valued() && known(old.Verdict) == known(now.Verdict) {
+	if o.Relation == agree.Unknown && old.valued() && now.valued() && valueKey(old.Verdict) == valueKey(now.Verdict) {
 		b.Identical++
 	}
 	return o.Relation == agree.Different
 }
 
-// Told reports whether any value was compared with what it was.
-func (b *Baseline) Told() bool { return b.Compared.Compared()+b.Identical > 0 }
+// HasCompared reports whether any value was compared with its old value.
+func (b *Baseline) HasCompared() bool { return b.Compared.Compared()+b.Identical > 0 }
 
-// known is everything that a verdict says of its value.
-func known(v *result.Verdict) string {
+// valueKey is a text with all that a verdict says about its value.
+func valueKey(v *result.Verdict) string {
 	r := result.NewRecord(&result.Verdict{
 		Value: v.Value, Accuracy: v.Accuracy, Bound: v.Bound, BoundMethod: v.BoundMethod, HalfWidth: v.HalfWidth,
 		Confidence: v.Confidence, Samples: v.Samples, Resolution: v.Resolution, Doubt: v.Doubt,
@@ -209,7 +204,7 @@ func known(v *result.Verdict) string {
 
 func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
 
-// compared asks whether two results about one property agree.
+// compared compares two results for one property.
 func compared(a *TestResult, whose string, b *TestResult, whoseElse string) agree.Outcome {
 	v, w := a.Verdict, b.Verdict
 	for _, x := range []**result.Verdict{&v, &w} {
@@ -235,14 +230,14 @@ func (b *Baseline) words() string {
 	return text
 }
 
-// counted is the word of an aspect after a number.
+// counted returns the words for an aspect after a number.
 func (a Aspect) counted(n int) string {
 	switch a {
-	case ValueMoved:
+	case ValueChanged:
 		return plural(n, "other value", "other values")
-	case StatesMoved:
+	case StatesChanged:
 		return plural(n, "other state space", "other state spaces")
-	case Otherwise:
+	case OutcomeChanged:
 		return plural(n, "other outcome", "other outcomes")
 	}
 	return a.String()

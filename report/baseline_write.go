@@ -10,12 +10,11 @@ import (
 	"tilecheck/result"
 )
 
-// maxBaselineRows is how many rows the Markdown of a baseline has; other formats have all.
+// maxBaselineRows is the number of rows in Markdown. The other formats have all rows.
 const maxBaselineRows = 100
 
-// Write prints what changed: a table with a row a result, the gravest changes
-// first, and what they were and are. Markdown leaves out rows after the
-// hundredth, and says how many. JSON is what [WriteTests] has as "baseline".
+// Write prints a table with a row for each changed result, the gravest changes first, with the old and the new state.
+// Markdown has at most a hundred rows, and says how many are left out. JSON is the member "baseline" of [WriteTests].
 //
 // The error is that of w.
 func (b *Baseline) Write(w io.Writer, f table.Format, opt table.Options) error {
@@ -54,12 +53,12 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 	for i := range b.Changes {
 		c := &b.Changes[i]
 		r := c.result()
-		t.Append(c.cell(), r.place(), r.title(), r.setting(), r.Engine, c.side(c.Old, opt), c.side(c.New, opt))
+		t.Append(c.cell(), r.place(), r.title(), r.setting(), r.Engine, c.sideText(c.Old, opt), c.sideText(c.New, opt))
 	}
 	return t
 }
 
-// result is the one that a change is about.
+// result returns the new result, or the old one if there is no new one.
 func (c *BaselineChange) result() *TestResult {
 	if c.New != nil {
 		return c.New
@@ -70,7 +69,7 @@ func (c *BaselineChange) result() *TestResult {
 func (c *BaselineChange) cell() table.Cell {
 	tone := table.Plain
 	switch c.Aspects[0] {
-	case Broken, ValueMoved, StatesMoved:
+	case Broken, ValueChanged, StatesChanged:
 		tone = table.Bad
 	case Mended:
 		tone = table.Good
@@ -86,22 +85,22 @@ func words(aspects []Aspect) []string {
 	return out
 }
 
-// side is what a result was in the aspects that changed, a line each. Of what
-// is new or gone that is the outcome.
-func (c *BaselineChange) side(r *TestResult, opt table.Options) string {
+// sideText describes the old or the new result in the aspects that changed, one line for each. A result without
+// counterpart has its outcome.
+func (c *BaselineChange) sideText(r *TestResult, opt table.Options) string {
 	if r == nil {
 		return ""
 	}
 	var lines []string
 	for _, a := range c.Aspects {
 		switch a {
-		case ValueMoved:
+		case ValueChanged:
 			lines = append(lines, knownText(r.Verdict, opt))
-		case StatesMoved:
+		case StatesChanged:
 			lines = append(lines, spaceText(r.Verdict))
 		case Slower, Faster:
 			lines = append(lines, number.Duration(r.seconds()))
-		case Broken, Otherwise, Mended, Vanished, Added:
+		case Broken, OutcomeChanged, Mended, Vanished, Added:
 			lines = append(lines, r.Outcome.String())
 		}
 	}
@@ -117,7 +116,7 @@ func knownText(v *result.Verdict, opt table.Options) string {
 	return text
 }
 
-// spaceText is "13 states, 20 transitions", without what is not known.
+// spaceText is "13 states, 20 transitions", without unknown sizes.
 func spaceText(v *result.Verdict) string {
 	var parts []string
 	for _, x := range []struct {
@@ -131,7 +130,7 @@ func spaceText(v *result.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// baselineSummary counts the changes, and has them.
+// baselineSummary is a baseline in JSON.
 type baselineSummary struct {
 	Broken      int            `json:"broken"`
 	Value       int            `json:"value"`
@@ -156,7 +155,7 @@ type changeRecord struct {
 
 func (b *Baseline) summary() baselineSummary {
 	s := baselineSummary{
-		Broken: b.Count(Broken), Value: b.Count(ValueMoved), States: b.Count(StatesMoved), Outcome: b.Count(Otherwise),
+		Broken: b.Count(Broken), Value: b.Count(ValueChanged), States: b.Count(StatesChanged), Outcome: b.Count(OutcomeChanged),
 		Slower: b.Count(Slower), Vanished: b.Count(Vanished), Mended: b.Count(Mended), Faster: b.Count(Faster), New: b.Count(Added),
 		Same: b.Same, Compared: b.Compared.Compared(), NotCompared: b.Compared.Unknown, Changes: []changeRecord{},
 	}
@@ -167,7 +166,7 @@ func (b *Baseline) summary() baselineSummary {
 	return s
 }
 
-// sideRecord is nil for a side that is not there.
+// sideRecord returns nil for a missing result.
 func sideRecord(r *TestResult) *testRecord {
 	if r == nil {
 		return nil

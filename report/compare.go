@@ -15,13 +15,13 @@ import (
 	"tilecheck/result"
 )
 
-// Comparison is a table of strategies against goals: how likely each strategy
-// is to lose before the tile MAX is reached, beside what was published.
+// Comparison is a table of strategies and goals: the probability that a strategy
+// loses before it reaches the tile MAX, and the published number.
 //
 // Source: thesis section 3.9, Table 3.6 and Figure 3.25.
 type Comparison struct {
 	Title string
-	// Finding is what comes of the comparison, printed before tables and Markdown.
+	// Finding is the conclusion, printed before tables and Markdown.
 	Finding []string
 	Cells   []ComparisonCell // in any order; at most one for a strategy, updates and MAX
 	Notes   []string         // explanations, printed below tables and Markdown
@@ -30,10 +30,10 @@ type Comparison struct {
 // ComparisonCell is the verdict on one strategy and one MAX.
 type ComparisonCell struct {
 	Strategy   string
-	Updates    string // of the moves of the model, as modelgen.Updates has them; empty for what is no model of the game
+	Updates    string // the kind of updates of the model, a modelgen.Updates; empty for other models
 	Max        int    // the tile to reach, positive
 	Verdict    result.Verdict
-	Published  *Published // nil when nothing was published
+	Published  *Published // nil if there is no published number
 	Compatible Compatibility
 }
 
@@ -43,8 +43,8 @@ type Published struct {
 	HalfWidth *float64 // nominal; nil when none was published
 }
 
-// Compatibility says whether a verdict and the published number can both be
-// right. The caller decides; the zero value is for nothing to compare.
+// Compatibility says whether a verdict and the published number can both be right. The caller decides. The zero value
+// means that there is nothing to compare.
 type Compatibility uint8
 
 // The answers.
@@ -54,7 +54,7 @@ const (
 	Incompatible
 )
 
-// finding says what comes of a cell beside what was published.
+// finding compares a cell with the published number, in words.
 func (c *ComparisonCell) finding(opt table.Options) table.Cell {
 	ours := c.Verdict.Value
 	switch {
@@ -98,7 +98,7 @@ func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error
 	return c.longTable(g, opt).Write(w, f, opt)
 }
 
-// cellGrid is the cells by MAX, then strategy in order of first appearance.
+// cellGrid has the cells by MAX, then by strategy in the order of first appearance.
 type cellGrid struct {
 	strategies []string
 	maxima     []int
@@ -127,7 +127,7 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 	return g, nil
 }
 
-// at returns the cell, nil when there is none.
+// at returns a cell, nil if there is none.
 func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
 	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool {
 		return c.Strategy == strategy && c.Updates == updates && c.Max == maximum
@@ -138,7 +138,7 @@ func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
 	return &g.cells[i]
 }
 
-// cellRecord is a cell as JSON and CSV have it.
+// cellRecord is a cell in JSON and CSV.
 type cellRecord struct {
 	Strategy string `json:"strategy"`
 	Max      int    `json:"max"`
@@ -165,7 +165,7 @@ func newCellRecord(c *ComparisonCell) cellRecord {
 	return r
 }
 
-// cellTexts is what people see of a cell.
+// cellTexts are the texts of a cell for people.
 type cellTexts struct{ estimate, interval, published, finding, notes table.Cell }
 
 func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
@@ -182,8 +182,8 @@ func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellT
 	return t
 }
 
-// publishedText writes no more digits than the half-width justifies, and adds
-// no zeros to the value, which may not have been published with them.
+// publishedText writes at most the digits that the half-width justifies, and no trailing zeros that may not be in the
+// publication.
 func publishedText(p *Published, opt table.Options) string {
 	if p.HalfWidth == nil {
 		return number.Of(p.Value, 0).Format(p.Value, 0)
@@ -194,7 +194,7 @@ func publishedText(p *Published, opt table.Options) string {
 	return value.Format(p.Value, 0) + opt.PlusMinus() + s.Format(*p.HalfWidth, 0)
 }
 
-// longTable has one row a cell.
+// longTable has one row for each cell.
 func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 	t := &table.Table{Title: c.Title, Columns: []table.Column{
 		{Name: "MAX", Align: table.Right},
@@ -227,9 +227,9 @@ func (c *Comparison) allNotes(g *cellGrid, notes table.Footnotes) []string {
 	return slices.Concat(provenance(verdicts), notes.Paragraphs(), c.Notes)
 }
 
-// writeText prints as few tables as the width permits, with as even a number
-// of strategies as possible, the title above the first and the notes below the
-// last. A terminal too narrow for one strategy gets the long table.
+// writeText prints as few tables as the width permits, with about the same number of strategies in each. The title is
+// above the first table, and the notes are below the last one. If the terminal is too narrow for one strategy, it prints
+// the long table.
 func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) error {
 	tables, notes := g.wideTables(opt)
 	if tables == nil {
@@ -259,7 +259,7 @@ func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) erro
 	return nil
 }
 
-// wideTables returns nil when not even one strategy a table fits.
+// wideTables returns nil if not even one strategy fits.
 func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnotes) {
 	for parts := 1; parts <= max(len(g.strategies), 1); parts++ {
 		var tables []*table.Table
@@ -280,7 +280,7 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 	return nil, nil
 }
 
-// split cuts s into parts whose lengths differ by one at most.
+// split splits s into parts whose lengths differ by at most one.
 func split(s []string, parts int) [][]string {
 	out := make([][]string, parts)
 	for i := range out {
@@ -289,8 +289,8 @@ func split(s []string, parts int) [][]string {
 	return out
 }
 
-// wideTable has a column for each of the strategies and for every MAX the
-// lines that are not empty, with an empty row between.
+// wideTable has a column for each strategy. For every MAX it has the lines that are not empty, and an empty row after
+// them.
 func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt table.Options) *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
 	for _, s := range strategies {
@@ -311,7 +311,7 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 	return t
 }
 
-// valueName is what values are called, which are no estimates if each has bounds or is a fraction.
+// valueName is the name of the row of values: they are not estimates if each has bounds or is a fraction.
 func (g *cellGrid) valueName() string {
 	if slices.ContainsFunc(g.cells, func(c ComparisonCell) bool {
 		return c.Verdict.Accuracy != result.Exact && c.Verdict.Accuracy != result.Bounded && c.Verdict.Err == nil
@@ -321,7 +321,7 @@ func (g *cellGrid) valueName() string {
 	return "value"
 }
 
-// appendLines adds the rows of one MAX, which is named in the first.
+// appendLines adds the rows of one MAX. The first row names it.
 func appendLines(t *table.Table, maximum, value string, texts []cellTexts) {
 	lines := []struct {
 		label string
@@ -350,9 +350,9 @@ func appendLines(t *table.Table, maximum, value string, texts []cellTexts) {
 	}
 }
 
-// Chart has the probability over MAX, on a logarithmic axis, beside what was
-// published: a series a strategy, whose bars are the verdict's interval, or else
-// its half-width. Cells without a number are left out and interrupt the line.
+// Chart returns a plot of the probability over MAX, on a logarithmic axis, and of the
+// published numbers. It has a series for each strategy; a bar is the verdict's interval, or
+// its half-width. Cells without a number interrupt the line.
 //
 // The error says which strategy and MAX occur twice, or have no probability.
 //
@@ -381,7 +381,7 @@ func (c *Comparison) Chart() (*plot.Chart, error) {
 	return chart, nil
 }
 
-// series is the line of a strategy. What was published stands beside the last of several models.
+// series is the line of a strategy. The last model of several has the published points.
 func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Series, error) {
 	all := g.updates()
 	s := plot.Series{Name: strategy}
@@ -427,7 +427,7 @@ func verdictPoint(v *result.Verdict) (p plot.Point, ok bool) {
 	return p, true
 }
 
-// barred is a point with a bar of that half-width inside [0, 1]; nil is no bar.
+// barred returns a point with a bar of this half-width inside [0, 1]; nil means no bar.
 func barred(y float64, half *float64) plot.Point {
 	p := plot.Point{Y: y, Lo: y, Hi: y}
 	if half != nil {

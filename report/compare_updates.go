@@ -11,7 +11,7 @@ import (
 	"tilecheck/result"
 )
 
-// updatesLabel is what a row of the table of several models is called.
+// updatesLabel is the label of a row in the table of several models.
 func updatesLabel(updates string) string {
 	if updates == "published" {
 		return "faults"
@@ -30,8 +30,8 @@ func (g *cellGrid) updates() []string {
 	return out
 }
 
-// modelsTable has a column for each of the strategies and for every MAX a row with the published numbers and one for each of the models, which the
-// updates of their moves tell apart. Numbers have the three decimals of Table 3.6; the ends of intervals are rounded outward.
+// modelsTable has a column for each strategy. For every MAX it has a row with the published numbers and one for each
+// model, named by its updates. Numbers have three decimals, as in Table 3.6; the ends of intervals are rounded outward.
 func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
 	for _, s := range strategies {
@@ -80,7 +80,7 @@ func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 // apartMark marks a number that contradicts the published one.
 const apartMark = "*"
 
-// modelCell is the value and the interval of a cell, marked if it contradicts what was published.
+// modelCell is the value and the interval of a cell, with a mark if it contradicts the published number.
 func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	v := &c.Verdict
 	cell := valueCell(v, opt)
@@ -95,8 +95,8 @@ func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	return cell
 }
 
-// modelsNotes are those of the table of several models: what its rows and marks are, and the remarks of the verdicts, each once. A remark on PRISM's
-// half-width is left to other formats: this table has none.
+// modelsNotes explain the rows and marks of the table of several models, and have the remarks of the verdicts, each
+// once. A remark on PRISM's half-width is left out, because this table has no half-widths.
 func (c *Comparison) modelsNotes(g *cellGrid) []string {
 	var verdicts []result.Verdict
 	var remarks []string

@@ -38,7 +38,7 @@ func WriteGitHub(w io.Writer, rep *TestReport) error {
 	return err
 }
 
-// annotation is what is said about one place.
+// annotation is a message about one place.
 type annotation struct {
 	file      string
 	line, col int

@@ -60,7 +60,7 @@ func WriteHTML(w io.Writer, rep *TestReport, opt table.Options) error {
 	return err
 }
 
-// htmlPage is what the template shows.
+// htmlPage has the data of the template.
 type htmlPage struct {
 	Title, Version, Conclusion string
 	VerdictClass, VerdictMark  string
@@ -85,7 +85,7 @@ type htmlPage struct {
 	Notes                      []string
 }
 
-// htmlOutcome is how an outcome looks: nothing is said by its colour alone.
+// htmlOutcome is an outcome on the page. The mark and the word say what the colour says.
 type htmlOutcome struct{ Class, Mark, Word string }
 
 func htmlOutcomeOf(o TestOutcome) htmlOutcome {
@@ -93,7 +93,7 @@ func htmlOutcomeOf(o TestOutcome) htmlOutcome {
 	return htmlOutcome{strings.ReplaceAll(o.String(), " ", "-"), mark, o.String()}
 }
 
-// htmlCount is a number of results with an outcome, and its part of a bar of 1000.
+// htmlCount is the number of results with an outcome, and its share of a bar of 1000 units.
 type htmlCount struct {
 	htmlOutcome
 	N        int
@@ -210,10 +210,10 @@ func (rep *TestReport) htmlMeta() []part {
 	return out
 }
 
-// maxCards is how many failures a page has in detail above its suites.
+// maxCards is the number of failures that a page has in detail.
 const maxCards = 200
 
-// htmlFailures returns what failed, and how many failures are left to the suites.
+// htmlFailures returns the failures in detail, and the number of those that only the suites have.
 func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left int) {
 	failures := rep.failures()
 	left = max(len(failures)-maxCards, 0)
@@ -253,7 +253,7 @@ func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 // htmlID names the i-th part of a kind, from 1.
 func htmlID(kind string, i int) string { return kind + "-" + strconv.Itoa(i+1) }
 
-// sections lists the parts of the page that are there.
+// sections lists the sections of the page that are not empty.
 func (p *htmlPage) sections() []htmlSection {
 	all := []htmlSection{
 		{"failures", "What failed", len(p.Failures)},

@@ -44,15 +44,16 @@ type curve struct {
 	points []labelled
 }
 
+// labelled is a point with its text.
 type labelled struct {
 	dot
 	text string
 }
 
-// dot is a number with the ends of its bar.
+// dot is a point with the ends of its bar.
 type dot struct{ x, y, low, high float64 }
 
-// experiments collects the pictures there are to draw, in the order of the suite.
+// experiments collects the experiments to draw, in the order of the suite.
 func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	groups := make(map[string][]*TestResult)
 	var order []string
@@ -76,7 +77,7 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	return out
 }
 
-// newExperiment returns nil when the results of one property make no picture.
+// newExperiment returns nil if the results of a property are not enough for a picture.
 func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
 	constant := experimentConstant(results)
 	if constant == "" {
@@ -93,17 +94,17 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 			continue
 		}
 		if len(varying) == 1 { // else there are several expectations at one place
-			e.expect(x, r.Expected)
+			e.addExpected(x, r.Expected)
 		}
 		if p, ok := experimentPoint(r, x, opt); ok {
 			rest := result.Valuation(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			e.add(strings.TrimSpace(r.Engine+" "+rest.String()), p)
+			e.addPoint(strings.TrimSpace(r.Engine+" "+rest.String()), p)
 		}
 	}
 	return e.finish(engines)
 }
 
-// pick returns the constants of a result whose names are wanted.
+// pick returns the constants of a result with the wanted names.
 func pick(r *TestResult, wanted func(name string) bool) []result.Constant {
 	var out []result.Constant
 	for _, c := range r.Constants {
@@ -114,8 +115,8 @@ func pick(r *TestResult, wanted func(name string) bool) []result.Constant {
 	return out
 }
 
-// add puts a point into the series of that name.
-func (e *experiment) add(name string, p labelled) {
+// addPoint adds a point to a series.
+func (e *experiment) addPoint(name string, p labelled) {
 	i := slices.IndexFunc(e.series, func(s curve) bool { return s.name == name })
 	if i < 0 {
 		i = len(e.series)
@@ -124,15 +125,15 @@ func (e *experiment) add(name string, p labelled) {
 	e.series[i].points = append(e.series[i].points, p)
 }
 
-// expect adds an expectation if it is a number; engines have the same ones.
-func (e *experiment) expect(x float64, text string) {
+// addExpected adds an expectation, if it is a number. The engines have the same ones.
+func (e *experiment) addExpected(x float64, text string) {
 	y, ok := plainNumber(text)
 	if ok && !slices.ContainsFunc(e.expected, func(p dot) bool { return p.x == x }) {
 		e.expected = append(e.expected, dot{x: x, y: y, low: y, high: y})
 	}
 }
 
-// finish orders what was collected; it returns nil when that is too little for a picture.
+// finish sorts the points. It returns nil if they are not enough for a picture.
 func (e *experiment) finish(engines []string) *experiment {
 	e.series = slices.DeleteFunc(e.series, func(s curve) bool { return len(s.points) < minExperiment })
 	if len(e.series) == 0 {
@@ -181,7 +182,7 @@ func constantValues(results []*TestResult, name string) map[string]bool {
 	return values
 }
 
-// experimentConstant is the constant with the most values, if those are numbers and enough for a picture.
+// experimentConstant is the constant with the most values, if these are numbers and enough for a picture.
 func experimentConstant(results []*TestResult) string {
 	best, most := "", minExperiment-1
 	for _, c := range results[0].Constants {
@@ -204,7 +205,8 @@ func constantNumber(r *TestResult, name string) (float64, bool) {
 	return 0, false
 }
 
-// plainNumber reads a text that is a number, "~" before it or not, or a fraction; not a huge one, which no axis can show.
+// plainNumber reads a number, perhaps with "~" before it, or a fraction. It refuses huge numbers, which no axis can
+// show.
 func plainNumber(text string) (float64, bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "~"))
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
@@ -218,7 +220,7 @@ func plainNumber(text string) (float64, bool) {
 	return x, math.Abs(x) < 1e300
 }
 
-// experimentPoint is the value of a result with its interval, in words too.
+// experimentPoint returns the value of a result with its interval and a text.
 func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, ok bool) {
 	v := r.Verdict
 	if v == nil || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
@@ -239,7 +241,7 @@ func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, o
 	return p, true
 }
 
-// htmlFigure is a picture as the template draws it.
+// htmlFigure has the data of a picture for the template.
 type htmlFigure struct {
 	Property, Place, Setting, Label, Constant, Note string
 	Width, Height, Axis, NameX, NameY               string
@@ -273,7 +275,7 @@ func (rep *TestReport) htmlFigures(opt table.Options) (out []htmlFigure, more st
 	return out, ""
 }
 
-// axis maps numbers to coordinates; a logarithmic one has positive numbers only.
+// axis maps numbers to coordinates. A logarithmic axis has positive numbers only.
 type axis struct {
 	low, high float64 // of the numbers
 	from, to  float64 // of the coordinates
@@ -288,7 +290,7 @@ func (a axis) at(x float64) float64 {
 	return a.from + (x-low)/(high-low)*(a.to-a.from)
 }
 
-// newFigure is an empty picture with ticks at some numbers of its axes.
+// newFigure returns an empty picture with ticks at some numbers of its axes.
 func newFigure(ax, ay axis, xs, ys []float64) htmlFigure {
 	return htmlFigure{
 		Width: svgNumber(figureWidth), Height: svgNumber(figureHeight),
@@ -316,7 +318,7 @@ func (e *experiment) figure() htmlFigure {
 	return f
 }
 
-// axes chooses what the axes show, and returns the values of the constant in order.
+// axes returns the values of the constant in order, and the axes.
 func (e *experiment) axes() (xs []float64, ax, ay axis) {
 	low, high := math.Inf(1), math.Inf(-1)
 	take := func(p dot) {
@@ -355,7 +357,7 @@ func (e *experiment) axes() (xs []float64, ax, ay axis) {
 	return xs, ax, ay
 }
 
-// xTicks names the values of the constant where there is room.
+// xTicks labels the values of the constant if there is room.
 func xTicks(ax, ay axis, xs []float64) []htmlTick {
 	const room = 38
 	var out []htmlTick
@@ -384,7 +386,7 @@ func yTicks(ay axis, ys []float64) []htmlTick {
 	return out
 }
 
-// roundNumbers are about five within an axis.
+// roundNumbers returns about five round numbers of an axis.
 func roundNumbers(ay axis) []float64 {
 	step := niceStep((ay.high - ay.low) / 5)
 	var out []float64
@@ -394,7 +396,7 @@ func roundNumbers(ay axis) []float64 {
 	return out
 }
 
-// niceStep is 1, 2 or 5 times a power of ten, at least x.
+// niceStep returns the smallest number 1, 2 or 5 times a power of ten that is at least x.
 func niceStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, n := range []float64{1, 2, 5} {
@@ -426,7 +428,7 @@ func (f *htmlFigure) addSeries(s curve, ax, ay axis, shift float64) {
 	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: s.name, Mark: "dot", Path: markPath(s.look, 14, 7, 4), Line: true})
 }
 
-// addExpected draws crosses where the expectations are.
+// addExpected draws crosses at the expectations.
 func (f *htmlFigure) addExpected(points []dot, ax, ay axis) {
 	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
 	out := htmlSeries{Class: "expected"}

@@ -15,24 +15,24 @@ import (
 	"tilecheck/result/agree"
 )
 
-// htmlSuite is the files of a folder.
+// htmlSuite has the files of a folder.
 type htmlSuite struct {
 	ID, Folder string
 	Files      []*htmlFile
 }
 
-// htmlFile is the results of a properties file.
+// htmlFile has the results of a properties file.
 type htmlFile struct {
 	Name, Model string
-	Open        bool // because something in it failed, or because there is little else
+	Open        bool // unfolded: it has a failure, or the report is small
 	Counts      []htmlCount
 	Engines     []string
-	Compare     bool // there are engines to compare
+	Compare     bool // there are several engines
 	Rows        []*htmlRow
 	results     []TestResult
 }
 
-// htmlRow is a property under one valuation, with a cell an engine.
+// htmlRow is a property under one valuation, with a cell for each engine.
 type htmlRow struct {
 	Line, Name, Property, Setting, Expected string
 	Model                                   string // if the file has results of several
@@ -48,7 +48,7 @@ type htmlCell struct {
 	Details                             []part
 }
 
-// maxOpenResults is how many results a report may have for every file to be unfolded.
+// maxOpenResults is the largest number of results with which every file is unfolded.
 const maxOpenResults = 60
 
 func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite {
@@ -73,7 +73,7 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 			s := &suites[folders[folder]]
 			s.Files = append(s.Files, f)
 		}
-		row := f.add(r, rows, logs, opt)
+		row := f.addResult(r, rows, logs, opt)
 		if several[r.source()] {
 			row.Model = r.Model
 		}
@@ -86,9 +86,9 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 	return suites
 }
 
-// add puts a result into the row of its property and valuation, or begins one:
-// an engine may have the same property twice.
-func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
+// addResult adds a result to the row of its property and valuation, or to a new row if the engine has the same property
+// twice.
+func (f *htmlFile) addResult(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
 	f.results = append(f.results, *r)
 	engine := slices.Index(f.Engines, r.Engine)
 	key := r.question() + "\x00" + result.Valuation(r.Constants).String()
@@ -112,12 +112,12 @@ func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, 
 	return row
 }
 
-// question is a text that tells a property of a run from all others, whatever the engine and the valuation.
+// question is a text that identifies a property of a run, for all engines and valuations.
 func (r *TestResult) question() string {
 	return strings.Join([]string{r.source(), r.Model, r.Props, strings.Join(r.Args, "\n"), r.title(), strconv.Itoa(r.Line)}, "\x00")
 }
 
-// finish adds what is known when the file is complete.
+// finish sets the fields that need the complete file.
 func (f *htmlFile) finish() {
 	t := tallyOf(f.results)
 	f.Counts = htmlCounts(t)
@@ -173,7 +173,7 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 	return c
 }
 
-// htmlMore is what a cell folds away: of what passed only warnings.
+// htmlMore returns the folded details of a cell: only warnings if the result passed.
 func (r *TestResult) htmlMore() []part {
 	var out []part
 	add := func(name, text string, code bool) {
@@ -201,7 +201,7 @@ func (r *TestResult) htmlMore() []part {
 	return out
 }
 
-// agreement says what the answers of the engines to one property have to do with each other.
+// agreement says whether the answers of the engines to one property agree.
 func agreement(results []*TestResult) (word, class string) {
 	var answers []*TestResult
 	for _, r := range results {
@@ -241,7 +241,7 @@ const (
 	maxHTMLLogs = 4 << 20  // bytes of all
 )
 
-// htmlLog is the output of a tool, once for all the results of a run.
+// htmlLog is the output of a tool, which all results of a run share.
 type htmlLog struct {
 	ID, Title, Text string
 	N               int

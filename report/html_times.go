@@ -6,35 +6,34 @@ import (
 	"strings"
 )
 
-// minTimed is the number of cases from which on their times make a picture.
+// minTimed is the smallest number of runs for a picture of times.
 const minTimed = 5
 
-// timed is a run that two engines have come to an end with, or to a limit.
-type timed struct {
+// timedRun is a run that two engines finished, or that reached a limit.
+type timedRun struct {
 	dot
 	marks int // index of timedMarks
 	text  string
 }
 
-// timedMarks are what became of a run on either engine, the gravest last.
+// timedMarks are the outcomes of a run on two engines, the gravest last.
 var timedMarks = [...]string{"both as expected", "a limit of time or memory", "not as expected"}
 
-// htmlTimes draws, for the first engine and each other, how long each took for the
-// same runs, on logarithmic axes.
+// htmlTimes draws the times of the same runs, for the first engine and each other one, on logarithmic axes.
 func (rep *TestReport) htmlTimes() []htmlFigure {
 	var out []htmlFigure
 	engines := rep.engines()
 	for i := 1; i < len(engines); i++ {
-		if points := rep.timed(engines[0], engines[i]); len(points) >= minTimed {
+		if points := rep.timedRuns(engines[0], engines[i]); len(points) >= minTimed {
 			out = append(out, timesFigure(engines[0], engines[i], points))
 		}
 	}
 	return out
 }
 
-// timed pairs the runs of two engines, in the order of the suite. Those that one of
-// them refuses, or whose results were kept, have no time.
-func (rep *TestReport) timed(first, second string) []timed {
+// timedRuns pairs the runs of two engines, in the order of the suite. A run without a time is left out: one that an
+// engine does not support, or a cached one.
+func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	type run struct {
 		seconds float64
 		mark    int
@@ -54,14 +53,14 @@ func (rep *TestReport) timed(first, second string) []timed {
 		}
 		runs[key][r.Engine] = run{r.Run, max(mark, runs[key][r.Engine].mark)}
 	}
-	var out []timed
+	var out []timedRun
 	for _, key := range order {
 		a, ok := runs[key][first]
 		b, too := runs[key][second]
 		if !ok || !too {
 			continue
 		}
-		out = append(out, timed{
+		out = append(out, timedRun{
 			dot{x: a.seconds, y: b.seconds},
 			max(a.mark, b.mark), fmt.Sprintf("%s: %s %.3g s, %s %.3g s", strings.TrimSpace(key), first, a.seconds, second, b.seconds),
 		})
@@ -81,7 +80,7 @@ func timedMark(o TestOutcome) (mark int, ended bool) {
 	return 0, false
 }
 
-func timesFigure(first, second string, points []timed) htmlFigure {
+func timesFigure(first, second string, points []timedRun) htmlFigure {
 	low, high, faster := math.Inf(1), 0.0, 0
 	for _, p := range points {
 		low, high = min(low, p.x, p.y), max(high, p.x, p.y)

@@ -152,7 +152,7 @@ func (rep *TestReport) newSuite(file string) *junitSuite {
 	return s
 }
 
-// count fills in the attributes when the suite is complete.
+// count sets the attributes of a complete suite.
 func (s *junitSuite) count() {
 	t := &s.tally
 	s.Tests = t.total
@@ -197,14 +197,14 @@ func (r *TestResult) junitCase() junitCase {
 	return c
 }
 
-// className is what tools group by: they take the part before the last dot for a package.
+// className is the name that tools group by: they take the part before the last dot as a package.
 func (r *TestResult) className() string {
 	file := strings.TrimLeft(path.Clean(filepath.ToSlash(r.source())), "./")
 	file = strings.NewReplacer(".", "_", "/", ".").Replace(file)
 	return strings.Trim(strings.ReplaceAll(r.Engine, ".", "_")+"."+file, ".")
 }
 
-// junitOutcome is nil for what passed.
+// junitOutcome returns nil for a result that passed.
 func (r *TestResult) junitOutcome() *junitOutcome {
 	if r.Outcome == TestPassed {
 		return nil
@@ -224,7 +224,7 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	return &junitOutcome{Type: r.Outcome.String(), Message: printable.Text(message), Text: printable.Text(body.String())}
 }
 
-// seconds is a time in JUnit XML, empty when it is unknown: no exponent, and no less than a millisecond.
+// seconds is a time in JUnit XML: without exponent, at least a millisecond, empty if it is unknown.
 func seconds(x float64) string {
 	if !(x > 0) || x > 1e12 {
 		return ""
@@ -255,7 +255,7 @@ func xmlText(text string) string {
 	return b.String()
 }
 
-// middleOut shortens a long text to about limit bytes, saying how many are left out.
+// middleOut shortens a long text to about limit bytes, and says how many bytes are left out.
 func middleOut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

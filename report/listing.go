@@ -9,8 +9,7 @@ import (
 	"tilecheck/result"
 )
 
-// writeListings prints what filter(print, ...) asks for, a state a line as PRISM
-// does: number:(valuation)=value.
+// writeListings prints the states of filter(print, ...), one on a line as PRISM does: number:(valuation)=value.
 func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
 	var b bytes.Buffer
 	for i := range verdicts {
@@ -39,7 +38,7 @@ func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt t
 	return err
 }
 
-// withConstants tells the listings of an experiment apart.
+// withConstants returns the constants, to distinguish the listings of an experiment.
 func withConstants(v *result.Verdict) string {
 	if len(v.Constants) == 0 {
 		return ""
@@ -47,7 +46,7 @@ func withConstants(v *result.Verdict) string {
 	return ", " + result.Valuation(v.Constants).String()
 }
 
-// stateText is a value; one that is not known is a question mark.
+// stateText is a value; an unknown value is a question mark.
 func stateText(x result.Value, opt table.Options) string {
 	if x.Kind == result.NoValue {
 		return "?"

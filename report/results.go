@@ -12,7 +12,7 @@ import (
 	"tilecheck/result"
 )
 
-// ResultsStyle is one of the forms in which PRISM's -exportresults writes results.
+// ResultsStyle is a form of PRISM's -exportresults.
 type ResultsStyle string
 
 // The styles: lists and matrices separated by tabs or commas, one table for all
@@ -28,7 +28,7 @@ const (
 	ResultsComment   ResultsStyle = "comment"
 )
 
-// ParseResultsStyle returns the style of that name; empty is list, as in PRISM.
+// ParseResultsStyle returns the style with a name; empty is list, as in PRISM.
 func ParseResultsStyle(name string) (ResultsStyle, error) {
 	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsMatrix, ResultsMatrixCSV, ResultsDataFrame, ResultsComment}
 	switch s := ResultsStyle(name); {
@@ -42,9 +42,8 @@ func ParseResultsStyle(name string) (ResultsStyle, error) {
 	return "", fmt.Errorf("unknown style %q of results, want list, csv, matrix, matrix,csv, dataframe or comment", name)
 }
 
-// ExportResults writes verdicts as PRISM's -exportresults does: values with 12
-// significant digits, constants only where they vary (all of them in
-// comments), no intervals, and nothing quoted but properties.
+// ExportResults writes verdicts as PRISM's -exportresults does: values with 12 significant digits, only the constants
+// that vary (all constants in comments), no intervals, and quotes around properties only.
 func ExportResults(w io.Writer, style ResultsStyle, verdicts []result.Verdict) error {
 	out := bufio.NewWriter(w)
 	groups := groupResults(verdicts)
@@ -69,15 +68,14 @@ func ExportResults(w io.Writer, style ResultsStyle, verdicts []result.Verdict) e
 	return out.Flush()
 }
 
-// resultGroup is the verdicts of one property.
+// resultGroup has the verdicts of one property.
 type resultGroup struct {
 	verdicts []*result.Verdict
 	varying  []string // constants with several values, in order
 }
 
-// groupResults puts the verdicts of a property together: engines have those of
-// one valuation of the model's constants together. A property that is there
-// twice has every valuation twice.
+// groupResults groups the verdicts by property. Engines order them by the valuation of the model's constants first. A
+// property that occurs twice has every valuation twice.
 func groupResults(verdicts []result.Verdict) []*resultGroup {
 	var order []*resultGroup
 	groups := make(map[string]*resultGroup)
@@ -143,7 +141,7 @@ func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 	return nil
 }
 
-// exportTitle separates properties and names the next, if there are several.
+// exportTitle separates properties and names the next one, if there are several.
 func exportTitle(w io.Writer, groups []*resultGroup, i int, separator string) {
 	if i > 0 {
 		fmt.Fprintln(w)
@@ -208,8 +206,8 @@ func (m *resultMatrix) write(fixed []string) error {
 	return nil
 }
 
-// matrix writes one matrix: its title, the values of the last constant, and the
-// rows. A single constant has one row without a value before it, none has one cell.
+// matrix writes one matrix: its title, the values of the last constant, and the rows. With a single constant, it has one
+// row without a value before it; without constants, one cell.
 func (m *resultMatrix) matrix(fixed []string) error {
 	var title []string
 	for k, value := range fixed {
@@ -321,8 +319,8 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 	return nil
 }
 
-// exportedValue is a result as PRISM writes it: 12 significant digits, fractions
-// in full, ranges as Java writes doubles, errors with their text.
+// exportedValue is a result as PRISM writes it: 12 significant digits, complete fractions, ranges as Java writes
+// float64, errors with their text.
 func exportedValue(v *result.Verdict) string {
 	x := v.Value
 	switch {

@@ -7,7 +7,7 @@ import (
 	"tilecheck/result/agree"
 )
 
-// TestReport is what a run of a test suite has to say.
+// TestReport is the result of a run of a test suite.
 type TestReport struct {
 	Title   string
 	Engines []string     // in the order asked for
@@ -15,26 +15,26 @@ type TestReport struct {
 	Started time.Time
 	Elapsed time.Duration
 	Notes   []string // paragraphs: seed, shard, what was not found
-	// Elsewhere is the number of tests of a suite of which this part has none: they
-	// are all in other parts.
+	// Elsewhere is the number of tests of the suite if all of them are in other parts, otherwise 0.
 	Elsewhere int
 	// Compared counts the comparisons of the engines with each other.
 	Compared agree.Tally
-	// Baseline is how the run differs from an earlier one, for JSON; nil without one.
+	// Baseline has the changes since an earlier run; nil without one. Only JSON has it.
 	Baseline *Baseline
-	// Findings are what is wrong with annotations, whatever the engines say, in the order of files and lines.
+	// Findings are the mistakes in annotations, in the order of files and lines.
 	Findings []TestFinding
 }
 
-// TestFinding is an annotation that does not do what it looks like: malformed, shadowed by an earlier one, or one that fits
-// no run of the suite.
+// TestFinding is an annotation that has no effect: it is malformed, an earlier one hides it, or it fits no run of the
+// suite.
 type TestFinding struct {
 	File      string
 	Line, Col int // 1-based
 	Message   string
 }
 
-// TestResult is one property of one run, under one valuation, on one engine: an expectation and what became of it.
+// TestResult is a row of a test report: one property of one run, under one valuation, on one engine, with its
+// expectation and outcome.
 type TestResult struct {
 	// Model and Props are the files of the run, Args its switches; paths are as the user named them.
 	Model, Props string
@@ -49,34 +49,33 @@ type TestResult struct {
 	Line, Col    int
 	ExpectedLine int
 	Outcome      TestOutcome
-	// Expected and Got are texts for people: the annotation's value, and the verdict's.
+	// Expected and Got are texts for people: the value of the annotation, and that of the verdict.
 	Expected, Got string
-	// Reason says why, unless Outcome is TestPassed.
+	// Reason explains an Outcome other than TestPassed.
 	Reason string
-	// Verdict is nil when there is none.
+	// Verdict is nil if the engine gave none.
 	Verdict *result.Verdict
 	// Rerun is a command line that repeats this result alone.
 	Rerun string
-	// Log is the output of the tool, if one ran and it is worth keeping.
+	// Log is the output of a tool, empty if the result does not need it.
 	Log    string
 	Cached bool // the verdict comes from the cache
-	// Seconds is the time of this result alone, as far as it is known; that of the run is shared by its results.
+	// Seconds is the time of this result alone; 0 if it is unknown.
 	Seconds float64
-	// Run is the time of the run that the result is part of, reading and building the
-	// model included; 0 if nothing was run.
+	// Run is the time of the whole run, with reading and building the model; 0 if nothing was run.
 	Run float64
 }
 
-// TestOutcome is what became of an expectation.
+// TestOutcome is the outcome of an expectation.
 type TestOutcome uint8
 
 // The outcomes, the gravest first.
 const (
-	TestError       TestOutcome = iota // could not be run: files with errors, an engine that is not there, an interrupt
+	TestError       TestOutcome = iota // could not be run: errors in files, a missing engine, an interrupt
 	TestLimit                          // a limit of time or memory was hit
-	TestFailed                         // the verdict is not what is expected
+	TestFailed                         // the verdict is not the expected one
 	TestDisagreed                      // engines contradict each other
-	TestUnsupported                    // the engine refuses by name
+	TestUnsupported                    // the engine does not support something
 	TestUnchecked                      // there is a verdict and no expectation
 	TestNotTested                      // the expectation is ?, or no annotation fits
 	TestPassed

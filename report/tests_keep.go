@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// keptResult is a result with what JSON lines leave out.
+// keptResult is a result with the fields that JSON lines do not have.
 type keptResult struct {
 	testRecord
-	Values []string `json:"values,omitempty"` // of the constants, as they are written
-	Judged bool     `json:"judged"`           // there is a verdict, perhaps one that says nothing
+	Values []string `json:"values,omitempty"` // of the constants, as in the files
+	Judged bool     `json:"judged"`           // there is a verdict, perhaps an empty one
 }
 
 // EncodeResults returns results as text that [DecodeResults] reads.
@@ -26,8 +26,8 @@ func EncodeResults(results []TestResult) ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-// DecodeResults reads what [EncodeResults] wrote. Every report of the results is
-// the same as of those that were written; what is not UTF-8 is lost.
+// DecodeResults reads the text of [EncodeResults]. Every report of the decoded results is the same as that of the
+// original ones, except for bytes that are not UTF-8.
 func DecodeResults(text []byte) ([]TestResult, error) {
 	var kept []keptResult
 	dec := json.NewDecoder(bytes.NewReader(text))

@@ -7,9 +7,8 @@ import (
 	"tilecheck/report/table"
 )
 
-// linesSchema is the version of the fields of JSON lines. New members do not
-// change it; a member that goes or gets another meaning does. In version 1 the
-// members of the verdict were those of an object "verdict".
+// linesSchema is the version of the fields of JSON lines. A new member does not change it; a removed member or a new
+// meaning does. In version 1, an object "verdict" had the members of the verdict.
 const linesSchema = 2
 
 type lineType struct {
@@ -39,12 +38,10 @@ type summaryLine struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// WriteJSONLines prints a run of a test suite as JSON objects, one a line: a
-// header, every result, every finding, and a summary. [ReadJSONLines] reads it
-// back. What does not apply is absent, as in all JSON of this package.
-// `tilecheck schema test` says what results, findings (its annotations) and the
-// summary have; the header has its members title, engines and started, and
-// "schema", 2: new members do not change it.
+// WriteJSONLines prints a run of a test suite as JSON objects, one on a line: a header, every result, every finding, and
+// a summary. [ReadJSONLines] reads them. A member that does not apply is absent. `tilecheck schema test` has the members
+// of results, findings (as annotations) and the summary. The header has the members title, engines and started, and
+// "schema", the version 2.
 //
 // The error is that of w.
 func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {

@@ -19,8 +19,8 @@ const MaxTestsMarkdown = 60_000
 // maxMarkdownCell is the length in bytes after which a cell is cut.
 const maxMarkdownCell = 300
 
-// writeMarkdown prints the counts, a table of what failed, and the rest folded
-// away. When the budget is used up, rows are left out, and their number is said.
+// writeMarkdown prints the counts, a table of failures, and folded parts. When the budget is used up, it leaves out rows
+// and says how many.
 func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	title := rep.Title
 	if title == "" {
@@ -75,7 +75,7 @@ func markdownSetting(r *TestResult) string {
 	return ""
 }
 
-// markdownReruns has the commands of the failures, one a line.
+// markdownReruns prints the commands that repeat the failures, one on a line.
 func markdownReruns(b *budget, failures []failureRow) {
 	var lines []string
 	seen := make(map[string]bool)
@@ -123,15 +123,14 @@ func (rep *TestReport) markdownFindings(b *budget) {
 
 func markdownRow(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-// inlineText escapes text for a line of Markdown, and keeps "@name" from
-// notifying the user of that name.
+// inlineText escapes text for a line of Markdown. It keeps "@name" from notifying the user with that name.
 func inlineText(text string) string {
 	return strings.ReplaceAll(table.MarkdownText(text), "@", "@<!-- -->")
 }
 
 func codeCell(text string) string { return table.MarkdownCode(cut(text, maxMarkdownCell)) }
 
-// cut shortens text to about limit bytes by leaving out its middle.
+// cut shortens text to about limit bytes. It leaves out the middle.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -146,13 +145,13 @@ func cut(text string, limit int) string {
 	return text[:head] + " ... " + text[tail:]
 }
 
-// budget is text that must not become longer than a number of bytes.
+// budget is a text with a limited number of bytes.
 type budget struct {
 	text bytes.Buffer
 	left int
 }
 
-// must appends a part that is known to be small.
+// must appends a small part without checking the budget.
 func (b *budget) must(s string) {
 	b.text.WriteString(s)
 	b.left -= len(s)
@@ -160,7 +159,7 @@ func (b *budget) must(s string) {
 
 func (b *budget) try(s string) bool { return b.tryKeeping(s, 0) }
 
-// tryKeeping appends s if keep bytes are left after it.
+// tryKeeping appends s if at least keep bytes are left after it.
 func (b *budget) tryKeeping(s string, keep int) bool {
 	if len(s)+keep > b.left {
 		return false
@@ -174,15 +173,15 @@ const (
 	rowsLimit = 120 // bytes that the line about rows left out takes
 )
 
-// open begins a part that is folded away, if there is room for it and keep bytes more.
+// open begins a folded part if there is room for it and keep bytes more.
 func (b *budget) open(summary string, keep int) bool {
 	return b.tryKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
 }
 
 func (b *budget) close() { b.must(foldEnd) }
 
-// rows appends a table of as many rows as fit, and says how many do not;
-// left counts those that the caller left out.
+// rows appends a table with as many rows as fit, and says how many are left out; left counts those that the caller left
+// out.
 func (b *budget) rows(head string, rows []string, left int, what string) {
 	if !b.tryKeeping(head, rowsLimit) {
 		b.must(fmt.Sprintf("%d %s are left out\n\n", len(rows)+left, what))
@@ -200,7 +199,7 @@ func (b *budget) rows(head string, rows []string, left int, what string) {
 	}
 }
 
-// table appends a table that is folded away, and its notes below it.
+// table appends a folded table and its notes.
 func (b *budget) table(summary string, t *table.Table) {
 	names := make([]string, len(t.Columns))
 	rule := "|"

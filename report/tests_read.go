@@ -15,12 +15,10 @@ import (
 	"tilecheck/result"
 )
 
-// ReadJSONLines reads what [WriteJSONLines] wrote. Members it does not know are
-// passed over.
+// ReadJSONLines reads the output of [WriteJSONLines]. It ignores members that it does not know.
 //
-// Text that is not a whole report is refused: no header, another schema, a line
-// that is longer than 16 MB, is not an object or has a member of the wrong type,
-// a missing summary or one that counts other results. The error is a
+// An incomplete report is an error: one without header or with another schema, a line that is longer than 16 MB, is not
+// an object or has a member of the wrong type, and a missing summary or one that counts other results. The error is a
 // [*syntax.Error] with the file and the line, or that of r.
 func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
 	in := &linesReader{rep: new(TestReport)}
@@ -48,8 +46,7 @@ func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
 	return in.rep, nil
 }
 
-// maxLine is longer than any line that WriteJSONLines writes: a result keeps 64 kB
-// of a log.
+// maxLine is longer than any line of WriteJSONLines: a result has at most 64 kB of a log.
 const maxLine = 16 << 20
 
 type linesReader struct {
@@ -59,7 +56,7 @@ type linesReader struct {
 	closed bool // the summary was read
 }
 
-// end is called where the text ends.
+// end checks that the report is complete.
 func (in *linesReader) end() error {
 	if !in.closed {
 		return errors.New("the report ends here, want a summary: it was not written completely")
@@ -67,7 +64,7 @@ func (in *linesReader) end() error {
 	return nil
 }
 
-// read takes one line.
+// read reads a line.
 func (in *linesReader) read(line []byte) error {
 	var head struct {
 		Type   string `json:"type"`
@@ -139,8 +136,7 @@ func (in *linesReader) finding(line []byte) error {
 	return nil
 }
 
-// summary compares the counts with what was read, so that a report that lost
-// lines is not taken for a whole one.
+// summary compares the counts with the results, so that a report with lost lines is refused.
 func (in *linesReader) summary(line []byte) error {
 	s := summaryLine{testCounts: testCounts{Seconds: -1}}
 	if err := unmarshal(line, &s); err != nil {
@@ -180,7 +176,7 @@ func (in *linesReader) result(line []byte) error {
 	return nil
 }
 
-// readOld takes over the verdict of schema 1.
+// readOld reads the verdict of schema 1.
 func (r *testRecord) readOld(line []byte) error {
 	own := r.Record
 	var old struct {

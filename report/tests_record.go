@@ -9,8 +9,7 @@ import (
 	"tilecheck/result"
 )
 
-// testRecord is a result as JSON, JSON lines and CSV have it: with the members
-// of its verdict, but those that the result has itself.
+// testRecord is a row in JSON, JSON lines and CSV. It has the members of its verdict too.
 type testRecord struct {
 	Outcome      string   `json:"outcome"`
 	Model        string   `json:"model,omitempty"`
@@ -74,7 +73,7 @@ func (f *TestFinding) record() findingRecord {
 	return findingRecord{f.File, f.Line, f.Col, f.Message}
 }
 
-// testHeading is what is known before a run.
+// testHeading is the part of a report that is known before the run.
 type testHeading struct {
 	Title   string   `json:"title,omitempty"`
 	Engines []string `json:"engines,omitempty"`
@@ -89,7 +88,7 @@ func (rep *TestReport) heading() testHeading {
 	return h
 }
 
-// testCounts has every count, zero or not.
+// testCounts has the number of results of every outcome, also if it is zero.
 type testCounts struct {
 	Results     int               `json:"results"`
 	Fail        int               `json:"fail"`
@@ -115,7 +114,7 @@ func (rep *TestReport) counts() testCounts {
 	}
 }
 
-// testSummary is what JSON has beside the results.
+// testSummary is the summary in JSON.
 type testSummary struct {
 	testHeading
 	testCounts

@@ -15,15 +15,12 @@ const maxReasons = 40
 
 // WriteTests prints a run of a test suite.
 //
-// The table for people has what failed in detail, with the place, what was
-// expected, what came and how to repeat it; then the reasons of what was not
-// judged with their counts; then the counts by folder and engine; then the
-// findings and notes. Its last line says it all. Of many failures with one reason only the first are shown, and
-// how many more there are. Markdown has the same for a pull request in at most
-// [MaxTestsMarkdown] bytes.
+// The table for people has the failures in detail: the place, the expectation, the answer and a command that repeats it.
+// Of many failures with one reason it has only the first, and the number of the others. Then it has the reasons of
+// results that were not judged, the counts by folder and engine, and the findings and notes. The last line is the
+// conclusion. Markdown has the same for a pull request in at most [MaxTestsMarkdown] bytes.
 //
-// The summary of JSON has the counts, the findings as "annotations", and what
-// changed since the baseline.
+// The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
 //
 // The error is that of w.
 func WriteTests(w io.Writer, f table.Format, rep *TestReport, opt table.Options) error {
@@ -75,9 +72,8 @@ func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 	return err
 }
 
-// writeDetail prints one result as a heading that editors can jump to and a
-// block of lines. The heading and the command are not broken, so that they can
-// be copied.
+// writeDetail prints a result as a heading that editors can jump to and a block of lines. The heading and the command
+// are not wrapped, so that they can be copied.
 func (r *TestResult) writeDetail(b *bytes.Buffer, opt table.Options) {
 	b.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
@@ -103,7 +99,7 @@ func (r *TestResult) writeDetail(b *bytes.Buffer, opt table.Options) {
 	b.WriteByte('\n')
 }
 
-// reasonTable has the reasons of what neither passed nor failed.
+// reasonTable has the reasons of results that neither passed nor failed.
 func (rep *TestReport) reasonTable() *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "outcome"},
@@ -127,7 +123,7 @@ func (rep *TestReport) reasonTable() *table.Table {
 	return t
 }
 
-// folderTable has the counts by folder and engine, without outcomes that nothing had.
+// folderTable has the counts by folder and engine, without the outcomes that do not occur.
 func (rep *TestReport) folderTable() *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, o := range tallyOrder() {
@@ -148,7 +144,7 @@ func (rep *TestReport) folderTable() *table.Table {
 	return t.DropEmpty()
 }
 
-// fittingFolderTable is the table of counts with fewer columns where they are too many for the width.
+// fittingFolderTable is folderTable with fewer columns if it is wider than width.
 func (rep *TestReport) fittingFolderTable(width int) *table.Table {
 	t := rep.folderTable()
 	if t.Fits(width) {

@@ -16,7 +16,7 @@ import (
 // failing reports whether an outcome makes a run fail.
 func (o TestOutcome) failing() bool { return o <= TestDisagreed }
 
-// tone is what a colour says about an outcome.
+// tone is the colour of an outcome.
 func (o TestOutcome) tone() table.Tone {
 	switch {
 	case o.failing():
@@ -27,7 +27,7 @@ func (o TestOutcome) tone() table.Tone {
 	return table.Plain
 }
 
-// tallyOrder is the order in which counts are shown: what failed, what passed, what was left.
+// tallyOrder returns the outcomes in the order of reports: failures, passed, the rest.
 func tallyOrder() []TestOutcome {
 	return []TestOutcome{
 		TestFailed, TestDisagreed, TestError, TestLimit,
@@ -35,7 +35,7 @@ func tallyOrder() []TestOutcome {
 	}
 }
 
-// tally counts results by what became of them.
+// tally counts results by their outcome.
 type tally struct {
 	counts  [TestPassed + 1]int
 	total   int
@@ -73,7 +73,7 @@ func (t *tally) failing() int {
 	return n
 }
 
-// words is "2 failed, 1 error, 1990 passed"; without results it says so.
+// words is "2 failed, 1 error, 1990 passed".
 func (t *tally) words() string {
 	if t.total == 0 {
 		return "nothing was checked"
@@ -87,7 +87,7 @@ func (t *tally) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// counted is the word of an outcome after a number.
+// counted returns the word for an outcome after a number.
 func (o TestOutcome) counted(n int) string {
 	switch o {
 	case TestError:
@@ -135,7 +135,7 @@ func (rep *TestReport) engines() []string {
 	return names
 }
 
-// source is the file that a result belongs to: the properties, else the model.
+// source is the file of a result: the properties, otherwise the model.
 func (r *TestResult) source() string {
 	for _, name := range []string{r.File, r.Props, r.Model} {
 		if name != "" {
@@ -147,7 +147,7 @@ func (r *TestResult) source() string {
 
 func (r *TestResult) folder() string { return path.Dir(filepath.ToSlash(r.source())) }
 
-// seconds is the time of the result, 0 when it is not known.
+// seconds is the time of the result, 0 if it is unknown.
 func (r *TestResult) seconds() float64 {
 	switch {
 	case r.Seconds > 0:
@@ -158,7 +158,7 @@ func (r *TestResult) seconds() float64 {
 	return 0
 }
 
-// place is "file:line:col" without what is unknown.
+// place is "file:line:col", without unknown parts.
 func (r *TestResult) place() string { return placeText(r.source(), r.Line, r.Col) }
 
 func (f *TestFinding) place() string { return placeText(f.File, f.Line, f.Col) }
@@ -176,7 +176,7 @@ func placeText(file string, line, col int) string {
 // wholeRun is the title of a result without a property.
 const wholeRun = "the whole run"
 
-// Summary says in one line what became of an expectation, and where it is.
+// Summary returns the result in one line.
 func (r *TestResult) Summary() string {
 	text := r.place() + ": " + r.Outcome.String() + ": " + r.title()
 	if setting := r.setting(); setting != "" {
@@ -194,7 +194,7 @@ func (r *TestResult) Summary() string {
 	return printable.Line(text)
 }
 
-// title is the property with its name, or what a result without one is about.
+// title is the property with its name.
 func (r *TestResult) title() string {
 	switch {
 	case r.Property == "" && r.Name == "":
@@ -207,8 +207,8 @@ func (r *TestResult) title() string {
 	return strconv.Quote(r.Name) + ": " + r.Property
 }
 
-// setting is the valuation and the switches of a result: "N=3 -exact", without
-// a -const that gives only constants of the valuation.
+// setting is the valuation and the switches of a result: "N=3 -exact". It leaves out a -const whose constants are all in
+// the valuation.
 func (r *TestResult) setting() string {
 	words := []string{result.Valuation(r.Constants).String()}
 	for i := 0; i < len(r.Args); i++ {
@@ -232,7 +232,7 @@ func (r *TestResult) defines(definitions string) bool {
 	return true
 }
 
-// severalModels returns the files whose results are of more than one model.
+// severalModels returns the files with results of more than one model.
 func (rep *TestReport) severalModels() map[string]bool {
 	first := make(map[string]string)
 	several := make(map[string]bool)

@@ -13,10 +13,9 @@ import (
 	"tilecheck/result"
 )
 
-// Verdicts prints one row a property and valuation of the constants, in the
-// order given. Tables and Markdown leave out columns that are empty in every
-// row, write numbers as [Options] and the package comment say, and put the
-// warnings below, each once, numbered. JSON and CSV carry every digit.
+// Verdicts prints one row for each property and valuation of the constants, in the given order. Tables and Markdown
+// leave out empty columns, round numbers as the package comment says, and have the warnings below, each once, with
+// numbers. JSON and CSV have every digit.
 func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
 	if f == table.JSON || f == table.CSV {
 		return table.WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
@@ -30,7 +29,7 @@ func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.
 	return writeWitnesses(w, f, verdicts, opt)
 }
 
-// verdictTable is the verdicts for people.
+// verdictTable is the table for people.
 func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "property", Min: 16, Code: true},
@@ -61,8 +60,7 @@ func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 	return t.DropEmpty()
 }
 
-// Remarks are what there is to say about a verdict: that its own engine doubts
-// it, and the warnings.
+// Remarks returns the doubt of a verdict's own engine and the warnings.
 func Remarks(v *result.Verdict) []string {
 	if v.Doubt == "" {
 		return v.Warnings
@@ -74,7 +72,7 @@ func doubtText(v *result.Verdict) string {
 	return strings.TrimSpace(v.Engine+" itself casts doubt on the value") + ": " + v.Doubt
 }
 
-// longFraction is a note with a fraction that is too long for its cell.
+// longFraction returns a note with a fraction that is too long for its cell.
 func longFraction(v *result.Verdict) []string {
 	const longest = 400
 	if v.Value.Rat == nil {
@@ -90,8 +88,7 @@ func longFraction(v *result.Verdict) []string {
 	}
 }
 
-// sameSpace returns a note about the state space, if all verdicts that have one
-// have the same.
+// sameSpace returns a note about the state space if all verdicts with one have the same.
 func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
 	var notes []string
 	for i := range verdicts {
@@ -106,7 +103,7 @@ func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
 	return notes, true
 }
 
-// statesText leaves out what a note says.
+// statesText is empty if a note has the number of states.
 func statesText(v *result.Verdict, noted bool) string {
 	if noted {
 		return ""
@@ -114,8 +111,8 @@ func statesText(v *result.Verdict, noted bool) string {
 	return countText(v.States)
 }
 
-// provenance says what the intervals are, once for each engine and method, and
-// which seeds repeat the run.
+// provenance returns the notes about intervals, once for each engine and method, and about the seeds that repeat the
+// run.
 func provenance(verdicts []result.Verdict) []string {
 	var tools, methods, seeds []string
 	for i := range verdicts {
@@ -137,8 +134,7 @@ func provenance(verdicts []result.Verdict) []string {
 	return distinct(slices.Concat(tools, methods, seeds, seedless(verdicts)))
 }
 
-// seedText says what a seed repeats: the numbers of the engine that has it, which
-// is named where there are others.
+// seedText says that a seed repeats the numbers of its engine. It names the engine if there are others.
 func seedText(verdicts []result.Verdict, v *result.Verdict) string {
 	numbers := "every number"
 	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine != v.Engine }) {
@@ -147,7 +143,7 @@ func seedText(verdicts []result.Verdict, v *result.Verdict) string {
 	return fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *v.Seed, numbers)
 }
 
-// seedless says whose samples no seed repeats, where a seed is named.
+// seedless names the engines whose samples no seed repeats, if another engine has a seed.
 func seedless(verdicts []result.Verdict) []string {
 	seeded := make(map[string]bool)
 	for i := range verdicts {
@@ -175,7 +171,7 @@ func distinct(all []string) []string {
 	return out
 }
 
-// propertyText puts the name before the property as a properties file does.
+// propertyText is the property with its name, as in a properties file.
 func propertyText(v *result.Verdict) string {
 	if v.Name == "" {
 		return v.Property
@@ -183,7 +179,7 @@ func propertyText(v *result.Verdict) string {
 	return strconv.Quote(v.Name) + ": " + v.Property
 }
 
-// valueCell is the value, or why there is none, or both for an incomplete one.
+// valueCell is the value, or the reason why there is none, or both if the value is incomplete.
 func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	text := valueText(v, opt)
 	if v.Err == nil {
@@ -198,7 +194,7 @@ func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	return table.Cell{Text: text + failureText(v.Err), Tone: table.Bad}
 }
 
-// failureText is the class and the message, unless that says the class itself.
+// failureText is the class and the message, or only the message if it begins with the class.
 func failureText(f *result.Failure) string {
 	if text := f.Error(); strings.HasPrefix(text, string(f.Class)) {
 		return text
@@ -238,8 +234,7 @@ func estimateText(x float64, half *float64, s number.Scale, opt table.Options) s
 	return text
 }
 
-// verdictScale takes the digits from the interval, or, when that has no
-// width, from the half-width.
+// verdictScale takes the digits from the interval, or from the half-width if the interval has no width.
 func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
 	half := math.NaN()
 	if v.Bound != nil {
@@ -272,7 +267,7 @@ func countText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// accuracyText calls a value unknown rather than leave its accuracy open.
+// accuracyText is the word of the accuracy, "unknown" too; it is empty without a value.
 func accuracyText(v *result.Verdict) string {
 	if v.Value.Kind == result.NoValue {
 		return ""

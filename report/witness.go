@@ -46,7 +46,7 @@ func writeWitness(w io.Writer, f table.Format, x *result.Witness, opt table.Opti
 	return writePart(w, f, x.Part, opt)
 }
 
-// witnessText says what the paths of a witness show.
+// witnessText describes the paths of a witness.
 func witnessText(w *result.Witness) string {
 	what, of := "holds", ""
 	if !w.Holds {
@@ -115,8 +115,8 @@ func writePaths(w io.Writer, f table.Format, x *result.Witness, opt table.Option
 	return nil
 }
 
-// changing returns the variables that have several values on some paths, and the others
-// as texts: by their number in a state.
+// changing returns the variables with several values on some paths, by their index in a state, and the other ones as
+// texts.
 func changing(all []result.WitnessPath) (shown []int, fixed []string) {
 	if len(all) == 0 || len(all[0].Steps) == 0 {
 		return nil, nil
@@ -142,7 +142,7 @@ func isCell(name string) bool {
 	return ok && err == nil
 }
 
-// pathTable has a row for each state, with its board if that has columns.
+// pathTable has a row for each state, with its board if columns is positive.
 func pathTable(p *result.WitnessPath, columns int, shown []int, fixed []string) *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
 	var cells []int
@@ -183,7 +183,7 @@ func pathTable(p *result.WitnessPath, columns int, shown []int, fixed []string) 
 	return t.DropEmpty()
 }
 
-// boardOf tells the cells of a board, in order, from other variables.
+// boardOf separates the cells of a board, in order, from other variables.
 func boardOf(state result.Valuation, shown []int) (cells, others []int) {
 	for _, i := range shown {
 		if state[i].Name == "v_"+strconv.Itoa(len(cells)) {
@@ -195,7 +195,7 @@ func boardOf(state result.Valuation, shown []int) (cells, others []int) {
 	return cells, others
 }
 
-// boardText is a board as tilecheck policy --board takes it: "2 . / 4 8".
+// boardText is a board in the form of tilecheck policy --board: "2 . / 4 8".
 func boardText(state result.Valuation, cells []int, cols int) string {
 	var words []string
 	for i, c := range cells {
@@ -211,7 +211,7 @@ func boardText(state result.Valuation, cells []int, cols int) string {
 	return strings.Join(words, " ")
 }
 
-// writePart prints the part of a model in which a bound is exceeded.
+// writePart prints the critical subsystem.
 func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Options) error {
 	if p == nil {
 		return nil
@@ -236,7 +236,7 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 	return t.Write(w, f, opt)
 }
 
-// maxActions is how many steps of a path are named where there are three lines for it.
+// maxActions is the number of actions in the three lines of likeliestPath.
 const maxActions = 12
 
 // likeliestPath is the likeliest path of a verdict's witness in three lines, empty if it has none.
@@ -263,9 +263,8 @@ func likeliestPath(v *result.Verdict) string {
 	return fmt.Sprintf("%s\nsteps %d: %s\nto %s", first, len(steps), strings.Join(names, " "), p.Steps[len(p.Steps)-1].State)
 }
 
-// WitnessPath writes the likeliest path of a witness as simulate prints paths with --format
-// csv --probs. A step of a Markov chain has a ? for its action: it may be that of several
-// commands.
+// WitnessPath writes the likeliest path of a witness in the form of simulate --format csv --probs. A step of a Markov
+// chain has the action ?, because several commands may have made it.
 func WitnessPath(w io.Writer, x *result.Witness) error {
 	steps := x.Paths[0].Steps
 	var b strings.Builder

@@ -18,12 +18,12 @@ func selectionError(format string, args ...any) error {
 	return &SelectionError{fmt.Sprintf(format, args...)}
 }
 
-// choose moves texts of Job.Props that choose properties of the file into
-// Job.Select. A name that is also an expression of the model could mean either,
-// and is a SelectionError, and so is the number of no property.
+// moveSelections moves the texts of Job.Props that select properties of the file
+// into Job.Select. It returns a SelectionError for a number that no property has, and for a
+// name that is an expression of the model too.
 //
 // Source: PRISM 4.10, PrismCL, switch -prop.
-func (p *Plan) choose() error {
+func (p *Plan) moveSelections() error {
 	job := &p.Job
 	var names []string // of the properties of the file, empty where there is none
 	for _, item := range p.sources[0].Parsed.Items {
@@ -33,7 +33,7 @@ func (p *Plan) choose() error {
 	}
 	var chosen, texts, textNames []string
 	for i, text := range job.Props {
-		words, err := p.chooses(i, names)
+		words, err := p.selectedBy(i, names)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (p *Plan) choose() error {
 		}
 		chosen = append(chosen, words...)
 	}
-	// Who asks a JANI model something of their own does not ask what it has, too.
+	// With texts, the properties of a JANI model are not checked.
 	own := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
 	switch {
 	case len(chosen) == 0 && !own:
@@ -57,8 +57,8 @@ func (p *Plan) choose() error {
 	return nil
 }
 
-// chooses returns the numbers and names that a text is made of, nil if it is a property.
-func (p *Plan) chooses(i int, names []string) ([]string, error) {
+// selectedBy returns the numbers and names in a text, nil if the text is a property.
+func (p *Plan) selectedBy(i int, names []string) ([]string, error) {
 	job := &p.Job
 	var words []string
 	for word := range strings.SplitSeq(job.Props[i], ",") {
@@ -75,15 +75,15 @@ func (p *Plan) chooses(i int, names []string) ([]string, error) {
 		}
 		words = append(words, word)
 	}
-	if len(words) == 1 && p.expresses(words[0]) {
+	if len(words) == 1 && p.isExpression(words[0]) {
 		return nil, selectionError("%s: %q is a property of %s and an expression of the model, want it selected by its number, or (%s) for the expression", job.PropName(i), words[0], job.PropsFile, words[0])
 	}
 	return words, nil
 }
 
-// expresses reports whether the name of a property is an expression of the
-// model, too. Numbers are not asked about.
-func (p *Plan) expresses(word string) bool {
+// isExpression reports whether the name of a property is an expression of the
+// model too. Numbers do not count.
+func (p *Plan) isExpression(word string) bool {
 	if _, err := strconv.Atoi(word); err == nil {
 		return false
 	}

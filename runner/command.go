@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Commander runs a tool, wherever it is installed: in a container, on this
-// machine, or in a recording. Implementations are safe for concurrent use.
+// Commander runs a tool in a container or on this machine, or repeats a recorded
+// run. Implementations are safe for concurrent use.
 type Commander interface {
-	// Run runs the tool once. That the tool fails, is killed or reaches a limit
-	// is no error but an Exit; the error is for a tool that could not be run at
-	// all, a *result.Failure that says what to do about it, or the context's.
-	// When it returns, nothing of the run is left behind, whatever happened.
+	// Run runs the tool once. If the tool fails, is killed or reaches a limit, the
+	// Exit says so. The error is that of the context, or a *result.Failure that
+	// says why the tool could not be started and what to do about it. Run always
+	// removes the processes and files of the run before it returns.
 	Run(ctx context.Context, c Command) (Exit, error)
-	// Where says what is run: an image with its digest, or a path.
+	// Where returns the image with its digest, or the path of the program.
 	Where() string
 }
 
-// Run has a tool run. The end of the context is no error, but a Cause.
+// Run runs a tool. The end of the context is a Cause of the exit, not an error.
 func Run(ctx context.Context, tool Commander, c Command) (Exit, error) {
 	exit, err := tool.Run(ctx, c)
 	switch why := ctx.Err(); {
@@ -35,15 +35,15 @@ func Run(ctx context.Context, tool Commander, c Command) (Exit, error) {
 
 // Command is one run of a tool.
 type Command struct {
-	// Args are the arguments behind the name of the tool. The tool runs in a
-	// directory of its own that has Files, and Args name them without a path.
+	// Args are the arguments after the name of the tool. The tool runs in a
+	// directory of its own with Files; Args name them without a path.
 	Args  []string
 	Files []File
-	// Collect names files that the tool may write there, which Exit is to have.
+	// Collect names files that the tool may write there. Exit.Files has them.
 	Collect []string
 	Limits  Limits
-	// Stdout and Stderr get the output as it comes, each from one goroutine at a
-	// time; nil discards it. An error of theirs ends the run.
+	// Stdout and Stderr get the output immediately, each from one goroutine at a
+	// time; nil discards it. If one returns an error, the run ends.
 	Stdout, Stderr io.Writer
 }
 
@@ -53,40 +53,40 @@ type File struct {
 	Data []byte
 }
 
-// Limits are what a run may use; zero is no limit.
+// Limits limit a run; zero is no limit.
 type Limits struct {
 	Time   time.Duration
 	Memory int64 // bytes
 	CPUs   float64
 }
 
-// Exit is how a run ended.
+// Exit says how a run ended.
 type Exit struct {
-	// Code is the exit status of the tool, -1 if it has none: a tool that was
-	// killed by a signal has none, or 128 plus the signal's number.
+	// Code is the exit status of the tool. If a signal killed the tool, it is -1 or
+	// 128 plus the signal's number.
 	Code int
-	// Cause is what ended the run before the tool did, if anything.
+	// Cause says why the run ended before the tool did.
 	Cause   Cause
-	Files   []File // those of Command.Collect that are there
+	Files   []File // the files of Command.Collect that exist
 	Elapsed time.Duration
 }
 
-// Cause is what ended a run, if not the tool itself.
+// Cause says why a run ended, if the tool did not end by itself.
 type Cause string
 
 // The causes.
 const (
 	Finished    Cause = ""
 	TimedOut    Cause = "time limit"     // Limits.Time
-	OutOfMemory Cause = "memory limit"   // Limits.Memory, said so by the system; 137 alone is not
+	OutOfMemory Cause = "memory limit"   // Limits.Memory, if the system reports it; exit code 137 is not enough
 	Killed      Cause = "killed"         // a signal that this program did not send
 	Cancelled   Cause = "interrupted"    // the context
 	Lost        Cause = "lost"           // the container or the daemon went away
 	Refused     Cause = "output refused" // Stdout or Stderr returned an error
 )
 
-// FromOutside reports whether an exit code, 128 and the number of a signal, means
-// one that processes get from others; a crash is the tool's own end.
+// FromOutside reports whether an exit code of 128 plus the number of a signal means
+// a signal that other processes send. The signals of a crash come from the tool itself.
 func FromOutside(code int) bool {
 	switch code - 128 {
 	case 1, 2, 9, 15: // HUP, INT, KILL, TERM

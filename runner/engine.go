@@ -7,21 +7,20 @@ import (
 	"tilecheck/result"
 )
 
-// Engine checks properties of models. What an engine can do besides are small
-// interfaces of those who ask for it; As finds them.
+// Engine checks properties of models. Other abilities of an engine are small
+// interfaces that their callers define; As finds them.
 type Engine interface {
 	// Name returns the word that result.Verdict.Engine carries.
 	Name() string
-	// Check returns one verdict per valuation of the model's constants, property
+	// Check returns one verdict for each valuation of the model's constants, property
 	// and valuation of the property's constants, in that order, model constants
-	// outermost. What goes wrong with one property, or with one valuation, is
-	// the Err of its verdicts and loses none of the others. The error is for
-	// what leaves nothing to check, options that contradict each other.
+	// outermost. If one property or one valuation fails, its verdicts have an Err,
+	// and the others are not affected. The error says that nothing can be checked, for example
+	// because settings contradict each other.
 	//
-	// When the context is cancelled, Check returns soon, without an error; the
-	// verdicts that were finished are whole, the one that was under way has
-	// what is valid of it and an Err of class result.Interrupted, and those
-	// that were not begun have an Err of that class and no value.
+	// When the context is cancelled, Check returns soon, without an error. Finished
+	// verdicts are complete. The current verdict has the part of the answer that is valid and an Err
+	// of class result.Interrupted; the verdicts of later properties have an Err of that class and no value.
 	Check(ctx context.Context, plan *Plan) ([]result.Verdict, error)
 }
 
@@ -34,8 +33,8 @@ func Check(ctx context.Context, e Engine, job Job) ([]result.Verdict, error) {
 	return e.Check(ctx, p)
 }
 
-// As returns what an engine can do besides checking, if it is a T, or has one
-// inside: an engine around another one has a method Unwrap.
+// As returns the engine as a T, or the engine inside it that is a T: an engine
+// around another one has a method Unwrap.
 func As[T any](e Engine) (T, bool) {
 	for {
 		if x, ok := e.(T); ok {
@@ -50,6 +49,5 @@ func As[T any](e Engine) (T, bool) {
 	}
 }
 
-// Progress is how far the check of one property, or the construction of the
-// state space, is.
+// Progress is the progress of one property, or of the construction of the state space.
 type Progress = progress.Progress

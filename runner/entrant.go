@@ -8,18 +8,18 @@ import (
 	"tilecheck/result"
 )
 
-// Entrant is an engine and how it is to check, where several are asked.
+// Entrant is one of several engines that check the same job, with a method of its own.
 type Entrant struct {
-	// Label is what reports call it; empty is the engine's name. Labels differ.
+	// Label is its name in reports; empty is the engine's name. The labels of a job differ.
 	Label  string
 	Engine Engine
-	// Method and Accuracy replace the job's, so that one engine may sample what
-	// another one computes; empty keeps them.
+	// Method and Accuracy replace the job's, so that one engine may sample and
+	// another one compute; empty keeps them.
 	Method   Method
 	Accuracy result.Accuracy
 }
 
-// Called returns what reports call the entrant.
+// Called returns the entrant's name in reports.
 func (e *Entrant) Called() string {
 	if e.Label != "" {
 		return e.Label
@@ -37,8 +37,8 @@ func Distinct(labels []string) error {
 	return nil
 }
 
-// ParseEntrant reads a label such as "native:exact": the name of an engine,
-// which the entrant does not have yet, and how it is to check behind a colon.
+// ParseEntrant reads a label such as "native:exact": the name of an engine and,
+// after a colon, its method or accuracy. The entrant has no engine yet.
 func ParseEntrant(label string) (engine string, e Entrant, err error) {
 	engine, how, _ := strings.Cut(label, ":")
 	e.Label = label

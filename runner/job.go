@@ -40,6 +40,8 @@ type Job struct {
 	// Params leaves constants open, so that values are functions of them, each element as PRISM's
 	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method Exact.
 	Params []string
+	// Generated recognises generated models, of which verdicts say more; nil recognises none.
+	Generated Recognizer
 
 	Settings
 	Outputs
@@ -71,31 +73,42 @@ type Outputs struct {
 	Witness *Witness
 	// Progress is called from time to time with the progress of a property, never concurrently.
 	Progress func(Progress)
+	// Verdict is called with each verdict as soon as it is there, in the order of the verdicts that the engine returns. The
+	// embedded engine calls it; an engine that answers all properties at once need not.
+	Verdict func(*result.Verdict)
 }
 
-// Witness says which paths are wanted as witnesses of a property.
+// Recognizer recognises models that a generator made.
+type Recognizer interface {
+	// Warning returns a warning for values over all schedulers of a model; empty for none.
+	Warning(m *syntax.Model) string
+	// Columns returns the number of columns of the board that the variables of a program are; 0 if they are none.
+	Columns(p *sema.Program) int
+}
+
+// Witness says which paths are listed as witnesses of a property.
 type Witness struct {
-	// Paths is how many are listed, at least one.
+	// Paths is the number of paths, at least one.
 	Paths int
 	// Misses asks, for a value, also for the paths on which the formula does not hold.
 	Misses bool
-	// Part asks for the part of the model in which a bound is exceeded, and Model, unless
-	// nil, writes that part of it.
+	// Part asks for a critical subsystem, in which the bound is exceeded. Model, unless
+	// nil, writes it as a model.
 	Part  bool
 	Model func(text []byte) error
 }
 
-// StateSpace is one that there is already. Engines look for what else they
-// need: the embedded one for explicit.Known.
+// StateSpace is a state space that is known before the check. Engines look for further
+// methods that they need: the embedded engine for explicit.Known.
 type StateSpace interface {
-	// Declares has the variables, labels and reward structures of the states.
+	// Declares returns the variables, labels and reward structures of the states.
 	Declares() *sema.Model
-	// Files have one base name, and extensions as PRISM's -importmodel has them,
-	// or .drn; there are none of states that no file has.
+	// Files returns the files of the states: one base name, with the extensions of
+	// PRISM's -importmodel or with .drn; none if the states come from no file.
 	Files() []File
 }
 
-// PropName is what diagnostics call the text Props[i].
+// PropName returns the name of the text Props[i] in diagnostics.
 func (j *Job) PropName(i int) string {
 	if i >= len(j.PropNames) {
 		return ""
@@ -116,46 +129,46 @@ const (
 	SPRT  Method = "sprt"  // sequential probability ratio test, of bounded properties
 )
 
-// Numeric parametrises the method Exact. The zero value is the default.
+// Numeric has the parameters of the method Exact. The zero value is the default.
 type Numeric struct {
-	// Accuracy is what is asked for: result.Exact is rational arithmetic,
-	// result.Proven bounds for which a certificate is made and checked,
-	// result.Float iterates until a step is small, as other tools do by
-	// default, and everything else is result.Bounded.
+	// Accuracy is the wanted accuracy. result.Exact computes in rational
+	// arithmetic, result.Proven computes bounds and checks a certificate of them,
+	// result.Float iterates until the change of a step is small, as other tools do by
+	// default, and every other value means result.Bounded.
 	Accuracy result.Accuracy
 	// Fractions is for result.Proven: values are computed in rational arithmetic, and a certificate
-	// proves a value only if its bounds are that fraction.
+	// proves a value only if both bounds are that fraction.
 	Fractions bool
-	// Epsilon is the relative width that bounds may have, or the relative
+	// Epsilon is the largest relative width of bounds, or the relative
 	// change at which result.Float stops; 0 is the engine's default.
 	Epsilon float64
-	// MaxStates and MaxMemory (in bytes) are limits of the state space; 0 is no
+	// MaxStates and MaxMemory (in bytes) limit the state space. 0 means no
 	// limit of states, and a memory limit that keeps the machine from swapping.
 	MaxStates int
 	MaxMemory int64
 	// Workers is the number of goroutines that build the state space; 0 means
 	// one per processor. Results do not depend on it.
 	Workers int
-	// Fair restricts the schedulers of an MDP to fair ones: on almost every path, each
-	// choice of a state that is met infinitely often is made infinitely often.
+	// Fair restricts the schedulers of an MDP to fair ones: on almost every path, if a
+	// state is visited infinitely often, each of its choices is taken infinitely often.
 	Fair bool
-	// Beliefs is how many beliefs of a partially observable model are looked into at
-	// most, in the last round; 0 is the engine's default. The embedded engine only.
+	// Beliefs limits the number of expanded beliefs of a partially observable model,
+	// in the last round; 0 is the engine's default. Only the embedded engine reads it.
 	Beliefs int
-	// Reduce checks each property on the quotient by bisimulation: sizes of verdicts are
-	// those of the quotient. The embedded engine only.
+	// Reduce checks each property on the quotient by bisimulation. Verdicts have the
+	// size of the quotient. Only the embedded engine reads it.
 	Reduce bool
 }
 
-// Simulation parametrises the statistical methods. Zero means not given; which
-// of the fields may be given together depends on the method, as in PRISM.
+// Simulation has the parameters of the statistical methods. Zero means not given. As in
+// PRISM, the method decides which fields may be given together.
 type Simulation struct {
 	// Width is the wanted half-width of the interval, or half the indifference
 	// region of SPRT.
 	Width float64
-	// Valid is as in stats.Params: Width is that of the interval that is proven.
+	// Valid is as in stats.Params: Width is the half-width of the proven interval.
 	Valid bool
-	// Confidence is the wanted coverage: 0.99 is 99 %. PRISM's -simconf is one minus it.
+	// Confidence is the wanted coverage: 0.99 is 99 %. PRISM's -simconf is 1 minus this number.
 	Confidence float64
 	// Samples is the number of paths.
 	Samples int64
@@ -163,44 +176,43 @@ type Simulation struct {
 	Approximation float64
 	// MaxSamples ends sampling that has not converged with an error; 0 means no limit.
 	MaxSamples int64
-	// MaxPath is the number of steps after which an unbounded property gives
-	// up; 0 means 10000, as in PRISM.
+	// MaxPath is the length of the longest path of an unbounded property, in
+	// steps; 0 means 10000, as in PRISM.
 	MaxPath int64
-	// MaxReward is an upper bound of the reward of a path. It decides how many
-	// equal samples are believed when Width is given without Samples; 0 means
-	// 1000, as in PRISM. MinSamples, when given, is that number itself.
+	// MaxReward is an upper bound of the reward of a path. If Width is given without Samples, it
+	// determines after how many equal samples sampling may stop; 0 means
+	// 1000, as in PRISM. MinSamples, if given, is that number of samples.
 	MaxReward  float64
 	MinSamples int64
-	// Seed determines every random number; results depend on it and not on Workers.
+	// Seed determines every random number. Results do not depend on Workers.
 	Seed uint64
 	// Workers is the number of goroutines that draw samples; 0 means one per processor.
 	Workers int
 	// Split, when not nil, shares the samples with other processes. Only the
-	// embedded engine can.
+	// embedded engine supports it.
 	Split *shard.Ledger
 }
 
-// CertificateFile is where certificates go: a file, which gzip compresses if its name
-// ends in .gz, and what writes it completely or not at all.
+// WriteFile writes a file completely or not at all.
+type WriteFile func(file string, write func(io.Writer) error) error
+
+// CertificateFile is the file for certificates, compressed if its name ends in .gz.
 type CertificateFile struct {
 	File  string
-	Write func(file string, write func(io.Writer) error) error
+	Write WriteFile
 }
 
-// PartitionFile is where a partition goes, or comes from.
+// PartitionFile is the file of a partition.
 type PartitionFile struct {
-	File string
-	// Text is what the file says; nil is one to be written.
-	Text []byte
-	// Write writes a file completely or not at all.
-	Write func(file string, write func(io.Writer) error) error
+	File  string
+	Text  []byte // its content; nil if the file is to be written
+	Write WriteFile
 }
 
-// SchedulerFile is where a scheduler goes.
+// SchedulerFile is the file for a scheduler.
 type SchedulerFile struct {
-	// Target is a file name and, behind a colon, the options of PRISM's
+	// Target is a file name and, after a colon, the options of PRISM's
 	// -exportstrat: "best.txt:type=indices". See native/explain/scheduler.
 	Target string
-	// Write writes a file completely or not at all.
-	Write func(file string, write func(io.Writer) error) error
+	Write  WriteFile
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Param is a constant of the model that stays open, and what it lies between.
+// Param is a constant of the model that stays open, with its lower and upper bound.
 type Param struct {
 	Name      string
 	Low, High *big.Rat
@@ -21,8 +21,8 @@ func (e *ParamError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *ParamError) Unwrap() error { return e.Err }
 
-// parseParams reads the arguments of PRISM's -param: names, and after each, perhaps, what
-// it lies between: "p,q=0.2:0.8". By default that is 0 and 1.
+// parseParams reads the arguments of PRISM's -param: names with optional bounds, "p,q=0.2:0.8". The
+// default bounds are 0 and 1.
 //
 // Source: PRISM 4.10, ParamMode.setParameters; a parameter without bounds is one of [0,1].
 func parseParams(args []string) ([]Param, error) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
-	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -24,37 +23,37 @@ import (
 type Plan struct {
 	// Job has the settings and outputs. Its files and properties are read: engines take them from Tree, Model and Tasks.
 	Job   Job
-	Tree  *syntax.Model // as parsed; nil for States
+	Tree  *syntax.Model // nil for States
 	Model *sema.Model
 	Tasks []*Task // none for PlanModel
-	// Params are the constants that stay open; no valuation has them.
+	// Params are the constants that stay open. No valuation has a value for them.
 	Params []Param
-	// Warnings are those of the job, which every verdict carries.
+	// Warnings are the warnings of the job. Every verdict carries them.
 	Warnings []string
 
-	sources []*Source         // the file, and the texts
+	sources []*Source         // the file, then the texts
 	jani    *jani.Translation // nil for a model in PRISM's language
 }
 
-// Source is where properties come from: a file, or one text of Job.Props
-// together with the declarations of the file.
+// Source is the properties file, or one text of Job.Props together with the
+// declarations of the file.
 type Source struct {
-	File       string // as diagnostics call it
+	File       string // the name in diagnostics
 	Props      *sema.Properties
 	Experiment *sema.Experiment
-	// Tree has the declarations and properties that Props knows, in its order, and
-	// Parsed has what was rejected, too.
+	// Tree has the declarations and properties of Props, in the same order. Parsed has
+	// the rejected properties too.
 	Tree, Parsed *syntax.Properties
 
-	// Base is the file whose declarations and properties a text has before its
-	// own, nil for the file itself.
+	// Base is the file whose declarations and properties stand before those of a
+	// text; nil for the file itself.
 	Base *Source
 
-	// rejected has what is wrong with properties that Props lacks.
+	// rejected has the errors of the properties that Props lacks.
 	rejected map[*syntax.Property]*syntax.Error
-	// names are those of properties that are not called so in Tree.
+	// names has the names of properties that have another name in Tree.
 	names map[*syntax.Property]string
-	// refused are those properties of a JANI model that PRISM's language has no form for.
+	// refused has the properties of a JANI model that PRISM's language cannot express.
 	refused map[*syntax.Property]*syntax.Error
 }
 
@@ -65,13 +64,13 @@ type Task struct {
 	Name, Text string // Text as PRISM echoes it, without the name
 	Pos        syntax.Pos
 	Property   *syntax.Property
-	// Rejected says what is wrong with a property that cannot be checked, and
-	// Class whether it means nothing, or something that no engine here is told.
+	// Rejected is the error of a property that cannot be checked, and Class its class:
+	// result.TypeError, or result.Unsupported if no engine here supports the property.
 	Rejected *syntax.Error
 	Class    result.Class
 }
 
-// Own returns the part of Tree that is not Base's.
+// Own returns the items of Tree that Base does not have.
 func (s *Source) Own() []syntax.PropItem {
 	if s.Base == nil {
 		return s.Tree.Items
@@ -79,7 +78,7 @@ func (s *Source) Own() []syntax.PropItem {
 	return s.Tree.Items[len(s.Base.Tree.Items):]
 }
 
-// First is the index in Props of the first property that is not Base's.
+// First returns the index in Props of the first property that Base does not have.
 func (s *Source) First() int {
 	if s.Base == nil {
 		return 0
@@ -114,21 +113,21 @@ func (p *Plan) Open() []string {
 // Valuations yields the valuations of the constants of the task's property.
 func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
 
-// maxVerdicts is the largest number of verdicts of one job: a range with a digit
-// too many should be told, and not take all memory.
+// maxVerdicts is the largest number of verdicts of one job, so that a mistake in a range
+// gives an error and does not use all memory.
 const maxVerdicts = 1_000_000
 
-// Verdicts returns the number of verdicts that the job is to have.
+// Verdicts returns the number of verdicts of the job.
 func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
 
-// ModelText is the model in PRISM's language: its text, or what it is translated to.
+// ModelText returns the model in PRISM's language: its text, or its translation.
 func (p *Plan) ModelText() []byte {
 	if p.jani == nil {
 		return p.Job.Model
 	}
 	var b bytes.Buffer
 	if err := syntax.Fprint(&b, p.Tree, syntax.Options{}); err != nil {
-		panic(err) // PRISM's dialect has a form for every tree, and a buffer takes everything
+		panic(err) // PRISM's dialect can print every tree, and a buffer never fails
 	}
 	return b.Bytes()
 }
@@ -166,13 +165,13 @@ func Constants(valuations ...sema.Valuation) []result.Constant {
 	return out
 }
 
-// PlanError is an error of the files of a job, or of what is asked of them.
+// PlanError is an error of the files of a job, or of its constants or selection of properties.
 type PlanError struct {
-	// Step is result.Parse for a text that cannot be read, result.TypeError for
-	// one that means nothing, and result.Constants for values of constants and
+	// Step is result.Parse for a syntax error, result.TypeError for an error of names or
+	// types, result.Unsupported, and result.Constants for values of constants and
 	// the selection of properties.
 	Step result.Class
-	Err  error // a syntax.ErrorList, or several joined, or what is wrong
+	Err  error // often a syntax.ErrorList, or several joined
 }
 
 func (e *PlanError) Error() string { return e.Err.Error() }
@@ -180,14 +179,14 @@ func (e *PlanError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// WrongWay says that files stand in each other's place.
+// WrongWay returns the message that the model and the properties file are swapped.
 func WrongWay(model, props string) string {
 	return props + " is a model and " + model + " has properties: want the model first"
 }
 
-// Misplaced says which file of the job is of the other kind: a model where
-// properties are wanted, or properties where a model is. It is for errors, and
-// empty where a text is what is wanted, or neither.
+// Misplaced returns a message if a file of the job is of the other kind: a model in the place
+// of properties, or properties in the place of a model. It is empty otherwise. Callers use it
+// to explain an error.
 func (j *Job) Misplaced() string {
 	isModel := func(text []byte) bool { _, err := syntax.ParseModelOf(syntax.Storm, "", text); return err == nil }
 	isProps := func(text []byte) bool { _, err := syntax.ParsePropertiesOf(syntax.Storm, "", text); return err == nil }
@@ -225,7 +224,7 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	return p, failure
 }
 
-// PlanModel is NewPlan for what is done with a model alone.
+// PlanModel is NewPlan without properties, for work on the model alone.
 func PlanModel(ctx context.Context, job Job) (*Plan, error) {
 	job.PropsFile, job.Properties, job.Props, job.Select = "", nil, nil, nil
 	var p *Plan
@@ -238,20 +237,20 @@ func PlanModel(ctx context.Context, job Job) (*Plan, error) {
 
 func newPlan(job Job) (*Plan, error) {
 	p := &Plan{Job: job}
-	if err := p.model(); err != nil {
+	if err := p.readModel(); err != nil {
 		return nil, err
 	}
-	if err := p.properties(); err != nil {
+	if err := p.readProperties(); err != nil {
 		return nil, err
 	}
-	if err := p.choose(); err != nil {
+	if err := p.moveSelections(); err != nil {
 		return nil, planError(result.Constants, err)
 	}
-	if err := p.texts(); err != nil {
+	if err := p.readTexts(); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.Tasks, err = p.selected(); err != nil {
+	if p.Tasks, err = p.selectTasks(); err != nil {
 		return nil, planError(result.Constants, err)
 	}
 	if err := p.defineConstants(); err != nil {
@@ -260,8 +259,8 @@ func newPlan(job Job) (*Plan, error) {
 	return p, nil
 }
 
-// model reads and checks the model.
-func (p *Plan) model() (err error) {
+// readModel reads and checks the model.
+func (p *Plan) readModel() (err error) {
 	if p.Job.States != nil {
 		p.Model = p.Job.States.Declares()
 		return nil
@@ -287,14 +286,16 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
-		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == Exact) { // samples have no schedulers
+		if w := p.Job.Generated.Warning(p.Tree); w != "" {
+			p.Warnings = append(p.Warnings, w)
+		}
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)
 }
 
-// wholeNumbers returns the constants that are given one whole number.
+// wholeNumbers returns the constants whose value is one whole number.
 func wholeNumbers(consts []string) map[string]string {
 	out := map[string]string{}
 	for _, list := range consts {
@@ -308,15 +309,24 @@ func wholeNumbers(consts []string) map[string]string {
 	return out
 }
 
-// Instance is a property with values of its constants, and the program over
-// which it is one.
+// Instance is a property with values of its constants, the program that it is about, and the file that diagnostics name.
 type Instance struct {
 	sema.Property
 	Program *sema.Program
+	File    string
 }
 
-// Instances returns the model and the properties that are not rejected under the
-// one valuation of their constants: several are an error.
+// Instance returns the task's property under a valuation of its constants.
+func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, error) {
+	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, v.Map())
+	if err != nil {
+		return Instance{}, err
+	}
+	return Instance{props[0], full, t.Source.File}, nil
+}
+
+// Instances returns the model and the properties that are not rejected. It returns an
+// error if their constants have several valuations.
 func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 	model, err := Single(p.Models())
 	if err != nil {
@@ -335,17 +345,17 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, values.Map())
+		in, err := t.Instance(program, values)
 		if err != nil {
 			return nil, nil, err
 		}
-		props[0].Name = t.Name
-		out = append(out, Instance{props[0], full})
+		in.Name = t.Name
+		out = append(out, in)
 	}
 	return program, out, nil
 }
 
-// Single returns the one valuation that there is.
+// Single returns the only valuation. It returns an error if there are several.
 func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
 	var all []sema.Valuation
 	for v := range valuations {
@@ -388,7 +398,7 @@ func (p *Plan) Part(tasks []int, consts []string) (*Plan, error) {
 	return q, planError(result.Constants, q.defineConstants())
 }
 
-// Over returns the plan for another model that declares the same.
+// Over returns the plan for another model with the same declarations.
 func (p *Plan) Over(m *sema.Model) (*Plan, error) {
 	q, _ := p.clone()
 	q.Model = m
@@ -401,7 +411,7 @@ func (p *Plan) Over(m *sema.Model) (*Plan, error) {
 	return q, planError(result.Constants, q.defineConstants())
 }
 
-// clone copies what a plan may be changed in. It returns the new sources by the
+// clone copies the parts of a plan that change. It returns the new sources by the
 // old ones.
 func (p *Plan) clone() (*Plan, map[*Source]*Source) {
 	q := *p
@@ -421,11 +431,11 @@ func (p *Plan) clone() (*Plan, map[*Source]*Source) {
 	return &q, copies
 }
 
-// properties checks the properties file. A property with errors, or one that
-// refers to such a property, is rejected and costs the others nothing; a file
-// that has no others is an error, and so is one whose declarations are wrong.
-func (p *Plan) properties() error {
-	s, err := p.file()
+// readProperties reads and checks the properties file. A property with errors is
+// rejected, and so is a property that refers to it. If all properties are rejected, or a
+// declaration is wrong, the file is an error.
+func (p *Plan) readProperties() error {
+	s, err := p.readPropertiesFile()
 	if err != nil {
 		return planError(result.Parse, err)
 	}
@@ -445,24 +455,24 @@ func (p *Plan) properties() error {
 	return nil
 }
 
-// file reads the properties file. A JANI model without one has its own properties.
-func (p *Plan) file() (*Source, error) {
+// readPropertiesFile reads the properties file. Without one, a JANI model has its own properties.
+func (p *Plan) readPropertiesFile() (*Source, error) {
 	if p.jani != nil && p.Job.PropsFile == "" {
 		own := p.jani.Properties
 		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
 	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
-	if refused := p.timed(s); refused != nil && err == nil {
+	if refused := p.timedErrors(s); refused != nil && err == nil {
 		s.reject(refused)
 		s.refused = maps.Clone(s.rejected)
 	}
 	return s, err
 }
 
-// timed lists, in the order of the text, where a source speaks of steps, or of time in a
-// way that is not supported of a Markov automaton. Other bounds become those on its time.
-func (p *Plan) timed(s *Source) syntax.ErrorList {
+// timedErrors returns, in the order of the text, an error for each formula about steps or time
+// that is not supported for a Markov automaton. It turns the other bounds into bounds on its time.
+func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
 	if p.jani == nil || !p.jani.Embedded || s.Parsed == nil {
 		return nil
 	}
@@ -493,12 +503,12 @@ func (p *Plan) timed(s *Source) syntax.ErrorList {
 	return out
 }
 
-// texts checks the further texts. All their diagnostics are reported at once.
-func (p *Plan) texts() error {
+// readTexts reads and checks the further texts. It reports all their diagnostics.
+func (p *Plan) readTexts() error {
 	var errs []error
 	step := result.Parse
 	for i, text := range p.Job.Props {
-		s, err := p.text(p.Job.PropName(i), text)
+		s, err := p.readText(p.Job.PropName(i), text)
 		if e, ok := errors.AsType[*PlanError](err); ok {
 			err, step = e.Err, e.Step
 		}
@@ -508,14 +518,14 @@ func (p *Plan) texts() error {
 	return planError(step, errors.Join(errs...))
 }
 
-// text checks a text over the declarations of the file, which has been checked:
-// what is wrong now is wrong in the text.
-func (p *Plan) text(name, text string) (*Source, error) {
+// readText reads and checks a text with the declarations of the file. The file is
+// checked before, so every error is in the text.
+func (p *Plan) readText(name, text string) (*Source, error) {
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, name, []byte(text))
 	if err != nil {
 		return nil, planError(result.Parse, err)
 	}
-	if refused := p.timed(&Source{File: name, Parsed: tree}); refused != nil {
+	if refused := p.timedErrors(&Source{File: name, Parsed: tree}); refused != nil {
 		return nil, planError(result.Unsupported, refused)
 	}
 	file := p.sources[0]
@@ -524,8 +534,8 @@ func (p *Plan) text(name, text string) (*Source, error) {
 	return &Source{File: name, Tree: tree, Props: props, Base: file, Parsed: tree}, planError(result.TypeError, err)
 }
 
-// reject takes the properties that errors are in out of the tree. It reports
-// false if an error is in none.
+// reject removes the properties with errors from the tree. It reports false if an
+// error is outside of every property.
 func (s *Source) reject(errs syntax.ErrorList) bool {
 	for _, e := range errs {
 		i := slices.IndexFunc(s.Parsed.Items, func(x syntax.PropItem) bool {
@@ -546,7 +556,7 @@ func (s *Source) reject(errs syntax.ErrorList) bool {
 	return true
 }
 
-// accepted leaves in the tree what is not rejected.
+// accepted removes the rejected properties from the tree.
 func (s *Source) accepted() *Source {
 	good := *s.Parsed
 	good.Items = slices.DeleteFunc(slices.Clone(s.Parsed.Items), func(item syntax.PropItem) bool {
@@ -557,7 +567,7 @@ func (s *Source) accepted() *Source {
 	return s
 }
 
-// name is what a property is called, empty if it has no name.
+// name returns the name of a property, empty if it has none.
 func (s *Source) name(x *syntax.Property) string {
 	if name, ok := s.names[x]; ok {
 		return name
@@ -568,9 +578,9 @@ func (s *Source) name(x *syntax.Property) string {
 	return x.Name.Name
 }
 
-// selected lists the properties of all sources, or those that are selected by
-// name or by 1-based number.
-func (p *Plan) selected() ([]*Task, error) {
+// selectTasks returns the properties of all sources, or those that Job.Select lists
+// by name or by 1-based number.
+func (p *Plan) selectTasks() ([]*Task, error) {
 	var all []*Task
 	for _, s := range p.sources {
 		all = append(all, s.tasks()...)
@@ -624,9 +634,9 @@ func (s *Source) tasks() []*Task {
 	return out
 }
 
-// isOpen reports an error of a parameter that is no constant of the model, or has a value there.
-func (p *Plan) isOpen(name string) error {
-	if p.Tree == nil { // of files of states, which have no constants
+// checkParam returns an error if a parameter has a value in the model.
+func (p *Plan) checkParam(name string) error {
+	if p.Tree == nil { // files of states have no constants
 		return nil
 	}
 	for _, item := range p.Tree.Items {
@@ -640,9 +650,8 @@ func (p *Plan) isOpen(name string) error {
 	return nil
 }
 
-// defineConstants types the definitions of constants. A name that one source
-// does not declare may belong to another, so that only what no source knows is
-// a warning.
+// defineConstants checks the definitions of constants against all sources. A name that
+// no source declares gives a warning.
 func (p *Plan) defineConstants() error {
 	defs, err := sema.ParseConsts(p.Job.Consts)
 	if err != nil {
@@ -664,10 +673,10 @@ func (p *Plan) defineConstants() error {
 		}
 	}
 	for _, x := range p.Params {
-		if err := p.isOpen(x.Name); err != nil {
+		if err := p.checkParam(x.Name); err != nil {
 			return err
 		}
-		// any value will do: Models leaves it out
+		// any value, because Models leaves it out
 		defs = append(defs, sema.ConstDef{Name: x.Name, Low: "0"})
 	}
 	unknown := make(map[string]int)

@@ -26,13 +26,14 @@ type sampling struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// check checks properties, with the engine's own words.
+// check checks properties. The embedded engine's verdicts are also sent one by one, as parts named verdict.
 func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
 	job, engine, err := h.question(q)
 	if err != nil {
 		return nil, err
 	}
 	job.Progress = out.progress
+	job.Verdict = func(v *result.Verdict) { out.part("verdict", result.NewRecord(v)); pause() }
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, err

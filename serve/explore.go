@@ -333,8 +333,8 @@ func (h *handler) path(ctx context.Context, q *pathQuestion, out *reply) (any, e
 const mostFractions = 200_000
 
 func likeliestOf(ctx context.Context, r *check.Reach, from int, miss bool) (*likeliest, error) {
-	aim := &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: miss != r.Negated}
-	chain, err := witness.New(ctx, r.Space.Model(), aim, r.Choices, from)
+	formula := &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: miss != r.Negated}
+	chain, err := witness.New(ctx, r.Space.Model(), formula, r.Choices, from)
 	if err != nil {
 		return nil, err
 	}

@@ -282,6 +282,7 @@ func (o *reply) progress(p progress.Progress) {
 
 type progressLine struct {
 	Property  string            `json:"property,omitempty"`
+	Detail    string            `json:"detail,omitempty"`
 	Done      int64             `json:"done"`
 	Target    int64             `json:"target,omitempty"`
 	Unit      string            `json:"unit,omitempty"`
@@ -290,7 +291,7 @@ type progressLine struct {
 }
 
 func progressOf(p progress.Progress) progressLine {
-	return progressLine{p.Property, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
+	return progressLine{p.Property, p.Detail, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
 }
 
 // end sends the answer, or the error.

@@ -8,10 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
+	"tilecheck/modelgen"
 	"tilecheck/native/check"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -35,7 +36,8 @@ func (h *handler) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
 		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
-		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory}},
+		Settings:  runner.Settings{Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory}},
+		Generated: modelgen.Recognizer{},
 	}
 	if s.Const != "" {
 		job.Consts = []string{s.Const}
@@ -85,27 +87,11 @@ func (h *handler) with(ctx context.Context, s *source, f func(*model) error) err
 func (h *handler) load(ctx context.Context, s *source) (*model, error) {
 	job := h.job(s)
 	job.Properties = nil
-	p, err := runner.PlanModel(ctx, job)
+	compiled, warnings, err := load.Model(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	valuation, err := runner.Single(p.Models())
-	if err != nil {
-		return nil, err
-	}
-	prog, err := p.Model.Instantiate(valuation.Map())
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		return nil, err
-	}
-	m := &model{compiled: compiled, warnings: slices.Clone(p.Warnings), values: map[string]*values{}}
-	for _, w := range prog.Warnings {
-		m.warnings = append(m.warnings, w.Error())
-	}
-	return m, nil
+	return &model{compiled: compiled, warnings: warnings, values: map[string]*values{}}, nil
 }
 
 // states builds the states, once.

@@ -4,7 +4,7 @@
 //
 //	err := omega.Agrees(ctx, automaton)                  // tested with short lassos
 //	pairs, err := omega.Pairs(ctx, model, automaton, sets)
-//	all, won, sure, err := omega.Won(ctx, pairs, vector)
+//	all, won, sure, err := omega.CheckRuns(ctx, pairs, vector)
 //
 // # The mathematics
 //

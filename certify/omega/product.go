@@ -185,9 +185,9 @@ func (p *Product) Accepting() certificate.Bits {
 	return out
 }
 
-// Won checks the ranks and layers of the runs. It returns three sets of pairs: all, those with a jump to a run with a rank
+// CheckRuns checks the ranks and layers of the runs. It returns three sets of pairs: all, those with a jump to a run with a rank
 // (winning), and those with an upper bound of at least 1 (sure).
-func Won(ctx context.Context, pairs *Product, v *certificate.Vector) (all, winning, sure certificate.Bits, err error) {
+func CheckRuns(ctx context.Context, pairs *Product, v *certificate.Vector) (all, winning, sure certificate.Bits, err error) {
 	n := len(pairs.Of)
 	all, winning, sure = certificate.NewBits(n), certificate.NewBits(n), certificate.NewBits(n)
 	compareToOne := v.Upper.Compare(big.NewRat(1, 1))

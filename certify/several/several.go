@@ -168,8 +168,8 @@ func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
 	return out
 }
 
-// Small returns r_L, the sum of the rewards of the minimised objectives.
-func (p *Product) Small() *certificate.Rewards {
+// MinimisedRewards returns r_L, the sum of the rewards of the minimised objectives.
+func (p *Product) MinimisedRewards() *certificate.Rewards {
 	rats := p.Sum(func(i int) *big.Rat {
 		if p.Objectives[i].Great {
 			return new(big.Rat)
@@ -193,7 +193,7 @@ type Lemma struct {
 // lemmas returns the bounds that the proof of the vector depends on.
 func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
 	if v.Lower != nil {
-		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: v.Lower, Rank: v.Rank, Layer: v.Layer}, p.Small()})
+		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: v.Lower, Rank: v.Rank, Layer: v.Layer}, p.MinimisedRewards()})
 	}
 	for j := range p.Parts {
 		part := &p.Parts[j]
@@ -202,7 +202,7 @@ func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
 			return nil, fmt.Errorf("part %d: %w", j, err)
 		}
 		for i, o := range p.Objectives {
-			l := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.Along(i, choices)}
+			l := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.InducedRewards(i, choices)}
 			if o.Great {
 				l.Vector.Lower, l.Vector.Upper, l.Vector.Rank = l.Vector.Upper, nil, part.Ranks[i]
 			}
@@ -229,8 +229,8 @@ func (p *Product) Chain(choice []uint32) (*certificate.Model, []int, error) {
 	return out, choices, nil
 }
 
-// Along returns the rewards of objective i in an induced chain with these choices.
-func (p *Product) Along(i int, choices []int) *certificate.Rewards {
+// InducedRewards returns the rewards of objective i in an induced chain with these choices.
+func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
 	out := *p.Rewards[i]
 	out.Of = make([]uint32, len(choices))
 	for s, c := range choices {

@@ -323,11 +323,11 @@ func (p *agreePair) rebased(t *testing.T) (string, int) {
 		t.Fatal(err)
 	}
 	b := report.CompareBaseline(old, run(p.b))
-	if moved := b.Count(report.ValueMoved) > 0; moved != (b.Compared.Different > 0) {
+	if moved := b.Count(report.ValueChanged) > 0; moved != (b.Compared.Different > 0) {
 		t.Errorf("moved %v, and %v", moved, &b.Compared)
 	}
 	code := exitOK
-	if !b.Told() {
+	if !b.HasCompared() {
 		code = exitCannotRun
 	}
 	return relationOf(b.Compared), code

@@ -11,8 +11,9 @@ import (
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/internal/quote"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/prove"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
@@ -125,9 +126,9 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 			job.Props = append(job.Props, results[i].Property)
 		}
 	}
-	space, props, err := native.New().Meant(ctx, job)
+	space, props, err := c.properties(ctx, job)
 	if err != nil {
-		if _, _, other := native.Load(ctx, job); other != nil {
+		if _, _, other := load.Model(ctx, job); other != nil {
 			return nil, err
 		}
 		for i := range results {
@@ -150,6 +151,24 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 		}
 	}
 	return results, nil
+}
+
+// properties returns the states of a job's model, with fractions, and its properties as they are translated into certificates.
+func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
+	job.Numeric.Accuracy = result.Exact
+	plan, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	space, instances, err := load.Properties(ctx, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []*prove.Property
+	for _, in := range instances {
+		out = append(out, &prove.Property{Property: in.Property, Program: in.Program, File: in.File})
+	}
+	return space, out, nil
 }
 
 // certifyRow is a row of what was proven.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tilecheck/certify/certificate"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
@@ -28,7 +28,7 @@ func writeCertificate(t *testing.T, file, model string, goal func(state []int32)
 // reached after so many steps, which the checker makes.
 func certificateOf(t *testing.T, model string, from, to int, goal func(state []int32) bool) string {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(model)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(model)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tilecheck/cmd/tilecheck/toolbox"
+	"tilecheck/modelgen"
 	"tilecheck/native/space/files/named"
 
 	"tilecheck/native/space/files"
@@ -106,7 +107,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	case c.PropsFile != "":
 		return usageError("%s has no effect with --model, which compares no values", c.PropsFile)
 	}
-	job := runner.Job{File: c.ModelFile, Consts: c.Const}
+	job := runner.Job{File: c.ModelFile, Consts: c.Const, Generated: modelgen.Recognizer{}}
 	if err := c.readModel(env, &job); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	}
 	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
-	other := &runner.Job{File: c.Against, Consts: c.Const}
+	other := &runner.Job{File: c.Against, Consts: c.Const, Generated: modelgen.Recognizer{}}
 	if err := c.read(ctx, env, &job, other); err != nil {
 		return err
 	}

@@ -11,8 +11,6 @@ import (
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
 type exportCmd struct {
@@ -76,7 +74,11 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 		x.opts.Format = files.Matlab
 	}
 	if c.Props != "" {
-		if x.opts.Program, err = c.withLabels(env, space); err != nil {
+		src, err := env.readSource(c.Props)
+		if err != nil {
+			return err
+		}
+		if x.opts.Program, err = files.WithLabels(space, c.Props, src); err != nil {
 			return err
 		}
 	}
@@ -156,32 +158,6 @@ func setsOf(outputs []output) []string {
 		}
 	}
 	return names
-}
-
-// withLabels resolves the labels of the properties file.
-func (c *exportCmd) withLabels(env *world, space *explicit.Space) (*sema.Program, error) {
-	src, err := env.readSource(c.Props)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := syntax.ParseProperties(c.Props, src)
-	if err != nil {
-		return nil, err
-	}
-	props, err := space.Program().Model().CheckProperties(tree)
-	if err != nil {
-		return nil, err
-	}
-	_, full, err := props.Instantiate(space.Program(), []int{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range props.Labels() {
-		if !slices.ContainsFunc(full.Labels, func(l sema.LabelDef) bool { return l.Name == name }) {
-			return nil, fmt.Errorf("%s: label %q depends on a constant without a value, want one in the file", c.Props, name)
-		}
-	}
-	return full, nil
 }
 
 // exporter writes outputs of one space.

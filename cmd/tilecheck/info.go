@@ -94,11 +94,7 @@ func structure(ctx context.Context, t *table.Facts, space *explicit.Space) error
 	t.Add(table.Column{Field: "repeated_choices"}, repeated, nil)
 	t.Add(table.Column{Name: "choices"}, m.NumChoices(), merged)
 	t.Add(table.Column{Name: "transitions"}, m.NumTransitions(), nil)
-	deadlocks := 0
-	if m.Deadlocks != nil {
-		deadlocks = m.Deadlocks.Count()
-	}
-	t.Add(table.Column{Name: "deadlocks"}, deadlocks, nil)
+	t.Add(table.Column{Name: "deadlocks"}, m.NumDeadlocks(), nil)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"tilecheck/modelgen"
 	"tilecheck/native/space/files/named"
 
 	"tilecheck/internal/quote"
@@ -40,7 +41,7 @@ func dialect(name string) syntax.Dialect {
 
 // job reads the files.
 func (c *jobFlags) job(env *world) (runner.Job, error) {
-	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect)}
+	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
 	switch {
 	case c.PropsFile == "-" && c.ModelFile == "-":

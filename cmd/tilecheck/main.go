@@ -319,7 +319,7 @@ func (e *world) finish(err error) int {
 		code, err = codeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
-		e.stdout.(*stream.Stream).Tells(err)
+		e.stdout.(*stream.Stream).SetReported(err)
 		e.saying()
 		e.explain(e.stderr, errorText(err))
 	}

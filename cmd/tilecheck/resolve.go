@@ -1,20 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"tilecheck/modelgen"
-	"tilecheck/native"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
 	"tilecheck/native/explain/tree"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
@@ -69,17 +66,17 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
-	if left, err := c.remembered(ctx, env, model, src); left != nil || err != nil {
+	if left, err := c.withMemory(ctx, env, model, src); left != nil || err != nil {
 		if err != nil {
 			return err
 		}
-		text, err := typed(left, syntax.DTMC)
+		text, err := left.TextAs(syntax.DTMC)
 		if err != nil {
 			return err
 		}
 		after, err := c.states(ctx, text)
 		if err != nil {
-			return fmt.Errorf("the model with the choices made: %w", unplaced(err, text))
+			return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 		}
 		return c.writeChain(ctx, env, before, after, left)
 	}
@@ -94,7 +91,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 		}
 	}
 	if ofStates && made != nil {
-		chain, err := chainOf(ctx, before, made)
+		chain, err := made.Chain(ctx, before)
 		if err != nil {
 			return err
 		}
@@ -105,15 +102,15 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	model.Items = append(model.Items, items...)
-	text, err := typed(model, syntax.MDP)
+	text, err := model.TextAs(syntax.MDP)
 	if err != nil {
 		return err
 	}
 	after, err := c.states(ctx, text)
 	if err != nil {
-		return fmt.Errorf("the model with the choices made: %w", unplaced(err, text))
+		return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 	}
-	if err := c.resolved(before, after); err != nil {
+	if err := scheduler.CheckResolved(before.Model(), after.Model(), c.Uniform && c.Scheduler == ""); err != nil {
 		return err
 	}
 	return c.writeChain(ctx, env, before, after, model)
@@ -121,7 +118,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 
 // writeChain writes a model whose choices are made as a Markov chain, given its states as an MDP.
 func (c *resolveCmd) writeChain(ctx context.Context, env *world, before, after *explicit.Space, model *syntax.Model) error {
-	text, err := typed(model, syntax.DTMC)
+	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
@@ -146,13 +143,13 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 		}
 		return c.writeStates(ctx, env, written, before, left)
 	}
-	text, err := shield.Of(before, permitted).Model(ctx, model)
+	text, err := shield.FromAllowed(before, permitted).Model(ctx, model)
 	if err != nil {
 		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
 	}
 	after, err := c.states(ctx, text)
 	if err != nil {
-		return fmt.Errorf("the model with the choices that are permitted: %w", unplaced(err, text))
+		return fmt.Errorf("the model with the choices that are permitted: %w", compile.QuoteLine(err, text))
 	}
 	if c.Uniform {
 		left, err := syntax.ParseModel(c.ModelFile, text)
@@ -165,59 +162,17 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// unplaced returns an error about a text that was made, which nobody sees: with the line itself instead of its place.
-func unplaced(err error, text []byte) error {
-	var first *syntax.Error
-	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
-		first = list[0]
-	} else if wrong, ok := errors.AsType[*compile.StateError](err); ok {
-		first = &syntax.Error{Pos: wrong.Pos, Msg: wrong.Msg + " in state " + wrong.State}
-	} else if first, ok = errors.AsType[*syntax.Error](err); !ok {
-		return err
-	}
-	lines := strings.Split(string(text), "\n")
-	if !first.Pos.IsValid() || int(first.Pos.Line) > len(lines) {
-		return errors.New(first.Msg)
-	}
-	return fmt.Errorf("%s, in %q", first.Msg, strings.TrimSpace(lines[first.Pos.Line-1]))
-}
-
-// typed returns the text of a model that has another type.
-func typed(model *syntax.Model, t syntax.ModelType) ([]byte, error) {
-	var text bytes.Buffer
-	err := syntax.Fprint(&text, withType(model, t), syntax.Options{})
-	return text.Bytes(), err
-}
-
 // note says how large the chain is, or the MDP that is left, to whoever wants to know.
 func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
 	if !env.quiet {
 		b, a := before.Model(), after.Model()
-		left := fmt.Sprintf("%d transitions of the chain", chainTransitions(a))
-		if !c.Uniform && undecided(a) > 0 {
+		left := fmt.Sprintf("%d transitions of the chain", a.NumEdges())
+		if !c.Uniform && a.NumDeciding() > 0 {
 			left = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", a.NumChoices(), a.NumTransitions())
 		}
 		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %s\n",
 			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), left)
 	}
-}
-
-// chainOf returns the chain of the states that a scheduler reaches. It needs no module
-// that makes the choices, so actions may have no names.
-func chainOf(ctx context.Context, space *explicit.Space, x scheduler.Scheduler) (*explicit.Space, error) {
-	in, err := x.Induce(ctx, space.Model(), scheduler.InduceOptions{Reachable: true, Order: space.Order()})
-	if err != nil {
-		return nil, err
-	}
-	rewards := map[int]*sparse.Reward{}
-	for i := range space.Program().Rewards {
-		r, err := space.Reward(i)
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		rewards[i] = in.Reward(r)
-	}
-	return space.Quotient(in.State, in.Model, rewards), nil
 }
 
 // writeStates writes files of the states of a chain.
@@ -245,11 +200,60 @@ func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space
 
 // states builds those of a model.
 func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
+	plan, err := runner.PlanModel(ctx, c.job(src))
 	if err != nil {
 		return nil, err
 	}
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)})
+	space, err := load.Space(ctx, plan)
+	return space, outOfStates(err)
+}
+
+func (c *resolveCmd) job(src []byte) runner.Job {
+	return runner.Job{
+		File: c.ModelFile, Model: src, Consts: c.Const,
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}},
+	}
+}
+
+// withMemory returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
+func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.Model, src []byte) (*syntax.Model, error) {
+	if c.Scheduler == "" {
+		return nil, nil
+	}
+	text, err := env.readSource(c.Scheduler)
+	if err != nil || !scheduler.Remembers(text) {
+		return nil, err
+	}
+	space, err := c.exactly(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if len(space.Model().Initial) != 1 {
+		return nil, fmt.Errorf("%s: found %d initial states, want one for a scheduler with a memory", c.ModelFile, len(space.Model().Initial))
+	}
+	x, err := scheduler.ReadController(ctx, c.Scheduler, text, space)
+	if err != nil {
+		return nil, err
+	}
+	chain, err := x.Chain(ctx, space.Model())
+	if err != nil {
+		return nil, err
+	}
+	left, err := scheduler.ControllerModel(ctx, model, src, space, x, chain)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
+	}
+	return left, nil
+}
+
+// exactly builds the states, with fractions if the model has them.
+func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
+	job := c.job(src)
+	m, _, err := load.Model(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	space, _, err := load.Fractions(ctx, m, load.Options(&job))
 	return space, outOfStates(err)
 }
 
@@ -258,19 +262,15 @@ func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, e
 func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space, made scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
 	case made != nil:
-		found, err := tree.Find(ctx, &tree.Task{Space: space, Choices: made[0], Judge: faithful(space, made[0])})
+		found, err := tree.Imitate(ctx, space, made[0])
 		if err != nil {
 			return nil, err
 		}
-		var module bytes.Buffer
-		if err := found.Module(&module, "policy_manager"); err != nil {
+		items, err := found.Items("policy_manager")
+		if err != nil {
 			return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
 		}
-		parsed, err := syntax.ParseModel("", module.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Scheduler, unplaced(err, module.Bytes()))
-		}
-		return parsed.Items, nil
+		return items, nil
 	case c.Uniform:
 		return nil, nil
 	}
@@ -294,105 +294,4 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 		return nil, err
 	}
 	return parsed.Items, nil
-}
-
-// faithful judges what is left of a space when a tree makes the choices: nothing is lost
-// if they are those of the scheduler in every state that is reached.
-func faithful(space *explicit.Space, choices []uint32) func(context.Context, *explicit.Space) (float64, error) {
-	return func(ctx context.Context, left *explicit.Space) (float64, error) {
-		m := left.Model()
-		seen := sparse.NewSet(m.NumStates())
-		queue := slices.Clone(m.Initial)
-		for i := 0; i < len(queue); i++ {
-			s := int(queue[i])
-			if i&0xfff == 0 && ctx.Err() != nil {
-				return 0, ctx.Err()
-			}
-			c, _ := m.Choices(s)
-			if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
-				return 1, nil
-			}
-			lo, hi := m.Row(c)
-			for _, t := range m.Target[lo:hi] {
-				if !seen.Has(int(t)) {
-					seen.Add(int(t))
-					queue = append(queue, t)
-				}
-			}
-		}
-		return 0, nil
-	}
-}
-
-// resolved wants the choices to have been made: one is left in every state, and none is
-// stuck that was not.
-func (c *resolveCmd) resolved(before, after *explicit.Space) error {
-	m := after.Model()
-	if deadlocks(m) > 0 && deadlocks(before.Model()) == 0 {
-		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", deadlocks(m))
-	}
-	if c.Uniform && c.Scheduler == "" {
-		return nil
-	}
-	if open := undecided(m); open > 0 {
-		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", open)
-	}
-	return nil
-}
-
-// undecided counts the states with several choices.
-func undecided(m *sparse.Model) int {
-	n := 0
-	for s := range m.NumStates() {
-		if first, end := m.Choices(s); end-first > 1 {
-			n++
-		}
-	}
-	return n
-}
-
-func deadlocks(m *sparse.Model) int {
-	if m.Deadlocks == nil {
-		return 0
-	}
-	return m.Deadlocks.Count()
-}
-
-// chainTransitions counts the pairs of a state and a successor.
-func chainTransitions(m *sparse.Model) int {
-	n := 0
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		lo, _ := m.Row(first)
-		_, hi := m.Row(end - 1)
-		seen := map[uint32]bool{}
-		for _, t := range m.Target[lo:hi] {
-			seen[t] = true
-		}
-		n += len(seen)
-	}
-	return n
-}
-
-// withType returns a model with another type.
-func withType(m *syntax.Model, t syntax.ModelType) *syntax.Model {
-	out := *m
-	out.Items = nil
-	typed := false
-	for _, x := range m.Items {
-		if d, is := x.(*syntax.TypeDecl); is {
-			y := *d
-			y.Type, y.Word = t, wordOf(t)
-			x, typed = &y, true
-		}
-		out.Items = append(out.Items, x)
-	}
-	if !typed {
-		out.Items = append([]syntax.Item{&syntax.TypeDecl{Type: t, Word: wordOf(t)}}, out.Items...)
-	}
-	return &out
-}
-
-func wordOf(t syntax.ModelType) string {
-	return map[syntax.ModelType]string{syntax.MDP: "mdp", syntax.DTMC: "dtmc"}[t]
 }

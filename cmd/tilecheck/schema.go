@@ -16,7 +16,7 @@ func (c *schemaCmd) Run(env *world) error {
 	if len(c.Command) == 0 {
 		return textWriter(strings.Join(schema.Commands(), "\n") + "\n")(env.stdout)
 	}
-	text, err := schema.Of(strings.Join(c.Command, " "))
+	text, err := schema.ForCommand(strings.Join(c.Command, " "))
 	if err != nil {
 		return usageError("%w", err)
 	}

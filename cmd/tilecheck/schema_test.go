@@ -25,7 +25,7 @@ func schemas(t *testing.T) map[string]*jsonschema.Resolved {
 	t.Helper()
 	out := make(map[string]*jsonschema.Resolved)
 	for _, command := range schema.Commands() {
-		text, err := schema.Of(command)
+		text, err := schema.ForCommand(command)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func wantTimes(t *testing.T, value any) {
 // each kind of results.
 func fieldsOf(t *testing.T, command string) [][]string {
 	t.Helper()
-	text, err := schema.Of(command)
+	text, err := schema.ForCommand(command)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestSchemaOfEveryCommand(t *testing.T) {
 	if got := schema.Commands(); !slices.Equal(got, want) {
 		t.Errorf("there are schemas of %v, want %v", got, want)
 	}
-	if _, err := schema.Of("gen"); err == nil {
+	if _, err := schema.ForCommand("gen"); err == nil {
 		t.Error("there is a schema of gen")
 	}
 }

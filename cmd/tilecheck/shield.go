@@ -11,14 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"tilecheck/native/check"
+	"tilecheck/native"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
-	"tilecheck/native/solve"
-	"tilecheck/native/space/explicit"
+	"tilecheck/native/load"
 	"tilecheck/native/space/files"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	digits "tilecheck/report/number"
 	"tilecheck/report/table"
@@ -122,41 +119,30 @@ func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *
 
 // question reads the model, and finds what the property asks of its states.
 func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
-	job := runner.Job{File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const}
+	job := runner.Job{
+		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
+	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, nil, mistaken(err, &job)
 	}
-	prog, instances, err := plan.Instances()
+	_, instances, err := plan.Instances()
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(instances) != 1 {
 		return nil, nil, usageError("found %d properties, want one for a shield", len(instances))
 	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
 	progress, done := env.progress()
 	defer done()
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Exact: true, Progress: progress})
+	space, err := load.Space(ctx, plan.WithOutputs(func(o *runner.Outputs) { o.Progress = progress }))
 	if err != nil {
 		return nil, nil, outOfStates(err)
 	}
-	checker := check.New(m, space, check.Options{Accuracy: result.Exact})
-	op := logic.Of(instances[0].X)
-	if op.Kind != logic.Probability || op.Extremum != syntax.Max && op.Extremum != syntax.Min {
-		return nil, nil, usageError("the property is %s, want Pmax=? or Pmin=? for a shield", c.Property)
-	}
-	r, _, err := checker.Reach(ctx, &check.Property{Property: instances[0].Property, Program: instances[0].Program, File: "property"})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case r.Steps.Low != 0 || r.Steps.High != solve.Unbounded:
-		return nil, nil, usageError("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", c.Property)
-	}
-	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Extremum == syntax.Max}, plan.Tree, nil
+	instances[0].Text = c.Property // as it was given, for errors
+	q, err := native.ShieldQuestion(ctx, space, &instances[0])
+	return q, plan.Tree, err
 }
 
 // writeScheduler writes the worst scheduler that obeys, which has to attain what is promised, as one of the whole model.
@@ -165,16 +151,20 @@ func (c *shieldCmd) writeScheduler(ctx context.Context, env *world, x *shield.Sh
 	if err != nil {
 		return "", err
 	}
-	attained, err := x.Attains(ctx, p.Obeying)
-	if err != nil {
-		return "", err
-	}
-	if !attained.Same(p.Worst) {
-		return "", fmt.Errorf("%s was not written: the scheduler attains %v, and not what was promised; this is a bug: please report it", file, attained.Value())
+	if err := x.ConfirmScheduler(ctx, p); err != nil {
+		return "", unconfirmed(file, err)
 	}
 	return file, env.writeFile(file, func(w io.Writer) error {
 		return scheduler.Write(ctx, w, x.Space, scheduler.Scheduler{p.Obeying}, format, opts)
 	})
+}
+
+// unconfirmed is the error of a file that is not written since it does not have the values that are promised.
+func unconfirmed(file string, err error) error {
+	if _, broken := errors.AsType[*shield.BrokenPromise](err); broken {
+		return fmt.Errorf("%s was not written: %w; this is a bug: please report it", file, err)
+	}
+	return err
 }
 
 // write writes the shield, and returns the names of its files. A model is read and solved again before: it has to have the
@@ -194,17 +184,8 @@ func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *
 	if err != nil {
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
-	all, err := shield.New(ctx, q, &shield.Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
-	if err != nil {
-		return nil, err
-	}
-	again, err := all.Promise(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !again.Best.Same(p.Best) || !again.Worst.Same(p.Worst) {
-		return nil, fmt.Errorf("%s was not written: its values are %v and %v, and not what was promised; this is a bug: please report it",
-			c.Output, again.Best.Value(), again.Worst.Value())
+	if err := p.Confirm(ctx, q); err != nil {
+		return nil, unconfirmed(c.Output, err)
 	}
 	return []string{c.Output}, env.writeFile(c.Output, textWriter(string(text)))
 }

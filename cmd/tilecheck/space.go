@@ -7,13 +7,15 @@ import (
 	"io/fs"
 	"os"
 
+	"tilecheck/modelgen"
+	"tilecheck/native/load"
 	"tilecheck/native/space/files/named"
 
-	"tilecheck/native"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -101,11 +103,23 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 	for _, w := range warnings {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
+	job := c.job()
 	progress, done := env.progress()
 	defer done()
-	return explicit.Build(ctx, m, explicit.Options{
-		MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), NoFixDeadlocks: c.NoFixDeadlocks, Exact: c.Exact, Progress: progress,
-	})
+	job.Progress = progress
+	return explicit.Build(ctx, m, load.Options(&job))
+}
+
+// job says how the states are built.
+func (c *spaceFlags) job() runner.Job {
+	job := runner.Job{
+		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{},
+		Settings: runner.Settings{NoFixDeadlocks: c.NoFixDeadlocks, Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}},
+	}
+	if c.Exact {
+		job.Numeric.Accuracy = result.Exact
+	}
+	return job
 }
 
 // compile reads a model. The warnings are about its definitions.
@@ -113,11 +127,12 @@ func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, [
 	if err := c.forModel(); err != nil {
 		return nil, nil, err
 	}
-	src, err := env.readSource(c.ModelFile)
-	if err != nil {
+	job := c.job()
+	var err error
+	if job.Model, err = env.readSource(c.ModelFile); err != nil {
 		return nil, nil, err
 	}
-	return native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const, Dialect: dialect(c.Dialect)})
+	return load.Model(ctx, job)
 }
 
 func (c *spaceFlags) readOptions() files.ReadOptions {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -171,6 +173,8 @@ func stoppables() []stoppable {
 		{name: "distribution", args: []string{"distribution", "ctmc.prism", "--time", "0:100000:1000000"}, limited: true, finished: `\(x=0\) .*\b1\b`},
 		{name: "distribution exact", args: []string{"distribution", "ctmc.prism", "--exact"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
+		{name: "export jani", args: []string{"export", "code.prism", "-o", "out.jani"}, limited: true, leaves: `^out\.jani$`},
+		{name: "export binary", args: []string{"export", "large.prism", "-o", "out.umb", "-o", "out.drn.gz"}, limited: true, leaves: `^out\.(umb|drn\.gz)$`},
 		{name: "export stdout", args: []string{"export", "sync.prism"}, limited: true},
 		{name: "compare", args: []string{"compare", "random", "--max", "2048", "--samples", "1000000000"}, limited: true},
 		{name: "compare players", args: []string{"compare", "players", "expectimax:eval=snake,depth=8", "random", "--games", "1000000"}, limited: true},
@@ -411,6 +415,44 @@ func (s stoppable) judge(t *testing.T, what string, end *os.ProcessState, how os
 	for _, words := range []string{"context canceled", "context deadline exceeded", "interrupted: interrupted", "panic", "goroutine "} {
 		if strings.Contains(stdout+stderr, words) {
 			t.Errorf("%s: it says %q:\n%.2000s%.2000s", what, words, stdout, stderr)
+		}
+	}
+	if name := anotherCommand(stderr); name != "" {
+		t.Errorf("%s: its error names the command or step %s:\n%.2000s", what, name, stderr)
+	}
+}
+
+// anotherCommand returns a word that an error has before its colon, as if it were the place, and that is the name of a command.
+func anotherCommand(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		message, ok := strings.CutPrefix(line, "tilecheck: ")
+		for word := range strings.SplitSeq(message, ": ") {
+			if ok && slices.Contains(allCommands(), word) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// allCommands are the names of all commands.
+var allCommands = sync.OnceValue(func() []string {
+	var names []string
+	for f := range reflect.TypeFor[cli]().Fields() {
+		if _, ok := f.Tag.Lookup("cmd"); ok {
+			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		}
+	}
+	return names
+})
+
+func TestAnotherCommand(t *testing.T) {
+	for text, want := range map[string]string{
+		"tilecheck: export: check: interrupted by SIGINT\n": "export", "tilecheck: interrupted by SIGINT\n": "",
+		"tilecheck: solve for optimal play: enumerate layer 2: time limit of 1s reached\n": "", "checking: check: 3\n": "",
+	} {
+		if got := anotherCommand(text); got != want {
+			t.Errorf("%q names %q, want %q", text, got, want)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	code := regress.ExitCode(rep, s.Strict || c.Strict)
-	if code == exitOK && changed != nil && !changed.Told() && rep.Elsewhere == 0 {
+	if code == exitOK && changed != nil && !changed.HasCompared() && rep.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return status(code)

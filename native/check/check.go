@@ -1,21 +1,16 @@
 package check
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"tilecheck/internal/progress"
 	"tilecheck/native/solve"
-	"tilecheck/native/solve/belief"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -44,8 +39,6 @@ type Options struct {
 	Beliefs int
 	// Solver is asked for bounds first, if there is one; nil is package solve.
 	Solver Solver
-
-	maxWork int // as in solve.Options
 }
 
 // Solver computes bounds for the model of the space, as package solve does, where somebody
@@ -54,18 +47,6 @@ type Solver interface {
 	Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error)
 	ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error)
 }
-
-const (
-	// least is the least relative width that is asked of doubles.
-	least = 1e-13
-	// maxWork is how many operations fractions may take to improve an answer: some
-	// seconds' worth.
-	maxWork = 1 << 29
-	// manyOperations is how many operations fractions may take before a quotient is tried, of
-	// a model of at most reducedStates: a quarter of a minute's worth.
-	manyOperations = 1 << 33
-	reducedStates  = 1 << 20
-)
 
 // epsilon returns the relative width wanted.
 func (o Options) epsilon() float64 {
@@ -166,230 +147,6 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 		c.opts.Answered(&v)
 	}
 	return v
-}
-
-// answer tries one accuracy after the other until the property is decided.
-func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
-	if c.bounds.space.Program().Type == syntax.POMDP {
-		return c.partially(ctx, p, v)
-	}
-	if c.opts.Accuracy == result.Exact {
-		m, err := c.fractions(ctx)
-		if err != nil {
-			return err
-		}
-		out, err := c.lighter(ctx, m, p, v, manyOperations)
-		return c.write(out, v, err)
-	}
-	if why := c.bounds.space.Unfit(); why != nil {
-		return c.instead(ctx, why, p, v)
-	}
-	if logic.Of(p.X).Kind == logic.Objectives {
-		return c.several(ctx, p, v)
-	}
-	err := c.enclose(ctx, p, v)
-	if why, ok := errors.AsType[*explicit.RangeError](err); ok {
-		return c.instead(ctx, why, p, v)
-	}
-	return err
-}
-
-// lighter answers with fractions: where that takes much work, on the quotient by what
-// cannot be told apart, if it has at most half as many states.
-func (c *Checker) lighter(ctx context.Context, m *model, p *Property, v *result.Verdict, work int) (*outcome, error) {
-	n, opts := m.space.Model().NumStates(), c.opts
-	if n > reducedStates || c.valued || c.wanted != nil || m.space.Closed() {
-		return c.attempt(ctx, m, true, opts, p)
-	}
-	opts.maxWork = work
-	out, why := c.attempt(ctx, m, true, opts, p)
-	if !errors.Is(why, solve.ErrWork) && !errors.Is(why, solve.ErrFill) {
-		return out, why
-	}
-	r, err := Reduce(ctx, c.compiled, m.space, []*Property{p}, nil)
-	switch {
-	case ctx.Err() != nil:
-		return nil, err
-	case err == nil && r.Space.Model().NumStates() <= n/2:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient of %d states that cannot be told apart", r.Space.Model().NumStates()))
-		q := New(r.Space.Compiled(), r.Space, c.opts)
-		return q.attempt(ctx, q.exact, true, q.opts, p)
-	case errors.Is(why, solve.ErrFill):
-		return nil, why
-	}
-	return c.attempt(ctx, m, true, c.opts, p)
-}
-
-// several answers multi(…): with fractions if the model is small, or where bounds do
-// not tell.
-func (c *Checker) several(ctx context.Context, p *Property, v *result.Verdict) error {
-	if c.bounds.space.Model().NumStates() <= smallMulti {
-		out, err := c.exactly(ctx, p, true)
-		if !errors.As(err, new(*unavailable)) && !errors.Is(err, solve.ErrWork) {
-			return c.write(out, v, err)
-		}
-	}
-	opts := c.opts
-	opts.Epsilon = opts.epsilon()
-	m := c.bounds
-	best, err := c.attempt(ctx, m, false, opts, p)
-	if errors.Is(err, errMixed) {
-		if m, err = c.fractions(ctx); err != nil {
-			return err
-		}
-		best, err = c.attempt(ctx, m, false, opts, p)
-	}
-	if err == nil {
-		best = c.narrow(ctx, m, p, best)
-	}
-	if errors.As(err, new(*undecided)) || err == nil && best.width > opts.Epsilon {
-		if exact, why := c.exactly(ctx, p, true); why == nil {
-			best, err = exact, nil
-		} else if ctx.Err() != nil {
-			return why
-		}
-	}
-	return c.write(best, v, err)
-}
-
-// instead answers with fractions, for the model has numbers that doubles are no
-// good for.
-func (c *Checker) instead(ctx context.Context, why error, p *Property, v *result.Verdict) error {
-	out, err := c.exactly(ctx, p, false)
-	if errors.As(err, new(*unavailable)) {
-		return fmt.Errorf("%w%w", why, err)
-	}
-	return c.write(out, v, err)
-}
-
-// enclose answers with bounds: more and more narrow ones, and then fractions, until
-// the property is decided, and its value known as well as was asked for.
-func (c *Checker) enclose(ctx context.Context, p *Property, v *result.Verdict) error {
-	want := c.opts.epsilon()
-	best, err := c.attempt(ctx, c.bounds, false, c.opts, p)
-	if errors.As(err, new(*untimed)) { // squaring may do
-		if out, why := c.exactly(ctx, p, false); why == nil {
-			return c.write(out, v, nil)
-		} else if ctx.Err() != nil {
-			return why
-		}
-	}
-	open := errors.As(err, new(*undecided))
-	if err != nil && !open || c.opts.Accuracy == result.Estimated {
-		return c.write(best, v, err)
-	}
-	if open {
-		opts := c.opts
-		opts.Epsilon = least
-		if best, err = c.attempt(ctx, c.bounds, false, opts, p); err != nil && !errors.As(err, new(*undecided)) {
-			return err
-		}
-	}
-	if err == nil {
-		best = c.narrow(ctx, c.bounds, p, best)
-	}
-	if err == nil && best.width <= want {
-		return c.write(best, v, nil)
-	}
-	exact, why := c.exactly(ctx, p, err == nil)
-	switch {
-	case why == nil && (best == nil || exact.width < best.width):
-		best, err = exact, nil
-	case err != nil && (errors.As(why, new(*inexact)) || errors.As(why, new(*untimed))):
-		return err
-	case err != nil && errors.As(why, new(*unavailable)):
-		return fmt.Errorf("%w%w", err, why)
-	case err != nil:
-		return why
-	}
-	return c.write(best, v, err)
-}
-
-// unavailable says why fractions are not tried.
-type unavailable struct{ why error }
-
-func (u *unavailable) Error() string { return u.why.Error() }
-
-func (u *unavailable) Unwrap() error { return u.why }
-
-// exactly answers with fractions, and with bounds where there are none. An answer
-// that is there to be improved limits the work.
-func (c *Checker) exactly(ctx context.Context, p *Property, limited bool) (*outcome, error) {
-	// What other properties needed must not matter.
-	if m := c.bounds.space.Model(); m.NumStates() > c.opts.exactStates() && (!m.Exact() || limited) {
-		n := m.NumStates()
-		return nil, &unavailable{fmt.Errorf("; %d states are too many to try fractions", n)}
-	}
-	m, err := c.fractions(ctx)
-	if err != nil {
-		return nil, &unavailable{fmt.Errorf(", and there are no fractions: %w", err)}
-	}
-	opts := c.opts
-	opts.Epsilon = least
-	if limited {
-		opts.maxWork = maxWork
-	}
-	return c.attempt(ctx, m, true, opts, p)
-}
-
-// narrow computes a value again whose bounds are wider than asked for: the
-// components of a model add up their widths.
-func (c *Checker) narrow(ctx context.Context, m *model, p *Property, best *outcome) *outcome {
-	want, opts := c.opts.epsilon(), c.opts
-	opts.Epsilon = want
-	for best.width > want && opts.Epsilon > least && !best.gaveUp {
-		opts.Epsilon = max(opts.Epsilon*min(want/best.width, 1)/8, least)
-		again, err := c.attempt(ctx, m, false, opts, p)
-		if err != nil || !(again.width < best.width) {
-			break // these bounds are as good as it gets
-		}
-		best = again
-	}
-	return best
-}
-
-// fractions builds the exact space, unless it is there.
-func (c *Checker) fractions(ctx context.Context) (*model, error) {
-	if c.exact != nil {
-		return c.exact, nil
-	}
-	if c.bounds.space.Closed() {
-		return nil, &inexact{msg: "the states were read or restricted without fractions"}
-	}
-	s, err := explicit.Build(ctx, c.compiled, explicit.Options{
-		Exact: true, Workers: c.opts.Workers,
-		Normalise: c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP,
-	})
-	if err != nil {
-		return nil, err
-	}
-	c.exact = newModel(s)
-	return c.exact, nil
-}
-
-// attempt evaluates the property once. With fractions, what has none has bounds
-// unless Options.Accuracy refuses them.
-func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property) (*outcome, error) {
-	e := &evaluation{
-		ctx: ctx, model: m, p: p, onlyFair: c.opts.Fair, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
-		opts: solve.Options{
-			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
-			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,
-		},
-		repeated: sema.Repeated(p.X, 0, sema.Operands), truths: map[sema.Expr]*truth{}, values: map[sema.Expr]**numbers{},
-	}
-	if c.wanted != nil || exact || opts.Accuracy != result.Bounded {
-		e.solver = nil
-	}
-	if c.wanted != nil {
-		e.wanted = &wanted{operator: c.wanted.operator}
-	}
-	e.valued = c.valued
-	value, bound, err := e.property()
-	if err != nil {
-		return nil, err
-	}
-	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings, e.beliefs, e.kept}, nil
 }
 
 // resolution says how a property resolves nondeterminism, as far as that is the

@@ -1,11 +1,9 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"math/big"
 
-	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
@@ -13,99 +11,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
-
-// evaluation evaluates one property at one accuracy.
-type evaluation struct {
-	*model
-	ctx    context.Context
-	p      *Property
-	solver Solver // nil unless it is to be asked
-	exact  bool   // with fractions
-	mixed  bool   // then bounds are wanted where there is no fraction
-	opts   solve.Options
-	// accuracy is the weakest of all values that had an influence.
-	accuracy result.Accuracy
-	width    float64 // as in outcome
-	gaveUp   bool
-	extended bool
-	budget   int      // of beliefs
-	beliefs  *beliefs // what bounded a value of a partially observable model
-	// onlyFair says that only fair schedulers of an MDP count.
-	onlyFair bool
-	// some says that a bound is to be kept by some scheduler, not by all.
-	some   bool
-	wanted *wanted // the scheduler asked for; nil for none
-	// within are the states in which a value is needed: what has no value in
-	// others, such as mod(7,x) where x is 0, does no harm. nil is all.
-	within   *sparse.Set
-	listings []result.Listing
-	// valued says that the values in all states are wanted, which kept has.
-	valued  bool
-	kept    *StateValues
-	inModel bool // what is evaluated is a label of the model
-	// repeated is what the property has in several places, because it refers to
-	// others; truths and values are what came of it.
-	repeated map[sema.Expr]bool
-	truths   map[sema.Expr]*truth
-	values   map[sema.Expr]**numbers
-}
-
-// once evaluates what a property has in several places, for all states: where
-// that fails, each place has to do with those in which it needs a value.
-func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.repeated[x] || e.some || e.wanted != nil {
-		return evaluate(x)
-	}
-	v, tried := known[x]
-	if !tried {
-		before := *e
-		e.within = nil
-		if t, err := evaluate(x); err == nil {
-			v = &t
-			e.within = before.within
-		} else {
-			*e = before
-		}
-		known[x] = v
-	}
-	if v == nil {
-		return evaluate(x)
-	}
-	return *v, nil
-}
-
-// reward returns the rewards of a structure, and refuses those that are not to be
-// computed with as doubles, unless they are fractions.
-func (e *evaluation) reward(index int) (*sparse.Reward, error) {
-	r, err := e.model.reward(index)
-	if err == nil && !e.exact {
-		err = r.Unfit
-	}
-	return r, err
-}
-
-// weaken notes the accuracy of a value that is used.
-func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
-
-func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
-
-// all returns the set of all states.
-func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
-
-// domain returns the states in which a value is needed.
-func (e *evaluation) domain() *sparse.Set {
-	if e.within == nil {
-		return e.all()
-	}
-	return e.within
-}
-
-// restrict sets the states in which a value is needed, until end is called.
-func (e *evaluation) restrict(to *sparse.Set) (end func()) {
-	before := e.within
-	e.within = to
-	return func() { e.within = before }
-}
 
 // truthIn and numbersIn evaluate a formula in some states.
 func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
@@ -136,7 +41,7 @@ func (e *evaluation) truth(x sema.Expr) (truth, error) {
 		t, err := e.plainTruth(x)
 		return t, e.placed(err)
 	}
-	return once(e, e.truths, x, e.newTruth)
+	return once(e, e.shared.truths, x, e.newTruth)
 }
 
 func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
@@ -343,7 +248,7 @@ func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 		v, err := e.plainNumbers(x)
 		return v, e.placed(err)
 	}
-	return once(e, e.values, x, e.newNumbers)
+	return once(e, e.shared.numbers, x, e.newNumbers)
 }
 
 func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {

@@ -17,8 +17,6 @@ import (
 
 const (
 	maxObjectives = 12
-	// smallMulti is the number of states of a model for which fractions are tried first.
-	smallMulti = 128
 	// weightBits is how long weights are where fractions are not asked for.
 	weightBits = 48
 )

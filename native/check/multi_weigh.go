@@ -91,7 +91,7 @@ func (m *multi) tooGreat() error {
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
-	opts.Epsilon = max(opts.Epsilon/8, least)
+	opts.Epsilon = max(opts.Epsilon/8, leastEpsilon)
 	return opts
 }
 

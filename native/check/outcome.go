@@ -7,20 +7,12 @@ import (
 	"tilecheck/result"
 )
 
-// outcome is what one evaluation of a property came to.
+// outcome is the answer of one attempt.
 type outcome struct {
-	value    result.Value
-	bound    *result.Interval
-	accuracy result.Accuracy
-	// width is that of the bounds, relatively: of the wider one where there are
-	// two values.
-	width     float64
-	gaveUp    bool    // an iteration was, at its limit
-	extended  bool    // elimination took its place, beyond the range of doubles
+	value result.Value
+	bound *result.Interval
+	results
 	scheduler *wanted // nil unless one was asked for
-	listings  []result.Listing
-	beliefs   *beliefs     // nil but for a partially observable model
-	values    *StateValues // nil unless they were asked for
 }
 
 // write writes the answer to a verdict, with a warning where its bounds are wider

@@ -26,7 +26,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	if !path.Reaches() || !local(p, path.Left, true) || !local(p, path.Right, true) {
 		return v, false
 	}
-	e := &evaluation{ctx: ctx, model: c.bounds, p: p}
+	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil { // it may matter, or not
 		return v, false
@@ -42,7 +42,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	v = result.Verdict{
 		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
-	answer := &outcome{value: value(point(1), p.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, accuracy: c.opts.Accuracy}
+	answer := &outcome{value: value(point(1), p.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
 		answer.value = value(fraction(big.NewRat(1, 1)), p.X.Type())
 	}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -44,21 +43,6 @@ const maxStarts = 64
 
 // partial reports whether the scheduler sees observations only.
 func (e *evaluation) partial() bool { return e.space.Program().Type == syntax.POMDP }
-
-// partially answers for a partially observable model: beliefs are computed with
-// fractions whatever accuracy is asked for.
-func (c *Checker) partially(ctx context.Context, p *Property, v *result.Verdict) error {
-	m, err := c.fractions(ctx)
-	if err != nil {
-		return err
-	}
-	opts := c.opts
-	if opts.Accuracy != result.Exact {
-		opts.Accuracy = result.Bounded
-	}
-	out, err := c.attempt(ctx, m, opts.Accuracy == result.Exact, opts, p)
-	return c.write(out, v, err)
-}
 
 // observed returns the extremal probability of a path formula, over the schedulers
 // that see observations, where a value is needed.

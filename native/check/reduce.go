@@ -77,7 +77,7 @@ type observed struct {
 }
 
 func (o *observed) property(ctx context.Context, p *Property) error {
-	e := &evaluation{ctx: ctx, model: o.bounds, p: p, exact: true, accuracy: result.Exact}
+	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
 	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
 		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
 	}

@@ -56,7 +56,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 			return v, false, nil
 		}
 	}
-	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
+	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
 	if s.sum.rat != nil {
 		out.accuracy = result.Exact
 	}
@@ -126,7 +126,7 @@ func (c *Checker) newStages(p *Property) *Stages {
 func (s *Stages) pass(ctx context.Context, given []number) error {
 	space := s.space
 	s.overlaps = s.overlaps || space.Overlaps() > 0
-	e := &evaluation{ctx: ctx, model: newModel(space), p: s.p}
+	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.p}}
 	left, right, err := e.operands(s.x, s.y)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (e *evaluation) keep(set *sparse.Set, values func() *StateValues) bool {
 		return false
 	}
 	if set.Count() == e.space.Model().NumStates() {
-		e.kept = values()
+		e.values = values()
 	}
 	return true
 }

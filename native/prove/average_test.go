@@ -64,7 +64,7 @@ func (w wanderer) text(scheduler []int) string {
 func (w wanderer) averages(t *testing.T, most bool) []*big.Rat {
 	best, scheduler := make([]*big.Rat, len(w)), make([]int, len(w))
 	for more := true; more; {
-		space, _ := load(t, w.text(scheduler), `R=? [ S ]`)
+		space, _ := spaceOf(t, w.text(scheduler), `R=? [ S ]`)
 		r, err := space.Reward(0)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestAverages(t *testing.T) {
 	for seed := range needs.Some(uint64(60)) {
 		rng := rand.New(rand.NewPCG(seed, 16))
 		w := newWanderer(rng)
-		space, props := load(t, w.text(nil), "filter(printall, Rmax=? [ S ]);\nfilter(printall, Rmin=? [ S ]);")
+		space, props := spaceOf(t, w.text(nil), "filter(printall, Rmax=? [ S ]);\nfilter(printall, Rmin=? [ S ]);")
 		for k, p := range props {
 			prover, err := prove.New(space, prove.Options{Ordered: true})
 			if err != nil {

@@ -253,7 +253,7 @@ func (d *weightSearch) withEndState() *sparse.Graph {
 
 // lowerColumn computes the column x of package several.
 func (d *weightSearch) lowerColumn(plain *sparse.Graph) error {
-	r := sparseReward(d.product.Small())
+	r := sparseReward(d.product.MinimisedRewards())
 	v, err := solve.TotalReward(d.ctx, plain, r, solve.Min, d.exactOptions())
 	if err != nil {
 		return err
@@ -520,7 +520,7 @@ func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32
 	}
 	g := sparseGraph(chain)
 	for i, o := range d.Several.Objectives {
-		v, err := solve.TotalReward(ctx, g, sparseReward(d.product.Along(i, choices)), solve.Max, d.exactOptions())
+		v, err := solve.TotalReward(ctx, g, sparseReward(d.product.InducedRewards(i, choices)), solve.Max, d.exactOptions())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -545,7 +545,7 @@ func (d *weightSearch) earningRanks(i, j int, v *solve.Values) []uint32 {
 	if err != nil {
 		return nil
 	}
-	r := d.product.Along(i, choices)
+	r := d.product.InducedRewards(i, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.NewSet(len(choices))
 	for s := range choices {
 		if states.Add(s); v.Exact[s].Sign() == 0 || r.Positive(s) {

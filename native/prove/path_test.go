@@ -241,7 +241,7 @@ func (c *secondChecker) compare() {
 // certified makes a certificate of one property.
 func certified(t *testing.T, model, prop string) (*explicit.Space, *certificate.File) {
 	t.Helper()
-	space, props := load(t, model, prop)
+	space, props := spaceOf(t, model, prop)
 	prover, err := prove.New(space, prove.Options{Ordered: true})
 	if err != nil {
 		t.Fatal(err)

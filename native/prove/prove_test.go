@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"tilecheck/certify"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 )
 
-// load builds the space of a model, and its properties.
-func load(t *testing.T, src, props string) (*explicit.Space, []*prove.Property) {
+// spaceOf builds the space of a model, and its properties.
+func spaceOf(t *testing.T, src, props string) (*explicit.Space, []*prove.Property) {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ rewards x+y=2*N-1 & !gone : 0.001; endrewards
 		`Pmin=? [ F x=N & y=N ]`:               1.9e-27,
 		`Rmax=? [ F gone=true | (x=N & y=N) ]`: 1.9e-30,
 	} {
-		space, props := load(t, model, prop)
+		space, props := spaceOf(t, model, prop)
 		r, err := inMemory(t, space, props[0])
 		if err != nil {
 			t.Fatal(err)
@@ -263,7 +263,7 @@ func TestProven(t *testing.T) {
 		{game, `Pmax=? [ F<=3 s=3 ]`, "13/40"},
 	} {
 		t.Run(tt.prop, func(t *testing.T) {
-			space, props := load(t, tt.model, tt.prop)
+			space, props := spaceOf(t, tt.model, tt.prop)
 			r, err := proven(t, t.Context(), space, props[0])
 			if memory, other := inMemory(t, space, props[0]); (other == nil) != (err == nil) || err == nil && !meet(memory, &r) {
 				t.Errorf("without a file %+v (%v), with one %+v (%v)", memory, other, r, err)
@@ -297,7 +297,7 @@ func TestRefused(t *testing.T) {
 		{`P=? [ F s=4 ] + 1`, "a value that is computed of others"},
 		{`filter(avg, P=? [ F s=4 ] + 1, s<4)`, "a value that is computed of others"},
 	} {
-		space, props := load(t, walk, tt.prop)
+		space, props := spaceOf(t, walk, tt.prop)
 		if _, err := proven(t, t.Context(), space, props[0]); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.prop, err, tt.want)
 		}

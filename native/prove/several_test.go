@@ -335,7 +335,7 @@ func TestSeveral(t *testing.T) {
 		if !asked {
 			query = goal.RatString()
 		}
-		space, props := load(t, e.text(), "multi("+q.text(query)+", "+other.text(bound.RatString())+")")
+		space, props := spaceOf(t, e.text(), "multi("+q.text(query)+", "+other.text(bound.RatString())+")")
 		p, err := prove.New(space, prove.Options{Ordered: true})
 		if err != nil {
 			t.Fatal(err)

@@ -332,6 +332,7 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 			return 0, err
 		}
 	}
+	iv.meter.progress.Change = change
 	return change, nil
 }
 

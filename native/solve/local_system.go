@@ -360,6 +360,7 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (
 		change = l.sweepLower()
 		sweeps++
 		meter.progress.Sweeps++
+		meter.progress.Change = change
 		if err := meter.addWork(l.work()); err != nil {
 			return sweeps, change, err
 		}

@@ -185,6 +185,19 @@ func (v *Values) certainStates(g *sparse.Graph, open, count *sparse.Set) (zero, 
 type progressCount struct {
 	Done, Total int   // states solved, or steps taken, of how many
 	Sweeps      int64 // over all components
+	// Change is the greatest relative change of the last sweep, 0 if it is not known.
+	Change float64
+}
+
+// detail says how far iterations are; it is empty before the first one.
+func (p progressCount) detail() string {
+	switch {
+	case p.Sweeps == 0:
+		return ""
+	case p.Change == 0 || math.IsInf(p.Change, 0):
+		return fmt.Sprintf("%d iterations", p.Sweeps)
+	}
+	return fmt.Sprintf("%d iterations, relative change %.1e", p.Sweeps, p.Change)
 }
 
 // meter counts work. It polls the context and reports progress at regular amounts of work.
@@ -216,7 +229,7 @@ func (t *meter) addWork(work int) error {
 		return ErrWork
 	}
 	if t.report != nil {
-		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States})
+		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail()})
 	}
 	if why := t.ctx.Err(); why != nil {
 		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", why, t.progress.Done, t.progress.Total, t.progress.Sweeps)

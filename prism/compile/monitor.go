@@ -16,39 +16,39 @@ import (
 // A reward is evaluated, and checked, when it is earned.
 type Watch[V any] struct {
 	Monitor
-	Facts[V]
+	StateFunctions[V]
 	// steps says that Low and High bound the number of steps, which low and high bound inclusively.
 	steps     bool
 	low, high int64
 }
 
-// Facts are the functions of a state that a monitor needs. Those that its kind does not need are nil.
-type Facts[V any] struct {
+// StateFunctions are the functions of a state that a monitor needs. Those that its kind does not need are nil.
+type StateFunctions[V any] struct {
 	IsLeft, IsRight func(V) bool
 	State           func(V) float64
 	Move            func(v V, move int) float64
 }
 
-// Asker compiles expressions and rewards to functions of states of type V.
-type Asker[V any] interface {
+// StateCompiler compiles expressions and rewards to functions of states of type V.
+type StateCompiler[V any] interface {
 	Is(e sema.Expr) (func(V) bool, error)
 	Earns(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the Asker, or says that
+// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the StateCompiler, or says that
 // a horizon is not finite.
-func NewWatch[V any](mon Monitor, continuous bool, ask Asker[V]) (*Watch[V], error) {
+func NewWatch[V any](mon Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
 	w := &Watch[V]{Monitor: mon, steps: !continuous}
 	w.low, w.high = stepBounds(mon)
 	var err error
 	if mon.Kind == Until {
-		if w.IsLeft, err = ask.Is(orTrue(mon.Left)); err != nil {
+		if w.IsLeft, err = compiler.Is(orTrue(mon.Left)); err != nil {
 			return nil, err
 		}
 	}
 	switch mon.Kind {
 	case Until, Next, ReachReward:
-		if w.IsRight, err = ask.Is(mon.Right); err != nil {
+		if w.IsRight, err = compiler.Is(mon.Right); err != nil {
 			return nil, err
 		}
 	case CumulReward, InstantReward:
@@ -58,7 +58,7 @@ func NewWatch[V any](mon Monitor, continuous bool, ask Asker[V]) (*Watch[V], err
 	}
 	switch mon.Kind {
 	case ReachReward, CumulReward, InstantReward:
-		w.State, w.Move, err = ask.Earns(mon.Reward)
+		w.State, w.Move, err = compiler.Earns(mon.Reward)
 	}
 	return w, err
 }
@@ -78,7 +78,7 @@ type watch struct {
 }
 
 func (m *Model) newWatch(mon Monitor) (*watch, error) {
-	a := asker{m: m}
+	a := stateCompiler{m: m}
 	w, err := NewWatch(mon, m.continuous(), &a)
 	if err != nil {
 		return nil, err
@@ -86,20 +86,20 @@ func (m *Model) newWatch(mon Monitor) (*watch, error) {
 	return &watch{*w, a.rewards}, nil
 }
 
-// asker implements Asker for the expressions of a model.
-type asker struct {
+// stateCompiler implements StateCompiler for the expressions of a model.
+type stateCompiler struct {
 	m       *Model
 	rewards *Rewards
 }
 
-// Is implements Asker.
-func (a *asker) Is(e sema.Expr) (func(*env) bool, error) {
+// Is implements StateCompiler.
+func (a *stateCompiler) Is(e sema.Expr) (func(*env) bool, error) {
 	f, err := a.m.boolean(e)
 	return f, err
 }
 
-// Earns implements Asker. A move is the action of its choice.
-func (a *asker) Earns(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
+// Earns implements StateCompiler. A move is the action of its choice.
+func (a *stateCompiler) Earns(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
 	if a.rewards, err = a.m.Rewards(reward); err != nil {
 		return nil, nil, err
 	}

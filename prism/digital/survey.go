@@ -3,6 +3,7 @@ package digital
 import (
 	"math/big"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -47,19 +48,19 @@ func (t *translation) surveyModel() {
 
 // surveyProperty does the same for a property, which combines P and R operators and values in the initial state.
 func (t *translation) surveyProperty(x sema.Expr) {
-	switch x := x.(type) {
-	case *sema.Prob:
-		t.surveyPath(x.Path)
-	case *sema.Reward:
-		path, ok := x.Path.(*sema.Temporal)
-		if !ok || path.Op != syntax.Future || path.Bound != nil {
-			t.refuse(x.Path.Pos(), "found a reward of a timed automaton other than until something is reached (F), which digital clocks are not right for")
+	switch f := logic.Of(x); f.Kind {
+	case logic.Probability:
+		t.surveyPath(f.Path)
+	case logic.Reward:
+		path := f.Objective.Path
+		if path == nil || !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
+			t.refuse(f.Objective.X.Pos(), "found a reward of a timed automaton other than until something is reached (F), which digital clocks are not right for")
 			return
 		}
-		t.target(path.Y, true)
-	case *sema.Filter, *sema.Steady, *sema.Quant, *sema.Strategy, *sema.Multi:
+		t.target(path.Right, true)
+	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives:
 		t.refuse(x.Pos(), "found an operator that digital clocks are not right for, want P or R of the initial state")
-	case *sema.Label:
+	case logic.Label:
 		t.target(x, true)
 	default:
 		if _, is := t.comparison(x); is {
@@ -71,17 +72,16 @@ func (t *translation) surveyProperty(x sema.Expr) {
 }
 
 // surveyPath surveys the path formula of a P operator.
-func (t *translation) surveyPath(x sema.Expr) {
-	path, ok := x.(*sema.Temporal)
-	if !ok || path.Op != syntax.Future && path.Op != syntax.Until && path.Op != syntax.Globally {
-		t.refuse(x.Pos(), "found a path formula that digital clocks are not right for, want F, U or G over states")
+func (t *translation) surveyPath(path *logic.Path) {
+	if !path.Operator || path.Negated || path.Op != syntax.Future && path.Op != syntax.Until && path.Op != syntax.Globally {
+		t.refuse(path.Whole.Pos(), "found a path formula that digital clocks are not right for, want F, U or G over states")
 		return
 	}
-	if path.X != nil {
-		t.target(path.X, true)
-		t.noClocks(path.X, "the left side of U")
+	if path.Left != nil {
+		t.target(path.Left, true)
+		t.noClocks(path.Left, "the left side of U")
 	}
-	t.target(path.Y, path.Op != syntax.Globally)
+	t.target(path.Right, path.Op != syntax.Globally)
 	b := path.Bound
 	switch {
 	case b == nil:
@@ -128,20 +128,11 @@ func negative(x sema.Expr) bool {
 
 // target surveys a state formula.
 func (t *translation) target(x sema.Expr, positive bool) {
-	nested := false
-	sema.Inspect(x, func(y sema.Expr) bool {
-		switch y := y.(type) {
-		case *sema.Prob, *sema.Reward, *sema.Steady, *sema.Quant, *sema.Filter, *sema.Temporal:
-			if !nested {
-				t.never(y.Pos(), "found nested operators, which digital clocks are not right for")
-			}
-			nested = true
-		}
-		return !nested
-	})
-	if !nested {
-		t.closed(x, positive)
+	if nested := logic.Nested(x, nil); nested != nil {
+		t.never(nested.Pos(), "found nested operators, which digital clocks are not right for")
+		return
 	}
+	t.closed(x, positive)
 }
 
 // closed refuses clock constraints that are strict or compare two clocks, and records the numbers that clocks are compared

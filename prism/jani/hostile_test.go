@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tilecheck/internal/needs"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/runner"
@@ -181,7 +181,7 @@ func TestMutants(t *testing.T) {
 	read := 0
 	for range needs.Some(6000) {
 		text := mutant(rng, texts[rng.IntN(len(texts))], texts)
-		m, _, err := native.Load(context.Background(), runner.Job{File: "t", Model: []byte(text)})
+		m, _, err := load.Model(context.Background(), runner.Job{File: "t", Model: []byte(text)})
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Errorf("an error without a text: %s", text)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -244,7 +245,7 @@ func TestMeaning(t *testing.T) {
 func checkMeaning(t *testing.T, text string, states int, values map[string]string) {
 	t.Helper()
 	job := runner.Job{File: "test.jani", Model: []byte(text), Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
-	model, _, err := native.Load(context.Background(), runner.Job{File: job.File, Model: job.Model})
+	model, _, err := load.Model(context.Background(), runner.Job{File: job.File, Model: job.Model})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -163,7 +164,7 @@ func (c *instance) size(file string) (string, error) {
 		return "", err
 	}
 	job := runner.Job{File: file, Model: text, Consts: c.consts}
-	m, _, err := native.Load(ctx, runner.Job{File: job.File, Model: job.Model, Consts: job.Consts})
+	m, _, err := load.Model(ctx, runner.Job{File: job.File, Model: job.Model, Consts: job.Consts})
 	if err != nil {
 		return "", err
 	}

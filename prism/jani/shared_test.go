@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/internal/needs"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
@@ -81,7 +81,7 @@ func TestShared(t *testing.T) {
 			if i == 1 && slices.ContainsFunc(read.Model.Items, isShared) {
 				shared++
 			}
-			m, _, err := native.Load(t.Context(), runner.Job{File: "m.jani", Model: text})
+			m, _, err := load.Model(t.Context(), runner.Job{File: "m.jani", Model: text})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}

@@ -34,9 +34,7 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 		return nil, usage.Errorf("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
 	}
 	if b.cols == 0 {
-		if m := prog.Model(); m != nil {
-			b.cols = modelgen.Columns(m.Formulas(), n)
-		}
+		b.cols = modelgen.Recognizer{}.Columns(prog)
 	}
 	if b.cols == 0 {
 		b.cols = int(math.Sqrt(float64(n)))

@@ -82,7 +82,7 @@ func (p *Printer) table() *table.Table {
 	return t
 }
 
-// shown notes what there is to say of the path, and reports whether a state gets a row.
+// shown collects the notes about the path, and reports whether a state gets a row.
 func (p *Printer) shown(v *simulate.Visit) bool {
 	differs := v.In == nil || !p.Changes
 	for _, slot := range p.Vars {

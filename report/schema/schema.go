@@ -26,9 +26,9 @@ func Commands() []string {
 	return out
 }
 
-// Of returns the schema of a command, with everything that it refers to in it.
-// The error is that of a command that has none.
-func Of(command string) ([]byte, error) {
+// ForCommand returns the schema of a command, with all definitions that it refers to. The error says that the command
+// has none.
+func ForCommand(command string) ([]byte, error) {
 	if !slices.Contains(Commands(), command) {
 		return nil, fmt.Errorf("found %q, want a command that prints JSON: %s", command, strings.Join(Commands(), ", "))
 	}

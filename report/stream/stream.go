@@ -1,6 +1,6 @@
-// Package stream is standard output and standard error as the program writes to
-// them: text is made safe to show, what looks like a command to GitHub is not one,
-// the one object of JSON gets its end, and output can be held back.
+// Package stream wraps standard output and standard error. It makes text safe to
+// show, keeps GitHub from reading commands in it, ends the JSON object, and can hold
+// output back.
 package stream
 
 import (
@@ -19,34 +19,34 @@ import (
 type Stream struct {
 	w    io.Writer
 	name string
-	text bool // only for people: what would do something to a terminal is made visible
+	text bool // for people: control characters are made visible
 
-	mu     sync.Mutex
-	err    error         // of the first write that failed; later ones are not tried
-	told   bool          // the user knows of err
-	guard  bool          // keep GitHub from taking lines for commands
-	object *table.Ending // the end of the object that is printed; nil if it is none
-	ended  bool          // the object is
-	inLine bool          // behind the first character of a line that is not blank
-	sharps int           // how many # were last, up to 2
-	held   *bytes.Buffer // what is not to be printed yet; nil if everything is
+	mu       sync.Mutex
+	err      error         // of the first write that failed; later ones are not tried
+	reported bool          // the user was told of err
+	guard    bool          // keep GitHub from taking lines for commands
+	object   *table.Ending // the end of the JSON object; nil without one
+	ended    bool          // the object is
+	inLine   bool          // after the first character of a line that is not blank
+	sharps   int           // the number of # just before, up to 2
+	held     *bytes.Buffer // the kept output; nil if output is printed
 }
 
-// Hold keeps what is printed from now on.
+// Hold keeps the output from now on, until Release or Drop.
 func (s *Stream) Hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = new(bytes.Buffer)
 }
 
-// Drop forgets what was kept, an object that had ended among it.
+// Drop discards the kept output, also an object that has ended.
 func (s *Stream) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held, s.object, s.ended = nil, nil, false
 }
 
-// Release prints what was kept.
+// Release prints the kept output.
 func (s *Stream) Release() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// print writes to what is behind the stream.
+// print keeps the text, or writes it to the writer behind the stream.
 func (s *Stream) print(p []byte) error {
 	if s.guard {
 		p = s.guarded(p)
@@ -93,7 +93,7 @@ func (s *Stream) print(p []byte) error {
 	return s.emit(p)
 }
 
-// unguarded writes commands of GitHub to a stream, which others are kept from.
+// unguarded writes to a stream without the guard, for commands of GitHub.
 type unguarded struct{ *Stream }
 
 // Write implements io.Writer.
@@ -106,7 +106,7 @@ func (u unguarded) Write(p []byte) (int, error) {
 	return len(p), u.emit(p)
 }
 
-// emit writes what is as it should be.
+// emit writes to the writer behind the stream.
 func (s *Stream) emit(p []byte) error {
 	if _, err := s.w.Write(p); err != nil {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
@@ -117,8 +117,7 @@ func (s *Stream) emit(p []byte) error {
 	return s.err
 }
 
-// End prints the end of the object, if one is printed, with the problem, if
-// there is one. Nothing comes after it.
+// End prints the end of the object, with the problem if there is one. Nothing can be printed after it.
 func (s *Stream) End(opt table.Options, p *table.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,9 +128,8 @@ func (s *Stream) End(opt table.Options, p *table.Problem) {
 	s.object, s.ended = nil, true
 }
 
-// guarded changes what the runner of GitHub Actions would take for a command: a
-// line that begins with "::" behind blanks, and "##[" anywhere. Any character that
-// is not ASCII passes for a blank.
+// guarded changes text that the runner of GitHub Actions would read as a command: a line that begins with "::" after
+// blanks, and "##[" anywhere. Any character that is not ASCII counts as a blank.
 //
 // Source: actions/runner, src/Runner.Common/ActionCommand.cs, TryParseV2 and TryParse.
 func (s *Stream) guarded(p []byte) []byte {
@@ -160,11 +158,11 @@ func (s *Stream) guarded(p []byte) []byte {
 	return out
 }
 
-// Begin says that one object of JSON is printed.
+// Begin says that one JSON object is printed.
 func (s *Stream) Begin() { s.object = new(table.Ending) }
 
-// GuardGitHub keeps what is printed from being taken for commands of GitHub
-// Actions; filesToo says whether also what goes to a file, to be shown later.
+// GuardGitHub changes output that GitHub Actions would read as commands. filesToo says that this holds for output to a
+// file too, which may be shown later.
 func (s *Stream) GuardGitHub(filesToo bool) {
 	if f, ok := s.w.(*os.File); ok && !filesToo {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -176,27 +174,26 @@ func (s *Stream) GuardGitHub(filesToo bool) {
 	s.guard = true
 }
 
-// Tells notes that the user knows of an error, which may be that of the stream.
-func (s *Stream) Tells(err error) {
+// SetReported records that the user was told of an error, which may be that of the stream.
+func (s *Stream) SetReported(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told = s.told || s.err != nil && errors.Is(err, s.err)
+	s.reported = s.reported || s.err != nil && errors.Is(err, s.err)
 }
 
-// Failed is the error that kept something from being printed, and whether the user
-// knows of it.
-func (s *Stream) Failed() (told bool, err error) {
+// Failed returns the error of the first write that failed, and whether the user was told of it.
+func (s *Stream) Failed() (reported bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.told, s.err
+	return s.reported, s.err
 }
 
-// New puts a stream in front of a writer that errors call name.
+// New returns a stream for a writer, with the name that errors have.
 func New(w io.Writer, name string, text bool) *Stream {
 	return &Stream{w: w, name: name, text: text}
 }
 
-// Raw is what a stream writes to.
+// Raw returns the writer behind a stream.
 func Raw(w io.Writer) io.Writer {
 	if s, ok := w.(*Stream); ok {
 		return s.w
@@ -204,5 +201,5 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Unguarded writes commands of GitHub to the stream, which others are kept from.
+// Unguarded returns a writer to the stream for commands of GitHub.
 func (s *Stream) Unguarded() io.Writer { return unguarded{s} }

@@ -208,6 +208,18 @@ func TestBackground(t *testing.T) {
 	})
 }
 
+// Results come one by one, and those that are there stay when the check is ended.
+func TestResultsComeOneByOne(t *testing.T) {
+	w := atWork(t)
+	w.edit(propertyText, "P=? [ F x=3 ];\nP=? [ F<=1000000000 x=2999 ];\n")
+	w.edit(modelText, large)
+	w.press("Check all")
+	w.says(".props .value", "1")
+	w.says("#jobs", "Check all")
+	w.press("Stop Check all")
+	w.sees("the first result alone", `document.querySelectorAll('.props .value').length === 1 && document.querySelectorAll('#jobs li').length === 0`)
+}
+
 // A check that is asked for while a text is being typed is of that text.
 func TestCheckWhileTyping(t *testing.T) {
 	w := atWork(t)

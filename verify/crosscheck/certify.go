@@ -78,12 +78,11 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 	if t.Rejected != nil {
 		return t.Rejected
 	}
-	props, full, err := t.Source.Props.Instantiate(space.Program(), []int{t.Index}, r.property.Map())
+	of, err := t.Instance(space.Program(), r.property)
 	if err != nil {
 		return err
 	}
-	p := &prove.Property{Property: props[0], Program: full, File: t.Source.File}
-	i, truth, err := prover.Proven(ctx, p)
+	i, truth, err := prover.Proven(ctx, &prove.Property{Property: of.Property, Program: of.Program, File: of.File})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tilecheck/bridge"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/report/table"
@@ -131,7 +131,7 @@ func (m *misreader) States(ctx context.Context, p *runner.Plan, v sema.Valuation
 type builder struct{}
 
 func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*explicit.Told, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
+	m, _, err := load.Model(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 	if p.Job.Numeric.Accuracy == result.Exact {
 		return nil, &result.Failure{Class: result.Model, Message: "probabilities do not quite sum to 1"}
 	}
-	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
+	m, _, err := load.Model(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/modelgen"
-	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
@@ -32,7 +32,7 @@ type modelText struct {
 func builds(t *testing.T, name, text string, consts ...string) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	m, _, err := native.Load(ctx, runner.Job{File: name, Model: []byte(text), Consts: consts})
+	m, _, err := load.Model(ctx, runner.Job{File: name, Model: []byte(text), Consts: consts})
 	if err != nil {
 		return false
 	}

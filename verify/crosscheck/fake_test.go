@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -22,7 +23,7 @@ import (
 // states builds the state space of a model.
 func states(t *testing.T, model string) *explicit.Space {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), runner.Job{File: "model.prism", Model: []byte(model)})
+	m, _, err := load.Model(t.Context(), runner.Job{File: "model.prism", Model: []byte(model)})
 	if err != nil {
 		t.Fatal(err)
 	}

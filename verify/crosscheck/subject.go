@@ -78,11 +78,11 @@ func (in *instance) question(t *runner.Task, v sema.Valuation, constants []resul
 	default:
 		q.Choices, q.NoChoices = !in.check.Deterministic, in.check.Deterministic
 	}
-	props, full, err := t.Source.Props.Instantiate(in.Program, []int{t.Index}, v.Map())
+	of, err := t.Instance(in.Program, v)
 	if err != nil {
 		return q
 	}
-	p := &simulate.Property{Property: props[0], Program: full, File: t.Source.File}
+	p := &simulate.Property{Property: of.Property, Program: of.Program, File: of.File}
 	o, err := simulate.NewObjective(p, simulate.DefaultMaxPath)
 	if err != nil { // its samples may not be independent paths, so there is no statistical test
 		q.Operator, q.Bound = 0, math.NaN()

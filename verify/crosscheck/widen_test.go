@@ -10,6 +10,7 @@ import (
 	"tilecheck/bridge"
 	"tilecheck/internal/needs"
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -43,7 +44,7 @@ type guesser struct {
 }
 
 func (g *guesser) Values(ctx context.Context, p *runner.Plan, _ int, _, _ sema.Valuation) ([]float64, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
+	m, _, err := load.Model(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}

@@ -24,31 +24,31 @@ import (
 	"tilecheck/stats"
 )
 
-// ThesisProperty is what the thesis asks of every model (section 3.8.1).
+// ThesisProperty is the property that the thesis checks on every model (section 3.8.1).
 const ThesisProperty = "Pmin=? [ F fail ]"
 
 // ThesisMax are the tiles of the thesis's experiment.
 func ThesisMax() []int { return []int{128, 256, 512, 1024, 2048} }
 
-// ThesisStrategies are its strategies.
+// ThesisStrategies are the strategies of that experiment.
 func ThesisStrategies() []string { return []string{"random", "opposite", "orthogonal", "alternating"} }
 
-// Options say what to ask of what.
+// Options are the models, the property and the method of an experiment.
 type Options struct {
-	Board      modelgen.Config // of all models; Max and Policy are those of each
+	Board      modelgen.Config // of all models; New sets Max and Policy
 	Strategies []string        // as modelgen.ParsePolicy reads them
 	Max        []int           // tiles to reach
-	// Updates are those of the models, each of which every strategy has. None are both kinds where Table 3.6 has something to say, and else
-	// those of the rules.
+	// Updates are the kinds of updates; there is a model for each, strategy and tile. If it is empty, New takes the rules, and the published
+	// updates too if Table 3.6 has a number for some cell.
 	Updates []modelgen.Updates
 	Job     runner.Job // one property, and how to check it
 	Jobs    int        // runs of a tool at a time, 1 if less
 }
 
-// ErrProperties is the error of a job that has not one property.
+// ErrProperties is the error of a job with none or several properties.
 var ErrProperties = errors.New("want one property")
 
-// Experiment is the models to ask.
+// Experiment is a property to check on models.
 type Experiment struct {
 	Options
 	cells []cell
@@ -92,7 +92,7 @@ func New(opt Options) (*Experiment, error) {
 	return e, nil
 }
 
-// Sample asks the model of a row of a document for the probability of losing, with job.Simulation.
+// Sample estimates the probability of losing in the model of a row of a document, with job.Simulation.
 func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, job runner.Job) (result.Verdict, error) {
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
 	e, err := New(Options{
@@ -106,22 +106,22 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	verdicts, err := e.ask(ctx, e.cells, engine, plan, job.Progress)
+	verdicts, err := e.checkCells(ctx, e.cells, engine, plan, job.Progress)
 	if err != nil {
 		return result.Verdict{}, err
 	}
 	return verdicts[0], nil
 }
 
-// Outcome is what came of an experiment.
+// Outcome is the result of an experiment.
 type Outcome struct {
 	Comparison report.Comparison
-	Verdicts   []result.Verdict // of each cell, those of all engines
-	Agreement  Agreement        // of several engines
+	Verdicts   []result.Verdict // by cell, then by engine
+	Agreement  Agreement        // if there are several engines
 }
 
-// Run asks every engine about every model and judges what there is to compare. The order of the cells is that of the options, whoever answers
-// first.
+// Run checks every model with every engine, and compares the engines with each other and with the thesis. The cells are in the order of the
+// options.
 func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome, error) {
 	verdicts, err := e.verdicts(ctx, engines)
 	if err != nil {
@@ -129,7 +129,7 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	}
 	out := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
-		row, err := e.besidePublished(&e.cells[i/len(engines)], verdict)
+		row, err := e.judgeCell(&e.cells[i/len(engines)], verdict)
 		if err != nil {
 			return nil, err
 		}
@@ -142,19 +142,20 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	if len(engines) > 1 {
 		out.Agreement = Agree(out.Comparison.Cells, len(engines))
 		note := fmt.Sprintf("engines, at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, out.Agreement.String())
-		out.Comparison.Notes = slices.Concat([]string{note}, out.Agreement.Apart, out.Comparison.Notes)
+		out.Comparison.Notes = slices.Concat([]string{note}, out.Agreement.Differences, out.Comparison.Notes)
 	}
 	return out, nil
 }
 
-// question is cells that an engine is asked about at once.
-type question struct {
+// query is cells that an engine checks in one run.
+type query struct {
 	engine int
 	cells  []int
 }
 
-// questions are all there are to ask. The embedded engine samples all tiles of a strategy in one model, see plan, if the property is the thesis's.
-func (e *Experiment) questions(engines []runner.Engine) (tools, own []question) {
+// queries returns the runs of tools and of the embedded engine. If the property is the thesis's, the embedded engine samples all tiles of a
+// strategy in one model: see plan.
+func (e *Experiment) queries(engines []runner.Engine) (tools, own []query) {
 	together := 1
 	if e.Job.Method != runner.Exact && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
 		together = len(e.Max)
@@ -163,9 +164,9 @@ func (e *Experiment) questions(engines []runner.Engine) (tools, own []question) 
 		for k, engine := range engines {
 			switch {
 			case engine.Name() != native.Name:
-				tools = append(tools, question{k, []int{i}})
+				tools = append(tools, query{k, []int{i}})
 			case i%together == 0:
-				q := question{engine: k}
+				q := query{engine: k}
 				for j := range together {
 					q.cells = append(q.cells, i+j)
 				}
@@ -176,17 +177,16 @@ func (e *Experiment) questions(engines []runner.Engine) (tools, own []question) 
 	return tools, own
 }
 
-// verdicts asks every engine about every cell, the engines of a cell beside each
-// other. Several runs of tools go on at a time; the embedded engine answers after them.
+// verdicts returns the verdicts by cell, then by engine. First several tools run at a time, then the embedded engine.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	out := make([]result.Verdict, len(e.cells)*len(engines))
 	errs := make([]error, len(out))
-	ask := func(q question, progress func(runner.Progress)) {
+	ask := func(q query, progress func(runner.Progress)) {
 		cells := e.cells[q.cells[0] : q.cells[0]+len(q.cells)]
 		plan, err := e.plan(ctx, cells)
 		var verdicts []result.Verdict
 		if err == nil {
-			verdicts, err = e.ask(ctx, cells, engines[q.engine], plan, progress)
+			verdicts, err = e.checkCells(ctx, cells, engines[q.engine], plan, progress)
 		}
 		for i, cell := range q.cells {
 			if err == nil {
@@ -196,17 +196,17 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 			errs[cell*len(engines)+q.engine] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
 		}
 	}
-	runs, own := e.questions(engines)
+	runs, own := e.queries(engines)
 	var tools errgroup.Group
 	tools.SetLimit(max(e.Jobs, 1))
 	for _, q := range runs {
 		tools.Go(func() error {
 			ask(q, nil)
-			return nil // the first error by order is told, and all are asked
+			return nil // all queries run; the first error in their order is returned
 		})
 	}
 	_ = tools.Wait()
-	if e.Job.Simulation.Split != nil { // the order of its records matters
+	if e.Job.Simulation.Split != nil { // the records need a fixed order
 		for _, q := range own {
 			ask(q, e.Job.Progress)
 		}
@@ -228,12 +228,12 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 	return out, cmp.Or(errs...)
 }
 
-// publishedPath is the longest path of the model with the published updates, in which tiles vanish: its games are longer, and one in some thousands
-// takes more than the 10,000 steps that PRISM allows if it is not told otherwise.
+// publishedPath is the longest path of the model with the published updates. Tiles vanish in that model, so its games are longer, and one in
+// some thousands takes more than the 10,000 steps of PRISM's default.
 const publishedPath = 1_000_000
 
-// plan is what engines are asked about cells of one strategy. The model is the one of the largest MAX: until a
-// game reaches a smaller one, it goes on there as in the model of that MAX, so that losing before it is reached has the same probability in both.
+// plan returns the plan for cells of one strategy. The model is that of the largest MAX. Until a game reaches a smaller tile, it is the same
+// game as in the model of that tile, so losing before has the same probability in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	largest := slices.MaxFunc(cells, func(a, b cell) int { return cmp.Compare(a.max, b.max) })
 	model, err := modelgen.Build(largest.cfg)
@@ -246,6 +246,7 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	}
 	job := e.Job
 	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), text.Bytes(), nil
+	job.Generated = modelgen.Recognizer{}
 	if largest.updates != modelgen.UpdatesRules {
 		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
 		job.Simulation.MaxPath = cmp.Or(job.Simulation.MaxPath, publishedPath)
@@ -263,9 +264,9 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	return runner.NewPlan(ctx, job)
 }
 
-// ask asks one engine about cells.
-func (e *Experiment) ask(ctx context.Context, cells []cell, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) ([]result.Verdict, error) {
-	if progress != nil { // which says what cell it is of: all have the same property
+// checkCells checks cells with one engine.
+func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) ([]result.Verdict, error) {
+	if progress != nil { // all cells have the same property, so progress names the cell
 		plan = plan.WithOutputs(func(o *runner.Outputs) {
 			o.Progress = func(p runner.Progress) {
 				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
@@ -291,14 +292,14 @@ func (e *Experiment) ask(ctx context.Context, cells []cell, engine runner.Engine
 	return verdicts, nil
 }
 
-// Agreement is what engines say about each other.
+// Agreement says how the verdicts of several engines compare.
 type Agreement struct {
 	agree.Tally
-	Apart []string // where they are different, and why
+	Differences []string // the disagreements, with a reason each
 }
 
-// Agree compares what n engines say about each cell; the n cells of
-// one strategy and MAX stand together. The confidence is that of all comparisons.
+// Agree compares the verdicts of n engines about each cell: n consecutive cells have the same strategy and MAX. The confidence is for all
+// comparisons together.
 func Agree(cells []report.ComparisonCell, n int) (t Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for i := 0; i < len(cells); i += n {
@@ -309,7 +310,7 @@ func Agree(cells []report.ComparisonCell, n int) (t Agreement) {
 				o := agree.Verdicts(a.Strategy, &a.Verdict, b.Strategy, &b.Verdict, q, opt)
 				t.Add(o)
 				if o.Relation == agree.Different {
-					t.Apart = append(t.Apart, fmt.Sprintf("engines disagree (%s), MAX %d: %s", o.Basis, a.Max, o.Reason))
+					t.Differences = append(t.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", o.Basis, a.Max, o.Reason))
 				}
 			}
 		}
@@ -317,11 +318,11 @@ func Agree(cells []report.ComparisonCell, n int) (t Agreement) {
 	return t
 }
 
-// besidePublished puts the thesis's number beside the verdict where both are about the same thing. The test of all cells of a model together has the
-// confidence stats.CompareConfidence: each has that of [agree.Level], by Bonferroni's inequality, which holds although the cells of a column are of
-// the same games. Each test is Fisher's exact one for our games and the thesis's 1000, whose number of losses the three printed digits give: so it is
-// valid for any probability, and near 0 and 1, too.
-func (e *Experiment) besidePublished(c *cell, v result.Verdict) (report.ComparisonCell, error) {
+// judgeCell compares the verdict with the thesis's number, if there is one. The tests of all cells of a model together have the confidence
+// stats.CompareConfidence: each has [agree.Level], by Bonferroni's inequality, which does not need independent tests (the cells of a column
+// are from the same games). Each test is Fisher's exact test for our games and the thesis's 1000, whose number of losses follows from the three
+// printed digits. So it is valid for any probability, also near 0 and 1.
+func (e *Experiment) judgeCell(c *cell, v result.Verdict) (report.ComparisonCell, error) {
 	out := report.ComparisonCell{Strategy: c.strategy, Updates: c.updates.String(), Max: c.max, Verdict: v}
 	p, ok := e.published(c.strategy, c.max)
 	if !ok {
@@ -350,10 +351,10 @@ func (e *Experiment) sequential() bool {
 }
 
 // level is the confidence of the test of one cell.
-func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidence, e.tested()) }
+func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidence, e.publishedCells()) }
 
-// tested is how many cells of one model there is a published number for.
-func (e *Experiment) tested() int {
+// publishedCells returns the number of cells of one model that have a published number.
+func (e *Experiment) publishedCells() int {
 	n := 0
 	for _, s := range e.Strategies {
 		for _, m := range e.Max {
@@ -365,7 +366,7 @@ func (e *Experiment) tested() int {
 	return n
 }
 
-// published finds the cell of Table 3.6, if this repeats its experiment.
+// published finds the cell of Table 3.6, if the experiment repeats that of the thesis.
 func (e *Experiment) published(strategy string, tile int) (modelgen.Published, bool) {
 	b := &e.Board
 	if b.Rows != 4 || b.Cols != 4 || b.P2 != modelgen.DefaultP2 || !slices.Equal(e.Job.Props, []string{ThesisProperty}) {

@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("cell %d: %s, MAX %d, %v, want %v", i, c.Strategy, c.Max, c.Compatible, w)
 		}
 	}
-	if a := &out.Agreement; a.Different != 1 || len(a.Apart) != 1 || !strings.Contains(a.Apart[0], "MAX 256") {
+	if a := &out.Agreement; a.Different != 1 || len(a.Differences) != 1 || !strings.Contains(a.Differences[0], "MAX 256") {
 		t.Errorf("agreement %+v, want one difference, at 256", a)
 	}
 }

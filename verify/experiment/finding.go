@@ -13,15 +13,15 @@ import (
 	"tilecheck/stats"
 )
 
-// fit is how the cells of one model fit the published ones.
+// fit compares the cells of one model with the published ones.
 type fit struct {
-	judged, met int
-	columns     []string // strategies, in order
-	apart       []string // those of which a cell contradicts what was published
-	squares     float64  // the sum of the squared z scores of samples
+	judged, compatible int
+	columns            []string // strategies, in order
+	contradicting      []string // strategies with a cell that contradicts the published one
+	squares            float64  // the sum of the squared z scores of samples
 }
 
-// fitOf compares the cells of the models with those updates.
+// fitOf compares the cells of the models with these updates.
 func fitOf(cells []report.ComparisonCell, updates modelgen.Updates) (f fit) {
 	for i := range cells {
 		c := &cells[i]
@@ -33,39 +33,40 @@ func fitOf(cells []report.ComparisonCell, updates modelgen.Updates) (f fit) {
 			f.columns = append(f.columns, c.Strategy)
 		}
 		if c.Compatible == report.Compatible {
-			f.met++
-		} else if !slices.Contains(f.apart, c.Strategy) {
-			f.apart = append(f.apart, c.Strategy)
+			f.compatible++
+		} else if !slices.Contains(f.contradicting, c.Strategy) {
+			f.contradicting = append(f.contradicting, c.Strategy)
 		}
 		if v := &c.Verdict; v.Samples > 0 && v.Value.Kind == result.Number {
-			z := stats.ZScore(count(v.Value.Num, v.Samples), count(c.Published.Value, modelgen.PublishedSamples))
+			z := stats.ZScore(losses(v.Value.Num, v.Samples), losses(c.Published.Value, modelgen.PublishedSamples))
 			f.squares += z * z
 		}
 	}
 	return f
 }
 
-func count(share float64, n int64) stats.Bernoulli {
+// losses returns the number of losses in n games, from their share.
+func losses(share float64, n int64) stats.Bernoulli {
 	return stats.Bernoulli{N: n, K: int64(math.Round(share * float64(n)))}
 }
 
-// followed are the columns without a contradiction.
-func (f *fit) followed() []string {
-	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.apart, s) })
+// compatibleColumns returns the columns without a contradiction.
+func (f *fit) compatibleColumns() []string {
+	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradicting, s) })
 }
 
-// conclude says what comes of the cells beside the published ones, and explains the table.
+// conclude adds the finding about the published cells, and the notes that explain the table.
 func (e *Experiment) conclude(c *report.Comparison) {
-	n := e.tested()
+	n := e.publishedCells()
 	if n == 0 {
 		return
 	}
 	rules, faults := fitOf(c.Cells, modelgen.UpdatesRules), fitOf(c.Cells, modelgen.UpdatesPublished)
-	if text := rules.ofRules(); text != "" {
+	if text := rules.rulesText(); text != "" {
 		c.Finding = append(c.Finding, "Finding: the rules "+text+".")
 	}
 	if faults.judged > 0 {
-		text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", faults.met, faults.judged, 100*stats.CompareConfidence)
+		text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", faults.compatible, faults.judged, 100*stats.CompareConfidence)
 		if rules.squares+faults.squares > 0 {
 			text += fmt.Sprintf("; sum of z² %.0f", faults.squares)
 		}
@@ -89,28 +90,28 @@ func (e *Experiment) conclude(c *report.Comparison) {
 	}
 }
 
-// ofRules says which columns follow, empty if none was judged.
-func (f *fit) ofRules() string {
+// rulesText says which columns the rules give, empty if none was judged.
+func (f *fit) rulesText() string {
 	column := func(words []string) string {
 		if len(words) == 1 {
 			return "the column " + words[0]
 		}
-		return "the columns " + listed(words)
+		return "the columns " + enumeration(words)
 	}
-	followed := f.followed()
+	compatible := f.compatibleColumns()
 	switch {
 	case f.judged == 0:
 		return ""
-	case len(f.apart) == 0:
-		return "give " + column(followed)
-	case len(followed) == 0:
-		return "contradict " + column(f.apart)
+	case len(f.contradicting) == 0:
+		return "give " + column(compatible)
+	case len(compatible) == 0:
+		return "contradict " + column(f.contradicting)
 	}
-	return "give " + column(followed) + " and contradict " + listed(f.apart)
+	return "give " + column(compatible) + " and contradict " + enumeration(f.contradicting)
 }
 
-// listed joins words with commas and an and.
-func listed(words []string) string {
+// enumeration joins words with commas and an and.
+func enumeration(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -49,7 +49,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 		v := result.Verdict{
 			Value: result.Value{Kind: result.Number, Num: b.Mean()}, Accuracy: result.Probable, Resolution: result.Uniform, Samples: b.N, BoundMethod: "Clopper-Pearson",
 		}
-		x, err := e.besidePublished(c, v)
+		x, err := e.judgeCell(c, v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,14 +6,14 @@ import (
 	"tilecheck/result/agree"
 )
 
-// agree compares the verdicts of the engines about one item. Where two that
-// passed, or that nothing was expected of, cannot both be right, both are marked.
+// agree compares the verdicts of the engines about one item. If two contradict each other, both results get the outcome
+// TestDisagreed.
 func (s *subject) agree(it *item, row []report.TestResult, tally *agree.Tally) {
 	q := agree.About(it.task.Property.X, it.constants())
 	for i := range row {
 		for j := range i {
 			a, b := &row[j], &row[i]
-			o := agree.Verdicts(a.Engine, answered(a), b.Engine, answered(b), q, agree.Options{})
+			o := agree.Verdicts(a.Engine, comparedVerdict(a), b.Engine, comparedVerdict(b), q, agree.Options{})
 			tally.Add(o)
 			switch {
 			case o.Relation == agree.Different:
@@ -36,9 +36,9 @@ func (s *subject) disagree(it *item, a, b *report.TestResult, why string) {
 	}
 }
 
-// answered is the verdict of a result that others may contradict. One that
-// failed contradicts what is expected already.
-func answered(r *report.TestResult) *result.Verdict {
+// comparedVerdict returns the verdict of a result for the comparison of engines. It is empty for a result that failed
+// already.
+func comparedVerdict(r *report.TestResult) *result.Verdict {
 	switch r.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:
 		if r.Verdict != nil {

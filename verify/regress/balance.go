@@ -9,12 +9,12 @@ import (
 	"tilecheck/report"
 )
 
-// balance keeps the subjects of the part, which are dealt so that all parts take
-// about as long as they did: the longest first, each to the part that has least
-// so far. A test without a time takes what the others take on average.
+// balance keeps the subjects of the part. All parts should take about equally long, by the times of an earlier run: the
+// longest test comes first, and each test goes to the part with the smallest sum so far. A test without a time counts as
+// the average.
 //
-// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math.
-// 17, 1969: no part takes more than 4/3 of what the best deal would.
+// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the
+// optimum.
 func (r *run) balance() error {
 	of := r.opt.Shard.Of
 	known := make(map[string]float64)
@@ -60,5 +60,5 @@ func (r *run) balance() error {
 	return nil
 }
 
-// testOf names the test that a result is of.
+// testOf names the test of a result.
 func testOf(r *report.TestResult) string { return fmt.Sprintf("%q %q %q", r.Model, r.Props, r.Args) }

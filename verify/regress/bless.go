@@ -19,22 +19,22 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// BlessOptions are how expectations are found.
+// BlessOptions are the options of Bless.
 type BlessOptions struct {
 	Options
 	// Update also replaces the values of annotations that fail.
 	Update bool
-	// Samples is the number of paths where no state space can be built; 0 means 10000.
+	// Samples is the number of paths if the state space is too large; 0 means 10000.
 	Samples int64
-	// MaxStates is the largest state space that fractions are tried on; 0 means 20000.
+	// MaxStates is the largest state space for rational arithmetic; 0 means 20000.
 	MaxStates int
 }
 
-// Blessing is what there is to write.
+// Blessing has the annotations to write.
 type Blessing struct {
 	Files   []BlessedFile // with changes only, in the order of the suite
 	Skipped []Skip
-	// Failing are the results that annotations which stay do not fit, or that could not be had.
+	// Failing are the results that contradict an annotation that stays, or that could not be computed.
 	Failing []report.TestResult
 	Added   int // annotations that are new
 	Updated int // annotations with another value
@@ -43,11 +43,11 @@ type Blessing struct {
 // BlessedFile is a properties file with its new annotations.
 type BlessedFile struct {
 	File          string // in Options.FS
-	Name          string // as people call it
+	Name          string // for people
 	Before, After []byte
 }
 
-// Skip is a property that gets no annotation, and why.
+// Skip is a property that gets no annotation, with the reason.
 type Skip struct {
 	File      string
 	Line, Col int
@@ -55,14 +55,14 @@ type Skip struct {
 	Reason    string
 }
 
-// Bless computes the tightest expectation that is justified, of every property
-// that has none: a fraction where the value is known exactly, an interval of
-// sound bounds, or, of a Markov chain too large to build, an interval of sampled
+// Bless computes the tightest justified expectation of every property without
+// one: a fraction if the value is known exactly, an interval of sound bounds, or,
+// for a Markov chain that is too large to build, an interval from sampled
 // paths with the terms to sample them again. It writes nothing.
 //
-// The rest of every file stays as it is, byte for byte. Every new file is read
-// back: its properties must be those of the old one, and the annotation chosen
-// of every one must be the one meant.
+// The rest of every file stays the same, byte for byte. Bless reads every new file
+// again: the properties must be those of the old one, and each must choose the new
+// annotation.
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, 10000)
 	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
@@ -77,17 +77,17 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 	if err := x.identify(); err != nil {
 		return nil, err
 	}
-	x.allot()
+	x.splitBudget()
 	for _, s := range x.subjects {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		b.subject(ctx, s)
+		b.propose(ctx, s)
 	}
 	return b.out, b.finish()
 }
 
-// blesser is a blessing under way.
+// blesser is the state of Bless.
 type blesser struct {
 	opt     *BlessOptions
 	entrant *Entrant
@@ -96,17 +96,17 @@ type blesser struct {
 	order   []*blessFile
 }
 
-// blessFile is one properties file.
+// blessFile is a properties file.
 type blessFile struct {
 	file, name string
 	text       []byte
 	tree       *syntax.Properties
-	wishes     map[syntax.Pos][]wish // by property
+	proposals  map[syntax.Pos][]proposal // by property
 	skipped    map[string]bool
 }
 
-// wish is what an item should expect.
-type wish struct {
+// proposal is a new expectation of an item.
+type proposal struct {
 	item     *item
 	value    string // of RESULT; empty if there is nothing to write
 	how      string // where the value comes from
@@ -119,7 +119,7 @@ type wish struct {
 func (b *blesser) fileOf(s *subject) *blessFile {
 	name := s.switches.Props
 	if b.files[name] == nil {
-		f := &blessFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, wishes: make(map[syntax.Pos][]wish), skipped: make(map[string]bool)}
+		f := &blessFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
 		b.files[name] = f
 		b.order = append(b.order, f)
 	}
@@ -134,8 +134,8 @@ func (b *blesser) skip(f *blessFile, at syntax.Pos, property, reason string) {
 	}
 }
 
-// subject collects the wishes of the items of a test.
-func (b *blesser) subject(ctx context.Context, s *subject) {
+// propose adds the proposals for the items of a test.
+func (b *blesser) propose(ctx context.Context, s *subject) {
 	if s.err != nil {
 		f := fileFailure(s.err)
 		b.out.Skipped = append(b.out.Skipped, Skip{
@@ -148,33 +148,32 @@ func (b *blesser) subject(ctx context.Context, s *subject) {
 		return
 	}
 	file := b.fileOf(s)
-	kept := b.judged(ctx, s)
+	kept := b.keptItems(ctx, s)
 	var open []*item
 	for _, it := range s.items {
 		if it.keep && !kept[it] {
 			open = append(open, it)
 			continue
 		}
-		file.wishes[it.task.Pos] = append(file.wishes[it.task.Pos], wish{item: it, keep: true})
+		file.proposals[it.task.Pos] = append(file.proposals[it.task.Pos], proposal{item: it, keep: true})
 	}
-	values := b.values(ctx, s, open)
+	values := b.computeValues(ctx, s, open)
 	for _, it := range open {
 		w := values[it]
 		w.item = it
 		if it.chosen.Result != nil {
 			w.replaces = it.chosen.Result
 		}
-		file.wishes[it.task.Pos] = append(file.wishes[it.task.Pos], w)
+		file.proposals[it.task.Pos] = append(file.proposals[it.task.Pos], w)
 		if w.value == "" {
 			b.skip(file, it.task.Pos, it.task.Text, w.how)
 		}
 	}
 }
 
-// judged are the items whose annotations stay: all that are chosen, or, if
-// failing ones are to be replaced, those that do not fail. Annotations that
-// cannot be read stay in any case. Those that stay and fail are noted.
-func (b *blesser) judged(ctx context.Context, s *subject) map[*item]bool {
+// keptItems returns the items whose annotations stay: all with a chosen annotation, or, with Update, those that do not
+// fail. An annotation that cannot be read always stays. It records results that fail and stay.
+func (b *blesser) keptItems(ctx context.Context, s *subject) map[*item]bool {
 	kept := make(map[*item]bool)
 	for _, it := range s.items {
 		_, unmatched := errors.AsType[expect.Unmatched](it.problem)
@@ -185,20 +184,20 @@ func (b *blesser) judged(ctx context.Context, s *subject) map[*item]bool {
 	}
 	u := &unit{subject: s, entrant: b.entrant, workers: 1}
 	u.run(ctx)
-	b.note(u.whole)
+	b.keepFailing(u.whole)
 	for i := range u.results {
 		switch it := s.items[i]; {
 		case b.opt.Update && u.results[i].Outcome == report.TestFailed && it.problem == nil && it.extra == "":
 			kept[it] = false
 		case it.keep && kept[it]:
-			b.note(u.results[i : i+1])
+			b.keepFailing(u.results[i : i+1])
 		}
 	}
 	return kept
 }
 
-// note keeps the results that fail.
-func (b *blesser) note(results []report.TestResult) {
+// keepFailing records the results that fail.
+func (b *blesser) keepFailing(results []report.TestResult) {
 	for i := range results {
 		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
 			b.out.Failing = append(b.out.Failing, results[i])
@@ -206,10 +205,10 @@ func (b *blesser) note(results []report.TestResult) {
 	}
 }
 
-// values computes what open items should expect: with fractions, then with
-// bounds, then by sampling, as far as each is needed.
-func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*item]wish {
-	out := make(map[*item]wish)
+// computeValues computes the expected values of items: with fractions, then, if necessary, with bounds, and then by
+// sampling.
+func (b *blesser) computeValues(ctx context.Context, s *subject, open []*item) map[*item]proposal {
+	out := make(map[*item]proposal)
 	if len(open) == 0 {
 		return out
 	}
@@ -233,15 +232,15 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 		if len(left) == 0 {
 			break
 		}
-		for it, v := range b.ask(ctx, s, left, change) {
-			w := b.wish(&v, step)
+		for it, v := range b.check(ctx, s, left, change) {
+			w := b.proposalFor(&v, step)
 			if s.switches.Exact && strings.HasPrefix(w.value, "[") {
-				w = wish{how: "fractions are asked for (-exact), and the value has none"}
+				w = proposal{how: "fractions are asked for (-exact), and the value has none"}
 			}
 			if w.value == "" && step > 0 {
 				w.how = cmp.Or(w.how, out[it].how)
 			}
-			// keep says here that there are too many states, so that sampling may help
+			// keep says here that there are too many states, so sampling may help
 			w.keep = v.Err != nil && v.Err.Class.Limited()
 			w.exact = step == 0
 			out[it] = w
@@ -257,37 +256,36 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 	return out
 }
 
-// confirm takes back the values computed with fractions that the default method,
-// which tests run on, contradicts: one of the two is wrong then.
-func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Settings)) {
+// confirm removes values computed with fractions that the default method contradicts: one of the two is wrong then.
+func (b *blesser) confirm(ctx context.Context, s *subject, proposals map[*item]proposal, byDefault func(*runner.Settings)) {
 	var exact []*item
 	for _, it := range s.items {
-		if wishes[it].value != "" && wishes[it].exact {
+		if proposals[it].value != "" && proposals[it].exact {
 			exact = append(exact, it)
 		}
 	}
 	if len(exact) == 0 {
 		return
 	}
-	for it, v := range b.ask(ctx, s, exact, byDefault) {
-		w := wishes[it]
+	for it, v := range b.check(ctx, s, exact, byDefault) {
+		w := proposals[it]
 		if v.Err != nil && v.Err.Class == result.Interrupted {
-			wishes[it] = wish{how: v.Err.Message}
+			proposals[it] = proposal{how: v.Err.Message}
 			continue
 		}
 		e := expect.Expectation{Value: w.value, Pos: it.task.Pos}
 		if j := e.Judge(v, it.rules); j.Outcome == expect.Fail {
-			wishes[it] = wish{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, got(v))}
+			proposals[it] = proposal{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, verdictText(v))}
 		}
 	}
 }
 
-// blessConfidence is that of the intervals that are written, and of the terms:
-// two intervals of one value are apart with twice the probability of error at most.
+// blessConfidence is the confidence of the intervals and terms that are written. Two intervals of one value are disjoint
+// with at most twice the probability of error.
 const blessConfidence = 0.9999
 
-// ask has items checked in another way.
-func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change func(*runner.Settings)) map[*item]result.Verdict {
+// check checks items with other settings.
+func (b *blesser) check(ctx context.Context, s *subject, items []*item, change func(*runner.Settings)) map[*item]result.Verdict {
 	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
@@ -320,54 +318,54 @@ func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change fun
 	return out
 }
 
-// wish is the expectation that a verdict justifies.
-func (b *blesser) wish(v *result.Verdict, step int) wish {
+// proposalFor returns the expectation that a verdict justifies.
+func (b *blesser) proposalFor(v *result.Verdict, step int) proposal {
 	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	x := v.Value
 	switch {
 	case v.Err != nil:
-		return wish{how: message(v.Err)}
+		return proposal{how: failureText(v.Err)}
 	case v.Doubt != "":
-		return wish{how: "the value is doubtful: " + v.Doubt}
+		return proposal{how: "the value is doubtful: " + v.Doubt}
 	case v.Accuracy == result.Claimed, v.Accuracy == result.Estimated, v.Accuracy == result.Unknown:
-		return wish{how: "nothing proves the value, which is " + v.Accuracy.String()}
+		return proposal{how: "nothing proves the value, which is " + v.Accuracy.String()}
 	case x.Kind == result.Boolean && v.Accuracy == result.Probable:
 		// a test could not repeat it: sampling is asked for of numbers only
-		return wish{how: "too many states, and a truth value that is sampled is only probable"}
+		return proposal{how: "too many states, and a truth value that is sampled is only probable"}
 	case x.Kind == result.Boolean:
-		return wish{value: strconv.FormatBool(x.Bool), how: v.Accuracy.String()}
+		return proposal{value: strconv.FormatBool(x.Bool), how: v.Accuracy.String()}
 	case x.Kind == result.Integer:
-		return wish{value: strconv.FormatFloat(x.Num, 'f', -1, 64), how: "exact"}
+		return proposal{value: strconv.FormatFloat(x.Num, 'f', -1, 64), how: "exact"}
 	case x.Kind != result.Number:
-		return wish{how: "a range of values over several initial states cannot be expected"}
+		return proposal{how: "a range of values over several initial states cannot be expected"}
 	case math.IsNaN(x.Num):
-		return wish{value: "NaN", how: v.Accuracy.String()}
+		return proposal{value: "NaN", how: v.Accuracy.String()}
 	case math.IsInf(x.Num, 0):
-		return wish{value: map[bool]string{true: "Infinity", false: "-Infinity"}[x.Num > 0], how: v.Accuracy.String()}
+		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[x.Num > 0], how: v.Accuracy.String()}
 	case x.Rat != nil && v.Accuracy == result.Exact:
 		if text := x.Rat.RatString(); len(text) <= maxFraction {
-			return wish{value: text, how: "exact"}
+			return proposal{value: text, how: "exact"}
 		}
-		return wish{value: "~" + num(x.Num), how: "rounded from a fraction"}
+		return proposal{value: "~" + num(x.Num), how: "rounded from a fraction"}
 	case step < 2 && v.Bound != nil && v.Accuracy == result.Bounded:
 		if v.Bound.Lo == v.Bound.Hi {
-			return wish{value: num(v.Bound.Lo), how: "bounds"}
+			return proposal{value: num(v.Bound.Lo), how: "bounds"}
 		}
-		return wish{value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]", how: "bounds"}
+		return proposal{value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]", how: "bounds"}
 	case step == 2 && v.Bound != nil && v.Resolution != result.Uniform:
 		seed := uint64(0)
 		if v.Seed != nil {
 			seed = *v.Seed
 		}
-		return wish{
+		return proposal{
 			value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]",
 			how:   fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
 			terms: fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
 		}
 	case step == 2 && v.Resolution == result.Uniform:
-		return wish{how: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+		return proposal{how: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
 	}
-	return wish{how: "the value has no bounds"}
+	return proposal{how: "the value has no bounds"}
 }
 
 // maxFraction is the length of the longest fraction that is written.

@@ -6,10 +6,10 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// allot splits the budget for false alarms over the statistical expectations of
-// the whole suite, on every engine, before a part is taken: by Bonferroni's
-// inequality the suite fails by chance with at most that probability.
-func (r *run) allot() {
+// splitBudget splits the probability of false alarms evenly over the statistical expectations of the whole suite on all
+// engines, before a part is selected. By Bonferroni's inequality, the suite fails by chance with at most that
+// probability.
+func (r *run) splitBudget() {
 	for _, s := range r.subjects {
 		engines := 0
 		for i := range r.entrants {
@@ -25,7 +25,7 @@ func (r *run) allot() {
 	}
 	for _, s := range r.subjects {
 		if r.statistical > 0 {
-			s.part = r.opt.Flakes / float64(r.statistical)
+			s.falseAlarm = r.opt.Flakes / float64(r.statistical)
 		}
 	}
 }
@@ -35,5 +35,5 @@ func (s *subject) runsOn(e *Entrant) bool {
 	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.Called())
 }
 
-// level is the confidence that an interval must have on those terms.
-func (s *subject) level(t *expect.Statistical) float64 { return t.Level(s.part) }
+// level is the confidence of an interval with these terms.
+func (s *subject) level(t *expect.Statistical) float64 { return t.Level(s.falseAlarm) }

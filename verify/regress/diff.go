@@ -34,11 +34,10 @@ func (f *BlessedFile) Diff() string {
 	return out.String()
 }
 
-// around is the number of equal lines around a change.
+// around is the number of lines of context.
 const around = 3
 
-// op is one line of a comparison: equal, deleted or inserted. Numbers are those
-// of the lines in the files, from 1.
+// op is a line of a comparison: equal, deleted or inserted. Lines are counted from 1.
 type op struct {
 	kind     byte
 	old, now int
@@ -71,7 +70,7 @@ func compareLines(old, now [][]byte) []op {
 	return head
 }
 
-// middle compares what is between the equal ends.
+// middle compares the lines between the equal ends.
 func middle(old, now [][]byte, i0, j0 int) []op {
 	common := make([][]int, len(old)+1) // length of the longest common subsequence of the ends
 	for i := range common {

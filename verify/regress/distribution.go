@@ -18,13 +18,12 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// probabilities reports whether an export is of how likely states are.
+// probabilities reports whether an export has a probability for each state.
 func probabilities(name string) bool {
 	return slices.Contains([]string{"exportsteadystate", "exportss", "exporttransient", "exporttr"}, strings.TrimLeft(name, "-"))
 }
 
-// probabilities writes how likely each state is, in the long run or at the one time that
-// the switches name.
+// probabilities writes the probability of each state, in the long run or at the time of the switch -transient.
 func (e *exporter) probabilities(w io.Writer, name string) error {
 	var times []*big.Rat
 	if strings.HasPrefix(name, "exporttr") {
@@ -50,8 +49,8 @@ func (e *exporter) probabilities(w io.Writer, name string) error {
 	return check.Distributions(e.ctx, e.space, times, opts, func(d *check.Distribution) error { return d.Write(e.ctx, w, e.space, matlab) })
 }
 
-// compareNumbers lets a file of numbers pass that are as near to ours as those of results have to be: PRISM
-// iterates for them.
+// compareNumbers lets a file of numbers pass if they are as close to ours as results must be, because PRISM computes
+// them by iteration.
 func (u *unit) compareNumbers(r *report.TestResult, file string, got []byte) {
 	want, err := u.read(file)
 	if err != nil {
@@ -62,7 +61,7 @@ func (u *unit) compareNumbers(r *report.TestResult, file string, got []byte) {
 		return
 	}
 	for i := range theirs {
-		if !nearby(string(theirs[i]), string(ours[i])) {
+		if !sameNumbers(string(theirs[i]), string(ours[i])) {
 			r.Line = i + 1
 			r.Got = fmt.Sprintf("%q instead of %q", ours[i], theirs[i])
 			r.Reason = fmt.Sprintf("line %d differs by more than %g, relatively", i+1, expect.DefaultRelative)
@@ -73,8 +72,8 @@ func (u *unit) compareNumbers(r *report.TestResult, file string, got []byte) {
 	r.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
 }
 
-// nearby compares lines that have a number, with or without that of a state in front.
-func nearby(theirs, ours string) bool {
+// sameNumbers compares lines with a number, which may follow the number of a state.
+func sameNumbers(theirs, ours string) bool {
 	if theirs == ours {
 		return true
 	}

@@ -21,21 +21,20 @@ type change struct {
 	text     string
 }
 
-// editor makes the changes of one file.
+// editor edits one file.
 type editor struct {
 	*blesser
 	*blessFile
 	changes []change
-	meant   map[*item]string // the value that each item is to choose
+	wanted  map[*item]string // the value that each item is to choose
 }
 
-// edit returns the new text. The error says that the result is not what was
-// meant, which is a mistake of this program.
+// edit returns the new text. An error is a mistake of this program: the new text does not have the wanted annotations.
 func (e *editor) edit() ([]byte, error) {
-	e.meant = make(map[*item]string)
+	e.wanted = make(map[*item]string)
 	for _, x := range e.tree.Items {
-		if p, ok := x.(*syntax.Property); ok && len(e.wishes[p.Pos()]) > 0 {
-			e.property(p, e.wishes[p.Pos()])
+		if p, ok := x.(*syntax.Property); ok && len(e.proposals[p.Pos()]) > 0 {
+			e.editProperty(p, e.proposals[p.Pos()])
 		}
 	}
 	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
@@ -52,13 +51,12 @@ func (e *editor) edit() ([]byte, error) {
 	return out, e.verify(out)
 }
 
-// property makes the changes for one property: values that are replaced, and
-// lines that are added above it.
-func (e *editor) property(p *syntax.Property, wishes []wish) {
-	replaced := make(map[int32][]wish) // by the place of the value
-	var added []wish
+// editProperty makes the changes for one property: it replaces values, and adds lines above the property.
+func (e *editor) editProperty(p *syntax.Property, proposals []proposal) {
+	replaced := make(map[int32][]proposal) // by the place of the value
+	var added []proposal
 	all := true // whether every item has a value
-	for _, w := range wishes {
+	for _, w := range proposals {
 		switch {
 		case w.keep:
 		case w.value == "":
@@ -76,16 +74,16 @@ func (e *editor) property(p *syntax.Property, wishes []wish) {
 	}
 	slices.Sort(places)
 	for _, at := range places {
-		e.replace(p, replaced[at], wishes)
+		e.replace(p, replaced[at], proposals)
 	}
 	if len(added) > 0 {
-		e.add(p, added, all && len(added)+kept(wishes) == len(wishes))
+		e.addLines(p, added, all && len(added)+countKept(proposals) == len(proposals))
 	}
 }
 
-func kept(wishes []wish) int {
+func countKept(proposals []proposal) int {
 	n := 0
-	for _, w := range wishes {
+	for _, w := range proposals {
 		if w.keep {
 			n++
 		}
@@ -93,9 +91,8 @@ func kept(wishes []wish) int {
 	return n
 }
 
-// replace writes another value into an annotation. All items that choose it must
-// want the same one.
-func (e *editor) replace(p *syntax.Property, ws, all []wish) {
+// replace writes another value into an annotation. All items that choose it must have the same value.
+func (e *editor) replace(p *syntax.Property, ws, all []proposal) {
 	old := ws[0].replaces
 	for _, w := range all {
 		choosesIt := w.item.chosen.Result != nil && w.item.chosen.Result.ValuePos == old.ValuePos
@@ -109,15 +106,14 @@ func (e *editor) replace(p *syntax.Property, ws, all []wish) {
 	e.changes = append(e.changes, change{from, from + len(old.Value), ws[0].value})
 	e.out.Updated++
 	for _, w := range ws {
-		e.meant[w.item] = w.value
+		e.wanted[w.item] = w.value
 	}
 }
 
-// add writes new lines above a property; complete says that all of its items
-// have one or had one already.
-func (e *editor) add(p *syntax.Property, ws []wish, complete bool) {
+// addLines adds lines above a property. complete says that all items have a value or had one before.
+func (e *editor) addLines(p *syntax.Property, ws []proposal, complete bool) {
 	lines, why := annotations(ws, complete)
-	indent, at, ok := e.above(p)
+	indent, at, ok := e.lineStart(p)
 	if !ok {
 		why = "something stands before the property in its line"
 	}
@@ -133,24 +129,24 @@ func (e *editor) add(p *syntax.Property, ws []wish, complete bool) {
 	e.changes = append(e.changes, change{at, at, text.String()})
 	e.out.Added += len(lines)
 	for _, w := range ws {
-		e.meant[w.item] = w.value
+		e.wanted[w.item] = w.value
 	}
 }
 
-// maxLines is how many annotations one property gets at most.
+// maxLines is the largest number of annotations of one property.
 const maxLines = 200
 
-// annotations are the comments for items: one without conditions if they all
-// have one value, else one per valuation of the constants that vary.
-func annotations(ws []wish, complete bool) (lines []string, why string) {
-	same := !slices.ContainsFunc(ws, func(w wish) bool { return w.value != ws[0].value || w.terms != ws[0].terms })
+// annotations returns the comments for items: one without conditions if all have the same value, otherwise one for each
+// valuation of the constants that vary.
+func annotations(ws []proposal, complete bool) (lines []string, why string) {
+	same := !slices.ContainsFunc(ws, func(w proposal) bool { return w.value != ws[0].value || w.terms != ws[0].terms })
 	if same && complete {
 		return linesOf(ws[0], ""), ""
 	}
 	names := varying(ws, (*item).constants)
-	if !separate(ws, names, (*item).constants) {
+	if !sameConditionsSameValue(ws, names, (*item).constants) {
 		names = varying(ws, (*item).allConstants)
-		if len(names) == 0 || !separate(ws, names, (*item).allConstants) {
+		if len(names) == 0 || !sameConditionsSameValue(ws, names, (*item).allConstants) {
 			return nil, "it has different values in different tests, and no constant tells them apart"
 		}
 		return conditional(ws, names, (*item).allConstants)
@@ -161,7 +157,7 @@ func annotations(ws []wish, complete bool) (lines []string, why string) {
 	return conditional(ws, names, (*item).constants)
 }
 
-// allConstants are those of the model and the file, too, that have values.
+// allConstants returns all constants with a value, those of the model and the file too.
 func (it *item) allConstants() []result.Constant {
 	var out []result.Constant
 	for _, c := range it.rules.Constants {
@@ -170,14 +166,13 @@ func (it *item) allConstants() []result.Constant {
 	return out
 }
 
-// varying lists the constants that all items have, and that have several values
-// or are given from outside.
-func varying(ws []wish, of func(*item) []result.Constant) []string {
+// varying lists the constants that all items have, and that have several values or are given from outside.
+func varying(ws []proposal, of func(*item) []result.Constant) []string {
 	var out []string
 	for _, c := range of(ws[0].item) {
 		several, everywhere := false, true
 		for _, w := range ws {
-			v, ok := lookup(of(w.item), c.Name)
+			v, ok := constantValue(of(w.item), c.Name)
 			everywhere = everywhere && ok
 			several = several || v != c.Value
 		}
@@ -188,7 +183,7 @@ func varying(ws []wish, of func(*item) []result.Constant) []string {
 	return out
 }
 
-func lookup(cs []result.Constant, name string) (string, bool) {
+func constantValue(cs []result.Constant, name string) (string, bool) {
 	for _, c := range cs {
 		if c.Name == name {
 			return c.Value, true
@@ -200,14 +195,14 @@ func lookup(cs []result.Constant, name string) (string, bool) {
 func conditionsOf(it *item, names []string, of func(*item) []result.Constant) string {
 	var parts []string
 	for _, n := range names {
-		v, _ := lookup(of(it), n)
+		v, _ := constantValue(of(it), n)
 		parts = append(parts, n+"="+it.conditionText(n, v))
 	}
 	return strings.Join(parts, ",")
 }
 
-// conditionText is the value of a constant as a condition has it: a fraction
-// where no decimal number is as exact, which tests with -exact want.
+// conditionText is the value of a constant in a condition: a fraction if no decimal number is exact, for tests with
+// -exact.
 func (it *item) conditionText(name, text string) string {
 	for _, c := range it.rules.Constants {
 		if c.Name != name || c.Val.Type != sema.Double || c.Val.Rat == nil {
@@ -220,9 +215,9 @@ func (it *item) conditionText(name, text string) string {
 	return text
 }
 
-// separate reports whether items with the same conditions have the same value.
-func separate(ws []wish, names []string, of func(*item) []result.Constant) bool {
-	seen := make(map[string]wish)
+// sameConditionsSameValue reports whether items with the same conditions have the same value.
+func sameConditionsSameValue(ws []proposal, names []string, of func(*item) []result.Constant) bool {
+	seen := make(map[string]proposal)
 	for _, w := range ws {
 		key := conditionsOf(w.item, names, of)
 		if old, ok := seen[key]; ok && (old.value != w.value || old.terms != w.terms) {
@@ -233,7 +228,7 @@ func separate(ws []wish, names []string, of func(*item) []result.Constant) bool 
 	return true
 }
 
-func conditional(ws []wish, names []string, of func(*item) []result.Constant) (lines []string, why string) {
+func conditional(ws []proposal, names []string, of func(*item) []result.Constant) (lines []string, why string) {
 	seen := make(map[string]bool)
 	for _, w := range ws {
 		conditions := conditionsOf(w.item, names, of)
@@ -248,7 +243,7 @@ func conditional(ws []wish, names []string, of func(*item) []result.Constant) (l
 	return lines, ""
 }
 
-func linesOf(w wish, conditions string) []string {
+func linesOf(w proposal, conditions string) []string {
 	lines := []string{"RESULT" + conditions + ": " + w.value + " (" + w.how + ")"}
 	if w.terms != "" {
 		lines = append(lines, "TILECHECK"+conditions+": "+w.terms)
@@ -256,16 +251,16 @@ func linesOf(w wish, conditions string) []string {
 	return lines
 }
 
-// above returns where lines above a property go, and how they are indented. It
-// reports false if the property does not begin its line.
-func (e *editor) above(p *syntax.Property) (indent string, at int, ok bool) {
+// lineStart returns the offset for lines above a property, and their indentation. It reports false if the property does
+// not begin its line.
+func (e *editor) lineStart(p *syntax.Property) (indent string, at int, ok bool) {
 	off := int(p.Pos().Offset)
 	at = bytes.LastIndexAny(e.text[:off], "\r\n") + 1
 	indent = string(e.text[at:off])
 	return indent, at, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd is how lines end around a place.
+// lineEnd returns the line ending near an offset.
 func (e *editor) lineEnd(at int) string {
 	for _, text := range [][]byte{e.text[:at], e.text[at:]} {
 		i := bytes.LastIndexAny(text, "\r\n")
@@ -280,7 +275,7 @@ func (e *editor) lineEnd(at int) string {
 	return "\n"
 }
 
-// verify reads the new text back.
+// verify reads the new text and checks it.
 func (e *editor) verify(after []byte) error {
 	tree, err := syntax.ParseProperties(e.name, after)
 	if err != nil {
@@ -298,8 +293,8 @@ func (e *editor) verify(after []byte) error {
 		if !ok || q.String() != p.String() {
 			return errors.New("the annotated file has other properties")
 		}
-		for _, w := range e.wishes[p.Pos()] {
-			want, ok := e.meant[w.item]
+		for _, w := range e.proposals[p.Pos()] {
+			want, ok := e.wanted[w.item]
 			if !ok {
 				continue
 			}

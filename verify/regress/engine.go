@@ -12,16 +12,15 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// ask has a runner.Engine check the items. Items that are sampled on their own
-// terms are a job apart.
-func (u *unit) ask(ctx context.Context) ([]answer, error) {
+// checkItems checks the items with a runner.Engine. Items with terms of sampling are a job of their own.
+func (u *unit) checkItems(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(u.items))
 	if f := u.refused(); f != nil {
 		for i := range answers {
 			answers[i].Err = f
 		}
 		if len(answers) == 0 {
-			u.add(u.failedRun(f), false, "")
+			u.addRunResult(u.failedRun(f), false, "")
 		}
 		return answers, nil
 	}
@@ -29,16 +28,15 @@ func (u *unit) ask(ctx context.Context) ([]answer, error) {
 		return nil, u.noSpace
 	}
 	for _, b := range u.batches() {
-		if err := u.batch(ctx, b, answers); err != nil {
+		if err := u.checkBatch(ctx, b, answers); err != nil {
 			return nil, err
 		}
 	}
-	u.exports(ctx, answers)
+	u.compareExports(ctx, answers)
 	return answers, nil
 }
 
-// refused names what the switches ask for and the engine cannot be told; nil if
-// there is nothing.
+// refused returns a failure if the engine does not support a switch of the test.
 func (u *unit) refused() *result.Failure {
 	o := &u.switches
 	_, builds := u.builder()
@@ -58,8 +56,7 @@ func (u *unit) refused() *result.Failure {
 	return nil
 }
 
-// batch is a plan and the items that it is about, by index. Those have terms of
-// sampling of their own, unless terms is nil.
+// batch is a plan with its items, by index. If terms is not nil, the items are sampled on these terms.
 type batch struct {
 	plan  *runner.Plan
 	terms *expect.Statistical
@@ -68,7 +65,7 @@ type batch struct {
 	selected []string
 }
 
-// batches groups the items by how they are to be checked.
+// batches groups the items by their terms of sampling.
 func (u *unit) batches() []*batch {
 	var out []*batch
 	for i, it := range u.items {
@@ -115,7 +112,7 @@ func sameTerms(a, b *expect.Statistical) bool {
 	return *a == *b
 }
 
-// planFor is the plan for items with those terms.
+// planFor returns the plan for items with these terms.
 func (u *unit) planFor(s *expect.Statistical) *runner.Plan {
 	return u.plan.WithSettings(func(x *runner.Settings) {
 		x.Numeric.Workers, x.Simulation.Workers = u.workers, u.workers
@@ -137,8 +134,8 @@ func (u *unit) planFor(s *expect.Statistical) *runner.Plan {
 	})
 }
 
-// part is the plan for the selected properties.
-func (u *unit) part(b *batch) (*runner.Plan, error) {
+// batchPlan returns the plan for the selected properties of a batch.
+func (u *unit) batchPlan(b *batch) (*runner.Plan, error) {
 	var tasks []int
 	for _, number := range b.selected {
 		i := slices.IndexFunc(u.items, func(it *item) bool { return strconv.Itoa(it.number) == number })
@@ -147,8 +144,8 @@ func (u *unit) part(b *batch) (*runner.Plan, error) {
 	return b.plan.Part(tasks, nil)
 }
 
-// attribute gives the verdicts of a job to the items: the job has one for every
-// item of a property that is selected, in the order of the items.
+// attribute assigns the verdicts of a job to the items. The job has a verdict for every item of a selected property, in
+// the order of the items.
 func (u *unit) attribute(b *batch, verdicts []result.Verdict, answers []answer) error {
 	k := 0
 	for i, it := range u.items {

@@ -12,14 +12,13 @@ import (
 	"tilecheck/report"
 )
 
-// exportFiles lists the files that there are for the target of an export,
-// "out.all" or "out.tra,sta". One that has several reward structures is numbered.
+// exportFiles lists the existing files for the target of an export, "out.all" or "out.tra,sta". The files of several
+// reward structures are numbered.
 //
 // Source: getExpectedOutFilesFromArgs in prism-auto.
 func exportFiles(fsys fs.FS, target string) []string { return filesOf(fsys, target, "") }
 
-// filesOf lists files of which every name ends with a suffix that the target
-// does not have.
+// filesOf lists files whose names end with a suffix that the target does not have.
 func filesOf(fsys fs.FS, target, suffix string) []string {
 	first, more := target, []string(nil)
 	if parts := strings.Split(target, ","); len(parts) > 1 {
@@ -53,8 +52,8 @@ func exists(fsys fs.FS, name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// importFiles lists the files that an import reads: "in.all", "in.tra,sta" or
-// one file, and with .gz behind them files that are compressed.
+// importFiles lists the files of an import: "in.all", "in.tra,sta" or one file. With .gz at its end, the target means
+// compressed files.
 func importFiles(fsys fs.FS, target string) ([]string, error) {
 	suffix := zipped(target)
 	found := filesOf(fsys, strings.TrimSuffix(target, suffix), suffix)
@@ -64,8 +63,7 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 	return found, nil
 }
 
-// compareExport compares a file with what a run wrote; there says whether it
-// wrote anything.
+// compareExport compares a file with the output of a run. there is false if the run wrote no output.
 func (u *unit) compareExport(file string, got []byte, there bool) report.TestResult {
 	r := u.result(u.entrant, nil)
 	r.File, r.Line, r.Col = u.opt.name(file), 0, 0
@@ -87,7 +85,7 @@ func (u *unit) compareExport(file string, got []byte, there bool) report.TestRes
 	return r
 }
 
-// firstDifference returns the first line that differs, and what it is.
+// firstDifference returns the number of the first different line, and a text with both lines.
 func firstDifference(want, got []byte) (line int, text string) {
 	a, b := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
 	for line = 0; line < len(a) && line < len(b) && bytes.Equal(a[line], b[line]); line++ {

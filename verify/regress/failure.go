@@ -10,7 +10,7 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure is an error of files as verdicts have it.
+// fileFailure returns an error of files as a failure of a verdict.
 func fileFailure(err error) *result.Failure {
 	f := &result.Failure{Class: result.Other, Message: err.Error()}
 	if e, ok := errors.AsType[*runner.PlanError](err); ok {
@@ -29,9 +29,9 @@ func fileFailure(err error) *result.Failure {
 	return f
 }
 
-// misplaced is the error of a job, with what to say of its files in the diagnostic
-// that reports show.
-func misplaced(err error, job *runner.Job) error {
+// explainMisplaced adds to a syntax error that the model and the properties file are swapped, or that one of them is of
+// the other kind.
+func explainMisplaced(err error, job *runner.Job) error {
 	plan, ok := errors.AsType[*runner.PlanError](err)
 	if !ok || plan.Step != result.Parse {
 		return err
@@ -46,8 +46,8 @@ func misplaced(err error, job *runner.Job) error {
 	return &runner.PlanError{Step: plan.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
 }
 
-// broken is the result of a test that cannot be run.
-func (s *subject) broken(e *Entrant, err error) report.TestResult {
+// errorResult returns the result of a test that cannot be run.
+func (s *subject) errorResult(e *Entrant, err error) report.TestResult {
 	f := fileFailure(err)
 	r := s.result(e, nil)
 	r.Outcome, r.Reason = report.TestError, f.Message
@@ -61,8 +61,8 @@ func (s *subject) broken(e *Entrant, err error) report.TestResult {
 	return r
 }
 
-// lasting reports whether a failure would be the same another time.
-func lasting(f *result.Failure) bool {
+// repeatable reports whether a failure would be the same in another run.
+func repeatable(f *result.Failure) bool {
 	if f == nil {
 		return true
 	}

@@ -11,8 +11,8 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings are the mistakes in annotations of all properties files, each once,
-// and the annotations that no test of the suite chooses.
+// findings returns the mistakes in annotations of all properties files, and the annotations that no test chooses, each
+// once.
 func (r *run) findings() []report.TestFinding {
 	var out []report.TestFinding
 	files := make(map[string][]*subject) // by properties file
@@ -37,8 +37,8 @@ func (r *run) findings() []report.TestFinding {
 	return out
 }
 
-// unusedExtras reports expectations that are not in properties files and that no
-// test chooses. Tests that cannot be run might.
+// unusedExtras returns findings about expectations outside of properties files that no test chooses. An expectation of a
+// test that cannot be run counts as chosen.
 func (r *run) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
@@ -53,7 +53,7 @@ func (r *run) unusedExtras() []report.TestFinding {
 			if _, known := used[at]; !known {
 				all = append(all, e)
 			}
-			used[at] = used[at] || s.err != nil || s.importsResults() || s.takes(e)
+			used[at] = used[at] || s.err != nil || s.importsResults() || s.usesExtra(e)
 		}
 	}
 	var out []report.TestFinding
@@ -67,14 +67,14 @@ func (r *run) unusedExtras() []report.TestFinding {
 	return out
 }
 
-// takes reports whether an item has chosen an expectation that is not in the file.
-func (s *subject) takes(e *Extra) bool {
+// usesExtra reports whether an item has chosen this expectation.
+func (s *subject) usesExtra(e *Extra) bool {
 	return slices.ContainsFunc(s.items, func(it *item) bool {
 		return e.Result != nil && slices.Contains(it.taken, e.Result.Pos) || e.Terms != nil && slices.Contains(it.taken, e.Terms.Pos)
 	})
 }
 
-// findingsOf looks at one properties file, which several tests have.
+// findingsOf returns the findings about one properties file, given all its tests.
 func (r *run) findingsOf(name string, subjects []*subject) []report.TestFinding {
 	s := subjects[0]
 	var out []report.TestFinding
@@ -113,9 +113,8 @@ func (r *run) findingsOf(name string, subjects []*subject) []report.TestFinding 
 	return out
 }
 
-// tested reports whether a property is checked under any valuation, in every
-// test that has its file: tests that cannot be run may be those that an
-// annotation is for.
+// tested reports whether every test of the file can be run and some test checks the property. Otherwise an annotation
+// may be for a test that cannot be run.
 func tested(subjects []*subject, p *syntax.Property) bool {
 	for _, s := range subjects {
 		if s.err != nil || s.importsResults() {
@@ -127,7 +126,7 @@ func tested(subjects []*subject, p *syntax.Property) bool {
 	})
 }
 
-// chosenOf has the places of the annotations of a property that are chosen.
+// chosenOf returns the positions of the chosen annotations of a property.
 func chosenOf(subjects []*subject, p *syntax.Property) map[syntax.Pos]bool {
 	out := make(map[syntax.Pos]bool)
 	for _, s := range subjects {
@@ -146,7 +145,7 @@ func chosenOf(subjects []*subject, p *syntax.Property) map[syntax.Pos]bool {
 	return out
 }
 
-// unknownNames says which names in conditions are no constants in any test.
+// unknownNames says which names in conditions are not constants of any test.
 func unknownNames(subjects []*subject, conditions []expect.Condition) string {
 	var unknown []string
 	for _, c := range conditions {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// identity tells a test from all others by what it is: the names of its files,
-// its switches and constants. It does not depend on what other tests there are.
+// identity returns a text that identifies a test: the names of its files, its switches and constants. It does not depend
+// on other tests.
 func (s *subject) identity() string {
 	model, props := s.switches.Model, s.switches.Props
 	if model == "" && props == "" { // switches with mistakes
@@ -19,7 +19,7 @@ func (s *subject) identity() string {
 	return strings.Join(slices.Concat(words, s.Args, s.Consts), "\x00")
 }
 
-// idLength is the number of hexadecimal digits of an identity that people type.
+// idLength is the number of hexadecimal digits of an identity.
 const idLength = 10
 
 func shortID(parts ...string) string {
@@ -27,8 +27,8 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// identify names the items, and marks those that are asked for; without a wish
-// all are. It adds the names to known.
+// identify sets the identities of the items, and selects those in only, or all if only is empty. It adds the identities
+// to known.
 func (s *subject) identify(only []string, known map[string]bool) {
 	own := s.identity()
 	known[shortID(own)] = true

@@ -12,14 +12,14 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// judge says what became of an item whose verdict is there.
+// judge returns the result of an item, given its verdict.
 func (s *subject) judge(e *Entrant, it *item, a answer) report.TestResult {
 	r := s.result(e, it)
 	v := a.Verdict
-	r.Verdict, r.Got, r.Seconds = &v, got(v), v.Seconds
+	r.Verdict, r.Got, r.Seconds = &v, verdictText(v), v.Seconds
 	r.Cached, r.Log = a.cached, a.log
 	if a.testing != "" && it.chosen.Terms == nil && it.extra == "" {
-		r.Outcome, r.Reason = said(a.testing)
+		r.Outcome, r.Reason = parseTesting(a.testing)
 		return r
 	}
 	if r.Outcome, r.Reason = s.outcome(e, it, v); r.Outcome == report.TestPassed {
@@ -28,14 +28,14 @@ func (s *subject) judge(e *Entrant, it *item, a answer) report.TestResult {
 	return r
 }
 
-// said reads what PRISM prints behind "Testing result: ".
-func said(text string) (report.TestOutcome, string) {
+// parseTesting reads the text that PRISM prints after "Testing result: ".
+func parseTesting(text string) (report.TestOutcome, string) {
 	word, reason, _ := strings.Cut(text, ": ")
 	switch word {
 	case "PASS":
 		return report.TestPassed, ""
 	case "NOT TESTED":
-		return report.TestNotTested, anything
+		return report.TestNotTested, anyValue
 	case "UNSUPPORTED":
 		return report.TestUnsupported, reason
 	}
@@ -50,9 +50,9 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 	case !terms.Wants(e.Called()):
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
 	case v.Err != nil && !expected && unfinished(v.Err.Class):
-		return report.TestError, message(v.Err)
+		return report.TestError, failureText(v.Err)
 	case v.Err != nil && !expected && v.Err.Class.Limited():
-		return report.TestLimit, message(v.Err)
+		return report.TestLimit, failureText(v.Err)
 	case v.Err != nil && !expected && v.Err.Class == result.Unsupported && (it.chosen.Result == nil || it.chosen.Result.Value != "?"):
 		return report.TestUnsupported, v.Err.Message
 	case it.problem != nil && !unmatched:
@@ -60,7 +60,7 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 	case it.problem != nil:
 		return report.TestNotTested, it.problem.Error()
 	case !it.chosen.Expects() && v.Err != nil:
-		return report.TestError, message(v.Err)
+		return report.TestError, failureText(v.Err)
 	case !it.chosen.Expects():
 		return report.TestUnchecked, ""
 	}
@@ -73,7 +73,7 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 	}
 	j := it.chosen.Judge(v, rules)
 	if j.Outcome == expect.NotTested {
-		return report.TestNotTested, anything
+		return report.TestNotTested, anyValue
 	}
 	return map[expect.Outcome]report.TestOutcome{
 		expect.Pass: report.TestPassed, expect.Fail: report.TestFailed,
@@ -81,11 +81,10 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 	}[j.Outcome], j.Reason
 }
 
-// anything is why a result with the expectation ? is not tested.
-const anything = "anything is expected (?)"
+// anyValue is the reason why a result with the expectation ? is not tested.
+const anyValue = "anything is expected (?)"
 
-// unfinished reports whether an engine did not come to an end, for reasons that
-// are none of the property's.
+// unfinished reports whether an engine was stopped for a reason outside of the property.
 func unfinished(c result.Class) bool {
 	switch c {
 	case result.Interrupted, result.Killed, result.Truncated:
@@ -94,14 +93,14 @@ func unfinished(c result.Class) bool {
 	return false
 }
 
-func message(f *result.Failure) string { return fmt.Sprintf("%s (%s)", f.Message, f.Class) }
+func failureText(f *result.Failure) string { return fmt.Sprintf("%s (%s)", f.Message, f.Class) }
 
-// got is a verdict for people.
-func got(v result.Verdict) string {
+// verdictText is the text of a verdict for people.
+func verdictText(v result.Verdict) string {
 	if v.Doubt != "" && v.Err == nil {
 		sure := v
 		sure.Doubt = ""
-		return got(sure) + " (doubtful: " + v.Doubt + ")"
+		return verdictText(sure) + " (doubtful: " + v.Doubt + ")"
 	}
 	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	x := v.Value

@@ -17,50 +17,50 @@ import (
 // Test is one run of a suite.
 type Test struct {
 	suite.Run
-	// Dialect is that of the files, which run in PRISM's own words only if it is PRISM's.
+	// Dialect is the language of the files. Entrant.PRISM runs only tests of the dialect PRISM.
 	Dialect syntax.Dialect
 	// Engines are the labels of the entrants that the test is for; nil means all.
 	Engines []string
 	// Consts are definitions of constants, each as PRISM's -const; they replace
 	// those of the run for the same constants.
 	Consts []string
-	// Time and Memory (in bytes) are limits of one run; 0 is that of Options.
+	// Time and Memory (in bytes) are limits of one run; 0 means the limit of Options.
 	Time   time.Duration
 	Memory int64
-	// Extra are expectations that are not in the properties file. They come first.
+	// Extra are expectations outside of the properties file. They come first.
 	Extra []Extra
 }
 
-// Extra is an expectation of the properties with that name or text.
+// Extra is an expectation, outside of the properties file, of the properties with this name or text.
 type Extra struct {
 	Property string
-	Result   *expect.Expectation // nil if there is none
-	Terms    *expect.Terms       // nil if there are none
-	File     string              // where it is written, at Pos
+	Result   *expect.Expectation // may be nil
+	Terms    *expect.Terms       // may be nil
+	File     string              // its place, with Pos
 	Pos      syntax.Pos
 }
 
-// Entrant is an engine that a suite runs on. Its Accuracy is asked for where the
-// switches of a run do not ask for fractions, and its Method is theirs.
+// Entrant is an engine that a suite runs on. Its Accuracy applies unless the switches of a run ask for fractions. The
+// switches replace its Method.
 type Entrant struct {
 	runner.Entrant
-	// Identity says which version runs, for the cache: a version with a build, or
-	// the digest of an image. Without it nothing is cached.
+	// Identity is the version for the cache: a version with a build, or the digest of
+	// an image. If it is empty, nothing is cached.
 	Identity string
-	// PRISM, when not nil, gets the runs in PRISM's own words, and Engine is not asked.
+	// PRISM, when not nil, runs the tests with PRISM's switches, instead of Engine.
 	PRISM *PRISM
 }
 
 // PRISM is a tool that takes PRISM's switches.
 type PRISM struct {
 	Commander runner.Commander
-	Args      []string // behind those of the run
+	Args      []string // added to those of the run
 }
 
-// Options are how a suite is run. FS is mandatory.
+// Options are the options of a run. FS is mandatory.
 type Options struct {
 	FS fs.FS
-	// Name is how people call a file of FS; nil leaves names as they are.
+	// Name returns the name of a file of FS for people; nil means the same name.
 	Name func(file string) string
 	// Title heads the report.
 	Title string
@@ -71,29 +71,27 @@ type Options struct {
 	Memory int64
 	// Seed determines every random number of the embedded engine.
 	Seed uint64
-	// Flakes is the probability that any of the statistical expectations of the
-	// whole suite fails although it is right; it is split evenly (Bonferroni).
-	// 0 leaves it to the annotations.
+	// Flakes is the probability that any statistical expectation of the whole suite
+	// fails by chance; it is split evenly (Bonferroni). 0 leaves it to the annotations.
 	Flakes float64
-	// Shard is the part of the suite to run. A test belongs to one part, by what it
-	// is, whatever other tests there are; or, with Times, by what it cost.
+	// Shard is the part of the suite to run. A hash of a test determines its part; with
+	// Times, the time of the test does.
 	Shard shard.Part
-	// Times is a report of an earlier run: the parts of the suite are dealt so that
-	// they take about equally long. Nil leaves it to a hash.
+	// Times is a report of an earlier run, so that all parts take about equally long.
 	Times *report.TestReport
-	// Split, when not nil, shares the tests with other processes: what came of those
-	// of Shard is recorded, or nothing is run, and the results are those recorded.
+	// Split, when not nil, shares the tests with other processes: it records the results
+	// of Shard, or has the recorded results, and then nothing is run.
 	Split *shard.Ledger
 	// Only, when not empty, keeps the results with these identities.
 	Only []string
-	// Cache keeps verdicts; nil does not.
+	// Cache keeps verdicts; it may be nil.
 	Cache *cache.Cache
 	// Rerun returns a command line that repeats a result on entrants, whose labels
-	// are separated by commas; nil leaves it out. Several may be asked for at a time.
+	// are separated by commas; it may be nil. It must be safe for concurrent use.
 	Rerun func(entrants, id string) string
-	// Progress, when not nil, is told how many runs of how many are done, one call at a time, and
-	// which has run for long, if one has.
-	Progress func(done, total int, standing string)
+	// Progress, when not nil, gets the number of finished runs and of all runs, and the slowest
+	// run if it takes long. It is never called concurrently.
+	Progress func(done, total int, slowest string)
 }
 
 func (o *Options) name(file string) string {
@@ -118,8 +116,7 @@ func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error)
 	return Distinct(tests), nil
 }
 
-// Distinct drops tests that are the same as an earlier one: files, switches,
-// constants, engines and expectations.
+// Distinct removes tests that are the same as an earlier one: files, switches, constants, engines and expectations.
 func Distinct(tests []Test) []Test {
 	var out []Test
 	seen := make(map[string]bool)
@@ -136,11 +133,9 @@ func Distinct(tests []Test) []Test {
 	return out
 }
 
-// ExitCode is what a command is to exit with after a report; see docs/test.md.
-// Engines that were to be compared and never were are no success; a part without
-// tests of a suite that has some is.
-// A strict one also fails where something was not judged, or where an annotation
-// is mistaken.
+// ExitCode returns the exit code of a command for a report; see docs/test.md. If several engines ran and none of their
+// values could be compared, that is no success. A part without tests of a suite with tests is a success. In strict mode,
+// a result that was not judged and a mistake in an annotation are failures too.
 func ExitCode(rep *report.TestReport, strict bool) int {
 	if code := FailureCode(rep); code != 0 {
 		return code
@@ -158,8 +153,7 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 	return 0
 }
 
-// FailureCode is the exit code of results that are bad whatever the others are; 0
-// if there is none.
+// FailureCode returns the exit code of the gravest bad result; 0 if there is none.
 func FailureCode(rep *report.TestReport) int {
 	counts := countsOf(rep)
 	switch {

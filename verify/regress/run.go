@@ -17,9 +17,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Run runs tests on all entrants. What goes wrong with a test is a result; the
-// error is for options that make no sense. When the context is cancelled, Run
-// returns soon; what was not finished has the outcome TestError.
+// Run runs tests on all entrants. A failure of a test is a result; the error says that the options are wrong. When the
+// context is cancelled, Run returns soon, and unfinished results have the outcome TestError.
 func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*report.TestReport, error) {
 	start := time.Now()
 	x := &run{opt: &opt, entrants: entrants}
@@ -34,24 +33,24 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 		rep.Engines = append(rep.Engines, entrants[i].Called())
 	}
 	x.unused = x.unusedConsts()
-	x.allot()
+	x.splitBudget()
 	if err := x.identify(); err != nil {
 		return nil, err
 	}
 	mark := x.mark()
 	if opt.Split.Replaying() {
-		if err := x.recognize(mark); err != nil {
+		if err := x.checkSuite(mark); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.part(); err != nil {
+	if err := x.selectPart(); err != nil {
 		return nil, err
 	}
 	if len(x.subjects) == 0 && len(opt.Only) == 0 {
 		rep.Elsewhere = x.tests
 	}
 	x.runAll(ctx)
-	if err := x.settle(mark); err != nil {
+	if err := x.finishSplit(mark); err != nil {
 		return nil, err
 	}
 	rep.Notes = x.notes(x.units)
@@ -64,16 +63,16 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 	return rep, nil
 }
 
-// run is a suite under way.
+// run is the state of a run.
 type run struct {
 	opt      *Options
 	entrants []Entrant
 	subjects []*subject
 	units    []*unit // by subject, then by entrant
-	// tests and statistical count the tests and the statistical expectations of
-	// the whole suite.
+	// tests and statistical are the numbers of tests and statistical expectations in the
+	// whole suite.
 	tests, statistical int
-	// unused are constants that tests define and no file of theirs declares.
+	// unused are constants that tests define and no file declares.
 	unused []string
 }
 
@@ -91,7 +90,7 @@ func (r *run) check() error {
 	return runner.Distinct(labels)
 }
 
-// identify names all results. The error says which of those asked for there are not.
+// identify sets the identities of all results. The error lists identities in Options.Only that no result has.
 func (r *run) identify() error {
 	known := make(map[string]bool)
 	for i, s := range r.subjects {
@@ -105,8 +104,8 @@ func (r *run) identify() error {
 	return nil
 }
 
-// part keeps the subjects of the shard, and the items that are asked for.
-func (r *run) part() error {
+// selectPart keeps the subjects of the shard and the items in Options.Only.
+func (r *run) selectPart() error {
 	r.tests = len(r.subjects)
 	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
 		if err := r.balance(); err != nil {
@@ -123,15 +122,15 @@ func (r *run) part() error {
 	return nil
 }
 
-// unusedConsts lists the names in Test.Consts that no test knows. Tests that
-// cannot be read might.
+// unusedConsts lists the names in Test.Consts that no test declares. It is empty if a test cannot be read, which may
+// declare them.
 func (r *run) unusedConsts() []string {
 	var out []string
 	for _, s := range r.subjects {
 		if s.err != nil {
 			return nil
 		}
-		defs, _ := sema.ParseConsts(s.Consts) // mistakes are in s.err
+		defs, _ := sema.ParseConsts(s.Consts) // s.err has the mistakes
 		for _, d := range defs {
 			if !slices.Contains(out, d.Name) {
 				out = append(out, d.Name)
@@ -157,7 +156,7 @@ func (r *run) runAll(ctx context.Context) {
 	jobs := max(r.opt.Jobs, 1)
 	var units errgroup.Group
 	units.SetLimit(jobs)
-	w := &waiting{begun: make(map[*unit]time.Time), total: len(r.units), tell: r.opt.Progress}
+	w := &progress{started: make(map[*unit]time.Time), total: len(r.units), notify: r.opt.Progress}
 	defer w.watch()()
 	for i, u := range r.units {
 		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.units)-i))
@@ -171,8 +170,7 @@ func (r *run) runAll(ctx context.Context) {
 	_ = units.Wait()
 }
 
-// results orders the results: by subject, then by item, then by entrant; and
-// compares those of an item.
+// results returns the results by subject, then by item, then by entrant, and compares the entrants of each item.
 func (r *run) results() (out []report.TestResult, compared agree.Tally) {
 	for len(r.units) > 0 {
 		s := r.units[0].subject
@@ -208,7 +206,7 @@ func merge(s *subject, units []*unit, compared *agree.Tally) []report.TestResult
 	return out
 }
 
-// doubts say which engines doubt values of their own, and why, each reason once.
+// doubts returns a note for each reason why engines doubt values of their own.
 func doubts(results []report.TestResult) (out []string) {
 	type doubt struct{ engine, text string }
 	count := make(map[doubt]int)
@@ -227,7 +225,7 @@ func doubts(results []report.TestResult) (out []string) {
 	return out
 }
 
-// notes say what a reader of the report must know.
+// notes returns the notes of the report.
 func (r *run) notes(units []*unit) []string {
 	var out []string
 	if s := r.opt.Shard; s.Of > 1 {

@@ -17,21 +17,20 @@ import (
 	"tilecheck/runner"
 )
 
-// SpaceBuilder is an engine that builds states as this program has them, so that
-// they can be compared with files: what it checks may be imported and exported.
+// SpaceBuilder is an engine that builds states as this program has them, so that imports and exports can be compared
+// with files.
 type SpaceBuilder interface {
 	Build(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 }
 
 func (u *unit) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](u.entrant.Engine) }
 
-// refusal says by name what is asked for and not had.
+// refusal returns a failure that names an unsupported switch or property.
 func refusal(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
-// imported reads the state space that the switches import. The error is a
-// refusal, or what is wrong with the files.
+// imported reads the imported state space. The error is a refusal or an error of the files.
 func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	var src files.Sources
 	combined := false
@@ -78,7 +77,7 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 		}
 	}
 	s.imports = fmt.Sprintf("%x", sum.Sum(nil))
-	if typ := foreignType(src.Transitions.Text); typ != "" {
+	if typ := unsupportedType(src.Transitions.Text); typ != "" {
 		return nil, refusal("imports of %ss (%s)", typ, s.switches.Imports[0][0])
 	}
 	if src.Transitions.Name == "" {
@@ -94,7 +93,7 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	return files.Read(ctx, src, opts)
 }
 
-// zipped returns the extension of a file that gzip compressed, "" for others.
+// zipped returns the extension of a file that gzip compressed, and "" for other files.
 func zipped(name string) string {
 	if ext := path.Ext(name); ext == ".gz" || ext == ".gzip" {
 		return ext
@@ -102,9 +101,8 @@ func zipped(name string) string {
 	return ""
 }
 
-// foreignType is the type of a model that is none of those that can be read, as
-// the first line of its transitions has it; empty for others.
-func foreignType(tra []byte) string {
+// unsupportedType returns the model type in the first line of a transitions file if it cannot be read; "" otherwise.
+func unsupportedType(tra []byte) string {
 	line, _, _ := bytes.Cut(tra, []byte("\n"))
 	m := headerType.FindSubmatch(line)
 	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP", "POMDP"}, string(m[1])) {
@@ -145,8 +143,8 @@ func (s *subject) importSources(words []string) ([]importSource, error) {
 	return out, nil
 }
 
-// built builds the states of the model.
-func (u *unit) built(ctx context.Context) (*explicit.Space, error) {
+// buildSpace returns the imported state space, or builds the states of the model.
+func (u *unit) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if u.space != nil {
 		return u.space, nil
 	}

@@ -12,11 +12,10 @@ import (
 	"tilecheck/result"
 )
 
-// suiteStream has, of every part, the mark of the suite that it found.
+// suiteStream is the stream with the mark of the suite, recorded by each part.
 const suiteStream = "suite"
 
-// mark tells the suite, with the entrants, from all others: by its tests, their
-// results, and the states that they import.
+// mark returns a hash of the suite and its entrants: the tests, their results, and the imported states.
 func (r *run) mark() []byte {
 	h := sha256.New()
 	for i := range r.entrants {
@@ -31,9 +30,8 @@ func (r *run) mark() []byte {
 	return fmt.Appendf(nil, "%x", h.Sum(nil))
 }
 
-// settle records what came of the part. Of a replay it returns what is wrong with
-// what was recorded.
-func (r *run) settle(mark []byte) error {
+// finishSplit records the results of the part. If results are replayed, it returns the error of the ledger.
+func (r *run) finishSplit(mark []byte) error {
 	l := r.opt.Split
 	switch {
 	case l.Replaying():
@@ -51,8 +49,8 @@ func (r *run) settle(mark []byte) error {
 	return nil
 }
 
-// recognize checks that the parts are of this suite.
-func (r *run) recognize(mark []byte) error {
+// checkSuite checks that the parts are of this suite.
+func (r *run) checkSuite(mark []byte) error {
 	l := r.opt.Split
 	return l.Replay(shard.Stream{Name: suiteStream, End: int64(l.Part().Of)}, func(p *shard.Piece) (more bool, err error) {
 		data, err := p.Load()
@@ -63,16 +61,16 @@ func (r *run) recognize(mark []byte) error {
 	})
 }
 
-// stream names the unit: by its number, as tests may differ in nothing but what
-// they expect, and by what it is.
+// stream names the unit: by its identity, and by its number, because tests may have the same identity and other
+// expectations.
 func (u *unit) stream() string {
 	return fmt.Sprintf("test %d, %s, on %s", u.number, shortID(u.identity()), u.entrant.Called())
 }
 
-// recorded is what the results of a unit are made of.
+// recorded has the results of a unit.
 type recorded struct {
 	Whole   json.RawMessage `json:"whole"`
-	Results json.RawMessage `json:"results,omitempty"` // absent if no item was come to
+	Results json.RawMessage `json:"results,omitempty"` // absent if no item was judged
 	Notes   []string        `json:"notes,omitempty"`
 }
 
@@ -91,8 +89,7 @@ func (u *unit) record() error {
 	return u.opt.Split.PutJSON(&shard.Piece{Stream: u.stream(), End: 1, Timed: true}, x)
 }
 
-// replay takes the results that a part has recorded; what is wrong with them is an
-// error of the ledger. Without the part, the test was not run.
+// replay reads the results that a part recorded. The ledger keeps an error. If the part is absent, the test was not run.
 func (u *unit) replay() {
 	l := u.opt.Split
 	found := false
@@ -100,8 +97,8 @@ func (u *unit) replay() {
 		found = true
 		return true, u.decode(p)
 	})
-	if err == nil && !found { // settle returns what is wrong
-		u.whole = append(u.whole, u.broken(u.entrant, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(l.Absent())}))
+	if err == nil && !found { // finishSplit returns the error
+		u.whole = append(u.whole, u.errorResult(u.entrant, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(l.Absent())}))
 	}
 }
 
@@ -129,7 +126,7 @@ func (u *unit) decode(p *shard.Piece) error {
 		if want := result.Valuation(it.constants()).String(); r.Property != it.task.Text || r.Engine != u.entrant.Called() || result.Valuation(r.Constants).String() != want {
 			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", r.Engine, r.Property, r.Constants, u.entrant.Called(), it.task.Text, want)
 		}
-		own := u.result(u.entrant, it) // as files have it, which may not be UTF-8
+		own := u.result(u.entrant, it) // with the texts of the files, which may not be UTF-8
 		own.Outcome, own.Got, own.Reason, own.Verdict = r.Outcome, r.Got, r.Reason, r.Verdict
 		own.Log, own.Cached, own.Seconds, own.Run = r.Log, r.Cached, r.Seconds, r.Run
 		*r = own

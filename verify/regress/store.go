@@ -16,8 +16,8 @@ import (
 // caching reports whether answers of the entrant are kept.
 func (u *unit) caching() bool { return u.opt.Cache != nil && u.entrant.Identity != "" }
 
-// propertyKey names the verdicts of one property in a job: everything that they
-// depend on, and the names of the files, which messages have.
+// propertyKey returns the key of the verdicts of a property in a job: all that they depend on, and the names of the
+// files, which messages contain.
 func (u *unit) propertyKey(job *runner.Job, number string) cache.Hash {
 	sim, num := job.Simulation, job.Numeric
 	sim.Workers, num.Workers, num.MaxMemory = 0, 0, 0
@@ -28,16 +28,15 @@ func (u *unit) propertyKey(job *runner.Job, number string) cache.Hash {
 	return cache.Key(append(parts, job.Consts...)...)
 }
 
-// batch gives the items of a batch their verdicts: those that are kept, and for
-// the other properties what the engine says.
-func (u *unit) batch(ctx context.Context, b *batch, answers []answer) error {
+// checkBatch fills in the verdicts of a batch, from the cache or from the engine.
+func (u *unit) checkBatch(ctx context.Context, b *batch, answers []answer) error {
 	if !u.caching() {
 		return u.check(ctx, b, answers)
 	}
 	missing := *b
 	missing.selected = nil
 	for _, number := range b.selected {
-		if !u.recall(b, number, answers) {
+		if !u.readCache(b, number, answers) {
 			missing.selected = append(missing.selected, number)
 		}
 	}
@@ -48,14 +47,14 @@ func (u *unit) batch(ctx context.Context, b *batch, answers []answer) error {
 		return err
 	}
 	for _, number := range missing.selected {
-		u.keepAnswers(b, number, answers)
+		u.writeCache(b, number, answers)
 	}
 	return nil
 }
 
-// check asks the engine about the selected properties.
+// check checks the selected properties with the engine.
 func (u *unit) check(ctx context.Context, b *batch, answers []answer) error {
-	plan, err := u.part(b)
+	plan, err := u.batchPlan(b)
 	if err != nil {
 		return err
 	}
@@ -66,13 +65,13 @@ func (u *unit) check(ctx context.Context, b *batch, answers []answer) error {
 	return u.attribute(b, verdicts, answers)
 }
 
-// of lists the items of a property in a batch.
-func (u *unit) of(b *batch, number string) []int {
+// itemsOf lists the items of a property in a batch.
+func (u *unit) itemsOf(b *batch, number string) []int {
 	return slices.DeleteFunc(slices.Clone(b.items), func(i int) bool { return strconv.Itoa(u.items[i].number) != number })
 }
 
-// recall fills in the verdicts of a property that are kept.
-func (u *unit) recall(b *batch, number string, answers []answer) bool {
+// readCache fills in the verdicts of a property from the cache, and reports whether it has them all.
+func (u *unit) readCache(b *batch, number string, answers []answer) bool {
 	data, ok := u.opt.Cache.Get(u.propertyKey(&b.plan.Job, number))
 	if !ok {
 		return false
@@ -85,7 +84,7 @@ func (u *unit) recall(b *batch, number string, answers []answer) bool {
 	for _, v := range verdicts {
 		kept[fmt.Sprint(v.Constants)] = v
 	}
-	items := u.of(b, number)
+	items := u.itemsOf(b, number)
 	for _, i := range items {
 		v, ok := kept[fmt.Sprint(u.items[i].constants())]
 		if !ok || v.Property != u.items[i].task.Text {
@@ -98,12 +97,11 @@ func (u *unit) recall(b *batch, number string, answers []answer) bool {
 	return true
 }
 
-// keepAnswers keeps the verdicts of a property, if they would be the same
-// another time.
-func (u *unit) keepAnswers(b *batch, number string, answers []answer) {
+// writeCache keeps the verdicts of a property, if another run would give the same ones.
+func (u *unit) writeCache(b *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
-	for _, i := range u.of(b, number) {
-		if !lasting(answers[i].Err) {
+	for _, i := range u.itemsOf(b, number) {
+		if !repeatable(answers[i].Err) {
 			return
 		}
 		verdicts = append(verdicts, answers[i].Verdict)
@@ -112,18 +110,18 @@ func (u *unit) keepAnswers(b *batch, number string, answers []answer) {
 	if err == nil {
 		err = u.opt.Cache.Put(u.propertyKey(&b.plan.Job, number), data)
 	}
-	u.remark(err)
+	u.noteError(err)
 }
 
-// remark notes that something could not be kept, which costs no result.
-func (u *unit) remark(err error) {
+// noteError adds a note if something could not be kept.
+func (u *unit) noteError(err error) {
 	if err != nil {
 		u.notes = append(u.notes, err.Error())
 	}
 }
 
-// transcript runs a command, or finds what it once left behind. Runs that sample
-// are not kept: PRISM has no seed.
+// transcript runs a command, or finds the output of an earlier run. Runs that sample are not kept, because PRISM has no
+// seed.
 func (u *unit) transcript(ctx context.Context, c runner.Command) (t *transcript, cached bool, err error) {
 	if !u.caching() || slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-sim") }) {
 		t, err = u.runTool(ctx, c)
@@ -141,30 +139,30 @@ func (u *unit) transcript(ctx context.Context, c runner.Command) (t *transcript,
 		}
 	}
 	t, err = u.runTool(ctx, c)
-	if err != nil || !t.lasting() {
+	if err != nil || !t.repeatable() {
 		return t, false, err
 	}
 	data, err := json.Marshal(t)
 	if err == nil {
 		err = u.opt.Cache.Put(key, data)
 	}
-	u.remark(err)
+	u.noteError(err)
 	return t, false, nil
 }
 
-// lasting reports whether a run would end the same way another time.
-func (t *transcript) lasting() bool {
+// repeatable reports whether another run would end in the same way.
+func (t *transcript) repeatable() bool {
 	log := t.log()
-	if t.Cause != runner.Finished || !lasting(log.Err) {
+	if t.Cause != runner.Finished || !repeatable(log.Err) {
 		return false
 	}
 	for i := range log.Properties {
-		if !lasting(log.Properties[i].Err) {
+		if !repeatable(log.Properties[i].Err) {
 			return false
 		}
 	}
 	for _, f := range log.Failures {
-		if !lasting(f) {
+		if !repeatable(f) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/limited"
+	"tilecheck/modelgen"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
@@ -28,22 +29,20 @@ type subject struct {
 	opt          *Options
 	switches     suite.Options
 	model, props []byte
-	// job has everything but the method of an entrant. Its model says what type it is.
+	// job has everything but the method of an entrant. Its model has the type that the switches ask for.
 	job   runner.Job
 	plan  *runner.Plan // nil without properties, or with err
 	tree  *syntax.Properties
 	items []*item
-	// err is why nothing can be run; there are then no items but those that
-	// expect an error of the files.
+	// err says why nothing can be run. The only items are then those that expect an error of the files.
 	err error
-	// part is that of the budget for false alarms of one statistical expectation.
-	part float64
-	// number is that among all tests of the suite, from 1.
+	// falseAlarm is the probability with which one statistical expectation may fail by chance.
+	falseAlarm float64
+	// number is the number of the test in the suite, from 1.
 	number int
-	// wanted says that results about the whole run are asked for.
+	// wanted says that the report has results about the whole run.
 	wanted bool
-	// space is what the switches import, nil if they import nothing, and imports
-	// tells its files from all others; noSpace is why it cannot be had.
+	// space is the imported state space, nil without imports. imports is a hash of its files, and noSpace the error of reading them.
 	space   *explicit.Space
 	imports string
 	noSpace error
@@ -56,22 +55,21 @@ type item struct {
 	model, property sema.Valuation
 	rules           expect.Rules
 	chosen          expect.Chosen
-	// annotated says that the property has annotations at all.
+	// annotated says that the property has annotations.
 	annotated bool
-	// problem says why no annotation could be chosen, nil if one was.
+	// problem says why no annotation could be chosen; nil if one was.
 	problem error
-	// extra is where a chosen expectation is written that is not in the file.
+	// extra is the place of a chosen expectation outside of the properties file.
 	extra string
-	// taken are the places of the chosen annotations that are not in the file.
+	// taken are the positions of the chosen annotations outside of the properties file.
 	taken []syntax.Pos
 	id    string
-	keep  bool // whether it belongs to what Options.Only asks for
+	keep  bool // Options.Only selects it
 }
 
 func (it *item) constants() []result.Constant { return runner.Constants(it.model, it.property) }
 
-// load reads the files of a test and chooses the annotations. What is wrong is
-// the subject's err.
+// load reads the files of a test and chooses the annotations. Its errors are in the err of the subject.
 func load(ctx context.Context, t *Test, opt *Options) *subject {
 	s := &subject{Test: t, opt: opt}
 	if s.switches, s.err = t.Options(); s.err != nil {
@@ -96,13 +94,12 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 	}
 	hasProperties := s.switches.Props != "" || jani.Is(s.model)
 	if hasProperties && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
-		s.err = s.list(ctx)
+		s.err = s.makeItems(ctx)
 	}
 	return s
 }
 
-// importsResults reports whether there is nothing to check, because the results
-// are read from a file.
+// importsResults reports whether the results come from a file, so that there is nothing to check.
 func (s *subject) importsResults() bool {
 	return slices.ContainsFunc(s.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
 }
@@ -121,7 +118,7 @@ func (s *subject) read(file string) ([]byte, error) {
 	return text, err
 }
 
-// mostText is how large a text may be, in bytes, compressed or not.
+// mostText is the largest size of a text in bytes, compressed or not.
 func (s *subject) mostText() int64 {
 	if s.memory() > 0 {
 		return min(maxText, s.memory())
@@ -129,12 +126,12 @@ func (s *subject) mostText() int64 {
 	return maxText
 }
 
-// newJob writes the job that the switches ask for.
+// newJob makes the job from the switches.
 func (s *subject) newJob() error {
 	o := &s.switches
 	s.job = runner.Job{
 		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
-		Dialect: s.Dialect, Select: o.Select, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
+		Dialect: s.Dialect, Select: o.Select, Generated: modelgen.Recognizer{}, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
 	}
 	if sim := o.Simulation; sim != nil {
 		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)
@@ -160,8 +157,8 @@ func (s *subject) newJob() error {
 
 func (s *subject) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
 
-// Override returns definitions of constants, as of -const, with others behind
-// that replace those of the same constants. The error is a mistake in by.
+// Override returns definitions of constants as of -const. The definitions in by replace those of the same constants. The
+// error is a mistake in by.
 func Override(consts, by []string) ([]string, error) {
 	later, err := sema.ParseConsts(by)
 	if err != nil || len(later) == 0 {
@@ -183,8 +180,8 @@ func Override(consts, by []string) ([]string, error) {
 	return out, nil
 }
 
-// withType replaces the type that a model says it is. What is behind keeps its
-// place; a model that cannot be parsed is left as it is.
+// withType replaces the model type in the text. All other text keeps its position. A model that cannot be parsed is not
+// changed.
 func withType(model []byte, typ syntax.ModelType) []byte {
 	if typ == syntax.TypeNone {
 		return model
@@ -202,15 +199,15 @@ func withType(model []byte, typ syntax.ModelType) []byte {
 	return append(out, "\n"+strings.ToLower(typ.String())+"\n"...)
 }
 
-// maxItems is the largest number of results of one run: a range of a constant
-// with a digit too many should not take all memory before anything is run.
+// maxItems is the largest number of results of one run, so that a mistake in the range of a constant does not use all
+// memory.
 const maxItems = 100_000
 
-// list makes the items.
-func (s *subject) list(ctx context.Context) error {
+// makeItems makes the plan and the items.
+func (s *subject) makeItems(ctx context.Context) error {
 	p, err := runner.NewPlan(ctx, s.job)
 	if err != nil {
-		err = misplaced(err, &s.job)
+		err = explainMisplaced(err, &s.job)
 		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
 			s.tree = tree
 			s.expectFailure(err)
@@ -218,7 +215,7 @@ func (s *subject) list(ctx context.Context) error {
 		return err
 	}
 	s.plan, s.tree = p, p.Tasks[0].Source.Parsed
-	tasks := distinct(p.Tasks)
+	tasks := distinctTasks(p.Tasks)
 	for mv := range p.Models() {
 		prog, err := p.Model.InstantiateOpen(mv.Map(), p.Open())
 		if err := ctx.Err(); err != nil {
@@ -226,11 +223,11 @@ func (s *subject) list(ctx context.Context) error {
 		}
 		for _, t := range tasks {
 			if t.Rejected != nil {
-				s.add(t, prog, err, mv, nil)
+				s.addItem(t, prog, err, mv, nil)
 				continue
 			}
 			for pv := range t.Valuations() {
-				if s.add(t, prog, err, mv, pv); len(s.items) > maxItems {
+				if s.addItem(t, prog, err, mv, pv); len(s.items) > maxItems {
 					s.items = nil
 					return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxItems)}
 				}
@@ -240,8 +237,8 @@ func (s *subject) list(ctx context.Context) error {
 	return nil
 }
 
-// distinct drops tasks that were selected before.
-func distinct(tasks []*runner.Task) []*runner.Task {
+// distinctTasks removes tasks that are selected twice.
+func distinctTasks(tasks []*runner.Task) []*runner.Task {
 	var out []*runner.Task
 	for _, t := range tasks {
 		if !slices.Contains(out, t) {
@@ -251,8 +248,8 @@ func distinct(tasks []*runner.Task) []*runner.Task {
 	return out
 }
 
-// add makes an item; err says that the model has no instance.
-func (s *subject) add(t *runner.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
+// addItem adds an item; err says that the model has no instance.
+func (s *subject) addItem(t *runner.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
 	it := &item{task: t, model: mv, property: pv, number: s.numberOf(t.Property)}
 	it.rules = expect.Rules{Params: s.plan.Open(), Exact: s.switches.Exact || s.switches.Params != "", Relative: expect.DefaultRelative}
 	if err == nil && t.Source != nil {
@@ -264,7 +261,7 @@ func (s *subject) add(t *runner.Task, prog *sema.Program, err error, mv, pv sema
 	s.items = append(s.items, it)
 }
 
-// numberOf is the number of a property in its file, from 1.
+// numberOf returns the number of a property in its file, from 1.
 func (s *subject) numberOf(p *syntax.Property) int {
 	n := 0
 	for _, x := range s.tree.Items {
@@ -298,7 +295,7 @@ func (s *subject) choose(it *item) {
 	for i := range len(ts) - termsInFile {
 		if it.chosen.Terms == &ts[i] {
 			it.taken = append(it.taken, ts[i].Pos)
-			it.extra = s.extraTerms(&ts[i]) // unless a result is chosen, too
+			it.extra = s.extraTerms(&ts[i]) // unless a result is chosen too
 		}
 	}
 	if it.problem != nil || len(es) == 0 {
@@ -319,7 +316,7 @@ func (s *subject) choose(it *item) {
 	}
 }
 
-// extraFile is where an expectation that is not in the properties file is written.
+// extraFile returns the place of an expectation outside of the properties file.
 func (s *subject) extraFile(e *expect.Expectation) string {
 	for _, x := range s.Extra {
 		if x.Result != nil && x.Result.Pos == e.Pos && x.Result.Text == e.Text {
@@ -329,7 +326,7 @@ func (s *subject) extraFile(e *expect.Expectation) string {
 	return ""
 }
 
-// extraTerms is where terms that are not in the properties file are written.
+// extraTerms returns the place of terms outside of the properties file.
 func (s *subject) extraTerms(t *expect.Terms) string {
 	for _, x := range s.Extra {
 		if x.Terms != nil && x.Terms.Pos == t.Pos && x.Terms.Text == t.Text {
@@ -339,8 +336,7 @@ func (s *subject) extraTerms(t *expect.Terms) string {
 	return ""
 }
 
-// expectFailure makes an item of every property that expects an error of the
-// kind of which the files are.
+// expectFailure makes an item of every property that expects an error of this class.
 func (s *subject) expectFailure(err error) {
 	f := fileFailure(err)
 	for _, x := range s.tree.Items {
@@ -360,7 +356,8 @@ func (s *subject) expectFailure(err error) {
 	}
 }
 
-// result returns what an item and an entrant share with every result.
+// result returns a result with the fields that do not depend on the verdict. It is about the whole run if the item is
+// nil.
 func (s *subject) result(e *Entrant, it *item) report.TestResult {
 	r := report.TestResult{
 		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: e.Called(),

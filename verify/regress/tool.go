@@ -20,7 +20,7 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// tool runs PRISM in its own words, and judges what it prints.
+// tool runs PRISM with its own switches, and reads its output.
 func (u *unit) tool(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(u.items))
 	batches := u.batches()
@@ -55,7 +55,7 @@ func (u *unit) toolBatch(ctx context.Context, b *batch, answers []answer) error 
 	return nil
 }
 
-// toolCommand writes a run of PRISM.
+// toolCommand returns the command of a run of PRISM.
 func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 	c := &toolCommand{subject: u.subject, names: make(map[string]string)}
 	o := &u.switches
@@ -67,7 +67,7 @@ func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 	}
 	whole := b.terms == nil && len(b.items) == len(u.items)
 	for i := range o.Switches {
-		if err := c.add(&o.Switches[i], whole, b.terms != nil); err != nil {
+		if err := c.addSwitch(&o.Switches[i], whole, b.terms != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 	return c, nil
 }
 
-// sampling are the switches for terms of sampling.
+// sampling returns the switches for terms of sampling.
 func (u *unit) sampling(s *expect.Statistical) []string {
 	float := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	args := []string{
@@ -102,8 +102,7 @@ func (u *unit) sampling(s *expect.Statistical) []string {
 	return args
 }
 
-// toolCommand is a run of PRISM that is being written. Files get names without
-// a directory.
+// toolCommand is an incomplete run of PRISM. Its files have names without a directory.
 type toolCommand struct {
 	runner.Command
 	subject *subject
@@ -111,10 +110,10 @@ type toolCommand struct {
 	exports []export
 }
 
-// export is a file that there is to compare with what the run writes.
+// export is a file to compare with the output of the run.
 type export struct{ file, written string }
 
-// exportPrefix is in front of the names of files that a run writes.
+// exportPrefix begins the names of the files that a run writes.
 const exportPrefix = "tmp."
 
 // file adds a file and returns its name in the run.
@@ -132,7 +131,7 @@ func (c *toolCommand) file(name string, text []byte) string {
 }
 
 // add translates a switch of the test. sampled drops what exports and simulates.
-func (c *toolCommand) add(s *suite.Switch, whole, sampled bool) error {
+func (c *toolCommand) addSwitch(s *suite.Switch, whole, sampled bool) error {
 	words := s.Words
 	switch name := s.Name(); {
 	case slices.Contains([]string{"const", "test", "testall"}, name):
@@ -176,7 +175,7 @@ func (c *toolCommand) importing(target string) (string, error) {
 	return arg, nil
 }
 
-// exporting notes what an export is compared with, and returns its argument in the run.
+// exporting records the files to compare with an export, and returns its argument in the run.
 func (c *toolCommand) exporting(target string) string {
 	file, options, more := strings.Cut(target, ":")
 	if file == "stdout" {
@@ -195,7 +194,7 @@ func (c *toolCommand) exporting(target string) string {
 	return arg
 }
 
-// transcript is what a run of a tool left behind.
+// transcript is the output of a run.
 type transcript struct {
 	Stdout, Stderr []byte
 	Code           int
@@ -214,7 +213,7 @@ func (u *unit) runTool(ctx context.Context, c runner.Command) (*transcript, erro
 	return &transcript{stdout.Bytes(), stderr.Bytes(), exit.Code, exit.Cause, exit.Files}, nil
 }
 
-// log reads the output.
+// log parses the output.
 func (t *transcript) log() *parse.Log {
 	p := parse.NewPRISM(parse.Options{})
 	_, _ = p.Write(t.Stdout) // never fails
@@ -222,8 +221,7 @@ func (t *transcript) log() *parse.Log {
 	return p.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
 }
 
-// attributeTool gives items the verdicts of the log; what it has nothing about
-// gets the failure of the run.
+// attributeTool assigns the verdicts of the log to the items. An item without a verdict gets the failure of the run.
 func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []answer) {
 	verdicts := log.Verdicts()
 	found := log.Attribute(len(b.items), func(i int, p *parse.Property) bool {
@@ -247,8 +245,7 @@ func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []
 	}
 }
 
-// refusedBy is the failure of a property. That PRISM calls it unsupported counts
-// more than what its message looks like.
+// refusedBy returns the failure of a property. It is unsupported if PRISM says so, whatever its message looks like.
 func refusedBy(p *parse.Property) *result.Failure {
 	if p.Err == nil || !strings.HasPrefix(p.Testing, "UNSUPPORTED") {
 		return p.Err
@@ -258,7 +255,7 @@ func refusedBy(p *parse.Property) *result.Failure {
 	return &f
 }
 
-// runFailure is why a run has nothing about a property.
+// runFailure returns the reason why a run has no verdict about a property.
 func runFailure(log *parse.Log) *result.Failure {
 	if f := log.Failure(); f != nil {
 		return f
@@ -266,7 +263,7 @@ func runFailure(log *parse.Log) *result.Failure {
 	return &result.Failure{Class: result.Truncated, Message: "the tool said nothing about this property"}
 }
 
-// maxLog is how much of an output a result keeps.
+// maxLog is the largest size of an output in a result.
 const maxLog = 64 << 10
 
 func logText(t *transcript) string {
@@ -281,7 +278,7 @@ func logText(t *transcript) string {
 func (u *unit) toolExports(c *toolCommand, t *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
 	if len(u.items) == 0 && len(c.exports) == 0 && failed {
-		u.add(u.failedRun(runFailure(log)), cached, logText(t))
+		u.addRunResult(u.failedRun(runFailure(log)), cached, logText(t))
 		return
 	}
 	for _, x := range c.exports {
@@ -294,16 +291,17 @@ func (u *unit) toolExports(c *toolCommand, t *transcript, cached bool, log *pars
 		if k < 0 && failed {
 			r.Reason += ": " + runFailure(log).Message
 		}
-		u.add(r, cached, logText(t))
+		u.addRunResult(r, cached, logText(t))
 	}
 	if len(u.items) == 0 && len(c.exports) == 0 {
 		r := u.result(u.entrant, nil)
 		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.add(r, cached, "")
+		u.addRunResult(r, cached, "")
 	}
 }
 
-func (u *unit) add(r report.TestResult, cached bool, log string) {
+// addRunResult adds a result about the whole run.
+func (u *unit) addRunResult(r report.TestResult, cached bool, log string) {
 	r.Cached = cached
 	if r.Outcome != report.TestPassed {
 		r.Log = log
@@ -311,7 +309,7 @@ func (u *unit) add(r report.TestResult, cached bool, log string) {
 	u.whole = append(u.whole, r)
 }
 
-// failedRun is the result of a run without properties that failed.
+// failedRun returns the result of a failed run without properties.
 func (u *unit) failedRun(f *result.Failure) report.TestResult {
 	r := u.result(u.entrant, nil)
 	r.Verdict = &result.Verdict{Engine: u.entrant.Called(), Err: f}

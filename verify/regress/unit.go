@@ -19,7 +19,7 @@ type unit struct {
 	entrant *Entrant
 	workers int
 	// whole are the results about the whole run, and results those of the items;
-	// results is nil if no item was come to.
+	// results is nil if no item was judged.
 	whole   []report.TestResult
 	results []report.TestResult
 	notes   []string
@@ -43,7 +43,7 @@ func (u *unit) run(ctx context.Context) {
 	}
 }
 
-// answer asks the entrant, unless the files have errors.
+// answer checks the items, unless the files have errors.
 func (u *unit) answer(ctx context.Context) {
 	if u.subject.err != nil {
 		u.failed()
@@ -56,17 +56,17 @@ func (u *unit) answer(ctx context.Context) {
 	}
 	verdicts, err := u.verdicts(ctx)
 	if err != nil {
-		u.whole = append(u.whole, u.broken(u.entrant, u.interrupted(ctx, err)))
+		u.whole = append(u.whole, u.errorResult(u.entrant, u.interrupted(ctx, err)))
 		return
 	}
 	u.judgeAll(verdicts)
-	u.explain(ctx)
+	u.addWitnesses(ctx)
 }
 
-// ToolTime is the limit of a run of another program where none is asked for.
+// ToolTime is the default time limit for a run of another program.
 const ToolTime = 5 * time.Minute
 
-// limit is the limit of time of the run; 0 is none.
+// limit returns the time limit of the run; 0 is none.
 func (u *unit) limit() time.Duration {
 	asked := cmp.Or(u.Time, u.opt.Time)
 	_, outside := runner.As[*bridge.Engine](u.entrant.Engine)
@@ -91,11 +91,11 @@ func (u *unit) interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// failed is for a subject whose files have errors. Properties that expect just
-// that pass; without any, the run is an error.
+// failed handles a subject whose files have errors. Properties that expect such an error pass. Without any, the run is
+// an error.
 func (u *unit) failed() {
 	if len(u.items) == 0 {
-		u.whole = append(u.whole, u.broken(u.entrant, u.subject.err))
+		u.whole = append(u.whole, u.errorResult(u.entrant, u.subject.err))
 		return
 	}
 	verdicts := make([]answer, len(u.items))
@@ -111,7 +111,7 @@ type answer struct {
 	result.Verdict
 	cached bool
 	log    string
-	// testing is PRISM's own judgment of a value that we cannot read.
+	// testing is PRISM's own judgment of a value that this program cannot read.
 	testing string
 }
 
@@ -122,10 +122,10 @@ func (u *unit) judgeAll(answers []answer) {
 	}
 }
 
-// verdicts returns one verdict per item.
+// verdicts returns one verdict for each item.
 func (u *unit) verdicts(ctx context.Context) ([]answer, error) {
 	if u.entrant.PRISM != nil {
 		return u.tool(ctx)
 	}
-	return u.ask(ctx)
+	return u.checkItems(ctx)
 }

@@ -19,7 +19,7 @@ func (e *exporter) vector() ([]byte, error) {
 	if len(e.items) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
 	}
-	values, err := e.everywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
+	values, err := e.valuesEverywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
 	if err != nil {
 		return nil, err
 	}
@@ -35,9 +35,9 @@ func (e *exporter) vector() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// everywhere returns the values of an expression in all states, in PRISM's order of these:
-// those of a filter that prints them all.
-func (e *exporter) everywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
+// valuesEverywhere returns the values of an expression in all states, in PRISM's order. It uses a filter that prints
+// them all.
+func (e *exporter) valuesEverywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
 	job.Props = []string{"filter(printall, " + syntax.ExprString(x) + ", true)"}
@@ -64,8 +64,8 @@ func (e *exporter) everywhere(x syntax.Expr, name string) ([]result.StateValue, 
 	return vs[0].Listings[len(vs[0].Listings)-1].Values, nil
 }
 
-// targets writes the states that the one property wants to reach, and the initial ones, as
-// labels. Those of LTL are states of a product that only PRISM has.
+// targets writes the target states of the one property and the initial states as labels. Targets of LTL are states of a
+// product that only PRISM has.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targets() ([]byte, error) {
@@ -80,7 +80,7 @@ func (e *exporter) targets() ([]byte, error) {
 	if !asked.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
 		return nil, refusal("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
-	values, err := e.everywhere(path.Y, "-exporttarget")
+	values, err := e.valuesEverywhere(path.Y, "-exporttarget")
 	if err != nil {
 		return nil, err
 	}

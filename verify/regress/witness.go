@@ -9,18 +9,18 @@ import (
 	"tilecheck/runner"
 )
 
-// Witnesser is an engine that knows why a bound is not kept.
+// Witnesser is an engine that finds witnesses for bounds that do not hold.
 type Witnesser interface {
-	// Witness checks as Check does, and adds the likeliest path to what it finds.
+	// Witness checks as Check does, and adds the likeliest path to the verdicts.
 	Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error)
 }
 
-// maxWitnesses is how many failures of one run are explained.
+// maxWitnesses is the number of failures of one run that get a witness.
 const maxWitnesses = 10
 
-// explain adds the likeliest path to bounds that are not kept and were expected to be.
-// Where there is none, or no time is left, the result stays as it is.
-func (u *unit) explain(ctx context.Context) {
+// addWitnesses adds the likeliest path to results of bounds that should hold and do not. A result stays as it is if
+// there is no path, or no time is left.
+func (u *unit) addWitnesses(ctx context.Context) {
 	w, ok := runner.As[Witnesser](u.entrant.Engine)
 	if !ok || u.plan == nil {
 		return

@@ -22,20 +22,18 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// exporter writes the exports of a unit and compares them with the files that
-// there are.
+// exporter writes the exports of a unit and compares them with the existing files.
 type exporter struct {
 	*unit
 	ctx     context.Context
 	answers []answer
 	opts    files.Options
 	space   *explicit.Space
-	err     error // why there is no space
+	err     error // why the states could not be built
 }
 
-// exports compares what the switches export, and says so if there is nothing at
-// all to check.
-func (u *unit) exports(ctx context.Context, answers []answer) {
+// compareExports compares the exports of the switches. It adds a result if there is nothing to check.
+func (u *unit) compareExports(ctx context.Context, answers []answer) {
 	if !u.wanted {
 		return
 	}
@@ -45,7 +43,7 @@ func (u *unit) exports(ctx context.Context, answers []answer) {
 		s := &u.switches.Switches[i]
 		switch s.Name() {
 		case "exportmodelprecision":
-			x.opts.Precision, _ = strconv.Atoi(s.Words[1]) // what is no number is refused below
+			x.opts.Precision, _ = strconv.Atoi(s.Words[1]) // refused below if it is not a number
 		case "noexportheaders":
 			x.opts.NoHeaders = true
 		}
@@ -59,11 +57,11 @@ func (u *unit) exports(ctx context.Context, answers []answer) {
 	if len(u.items) == 0 && len(u.whole) == before {
 		r := u.result(u.entrant, nil)
 		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.add(r, false, "")
+		u.addRunResult(r, false, "")
 	}
 }
 
-// explicit reports whether PRISM builds explicit states for the switches.
+// explicit reports whether PRISM builds explicit states with these switches.
 func (u *unit) explicit() bool {
 	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(s suite.Switch) bool { return s.Name() == "ex" || s.Name() == "explicit" })
 }
@@ -82,19 +80,18 @@ func (e *exporter) target(name, target string) {
 		if err != nil {
 			r := e.failedRun(check.Failure(e.interrupted(e.ctx, err), e.job.File, syntax.Pos{}))
 			r.File, r.Line, r.Col, r.Expected = e.opt.name(want), 0, 0, "the contents of "+e.opt.name(want)
-			e.add(r, false, "")
+			e.addRunResult(r, false, "")
 			continue
 		}
 		r := e.compareExport(want, text, true)
 		if r.Outcome == report.TestFailed && probabilities(name) {
 			e.compareNumbers(&r, want, text)
 		}
-		e.add(r, false, "")
+		e.addRunResult(r, false, "")
 	}
 }
 
-// write returns what an export writes. The error is a refusal, or why there is
-// nothing to write.
+// write returns the content of an export. The error is a refusal, or says why there is no content.
 func (e *exporter) write(name, ext, options string, index int) ([]byte, error) {
 	var b bytes.Buffer
 	switch name {
@@ -178,16 +175,15 @@ func (e *exporter) model(w io.Writer, name, ext, options string, index int) erro
 	return refusal("exports of .%s files (-%s)", ext, name)
 }
 
-// build builds the states for all exports of them, once.
+// build builds the states once for all exports.
 func (e *exporter) build() error {
 	if e.space == nil && e.err == nil {
-		e.space, e.err = e.built(e.ctx)
+		e.space, e.err = e.buildSpace(e.ctx)
 	}
 	return e.err
 }
 
-// propertyLabels returns the program of the space with the labels of the
-// properties file.
+// propertyLabels returns the program of the space with the labels of the properties file.
 func (e *exporter) propertyLabels() (*sema.Program, error) {
 	prog := e.space.Program()
 	if len(e.props) == 0 {
@@ -240,7 +236,7 @@ func (e *exporter) scheduler(ext, options string) ([]byte, error) {
 	b.plan = e.plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = e.workers }).WithOutputs(func(o *runner.Outputs) {
 		o.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
 	})
-	plan, err := e.part(b)
+	plan, err := e.batchPlan(b)
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,13 @@ import (
 	"tilecheck/runner"
 )
 
-// BesideStates is how many states are looked at beside a tool by default.
+// BesideStates is the default limit of states for the check beside a tool.
 const BesideStates = 1_000_000
 
-// Beside returns the engine with the strict check of the model beside it. What a
-// tool says of a model that is wrong is an error of class model, as is what it
-// says of rewards that the model may not have; where the model has too many
-// states for the check, or is of a kind that is not checked here, the verdict
-// has a warning.
+// Beside returns an engine that runs the check of the model beside the given engine. If
+// the model, or a reward structure of the property, is invalid, the verdict gets an
+// error of class model. If the model has too many states for the check, or its
+// kind is not supported here, the verdict gets a warning.
 func (c *Checker) Beside(engine runner.Engine) runner.Engine { return &beside{engine, c} }
 
 type beside struct {
@@ -30,16 +29,16 @@ type beside struct {
 // Unwrap returns the engine itself; see runner.As.
 func (b *beside) Unwrap() runner.Engine { return b.Engine }
 
-// answer is what the tool says.
+// answer is the answer of the tool.
 type answer struct {
 	verdicts []result.Verdict
 	err      error
 }
 
-// Check implements runner.Engine. The model is checked while the tool runs: a
-// tool may need all of the time for a model that has none. A run is ended where that
-// finds properties to be invalid for which the tool has no answer a little later; it begins
-// again with the others.
+// Check implements runner.Engine. The model is checked while the tool runs, because a
+// tool may never finish on an invalid model. If the check finds invalid properties, and the
+// tool has not answered after Checker.Patience, it is stopped and started again with the valid
+// properties.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
 	if p.Job.Method != "" && p.Job.Method != runner.Exact {
 		return b.Engine.Check(ctx, p)
@@ -74,18 +73,17 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		case <-time.After(b.checker.Patience):
 			end()
 			if a = <-answered; a.err != nil && ctx.Err() == nil {
-				a = b.others(ctx, p, valid)
+				a = b.checkValid(ctx, p, valid)
 			}
 		}
 	}
 	for i := range a.verdicts[:min(len(a.verdicts), len(findings))] {
-		b.judge(&a.verdicts[i], findings[i])
+		b.apply(&a.verdicts[i], findings[i])
 	}
 	return a.verdicts, a.err
 }
 
-// validTasks lists the tasks that are not known to be invalid under all valuations, by their
-// numbers.
+// validTasks returns the indices of the tasks that are not known to be invalid under every valuation.
 func validTasks(p *runner.Plan, findings []finding) []int {
 	valid := make([]bool, len(p.Tasks))
 	for range p.Models() {
@@ -106,23 +104,23 @@ func validTasks(p *runner.Plan, findings []finding) []int {
 	return out
 }
 
-// others asks the tool for some tasks. The others have the failure of a run that was ended.
-func (b *beside) others(ctx context.Context, p *runner.Plan, tasks []int) (a answer) {
-	var given []result.Verdict
+// checkValid runs the tool on the valid tasks. The verdicts of the other tasks say that the run was stopped.
+func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a answer) {
+	var fromTool []result.Verdict
 	if len(tasks) > 0 {
 		part, err := p.Part(tasks, nil)
 		if err != nil {
 			return answer{err: err}
 		}
-		if given, a.err = b.Engine.Check(ctx, part); a.err != nil {
+		if fromTool, a.err = b.Engine.Check(ctx, part); a.err != nil {
 			return a
 		}
 	}
 	for model := range p.Models() {
 		for i, t := range p.Tasks {
 			if slices.Contains(tasks, i) {
-				n := min(max(1, count(t)), len(given))
-				a.verdicts, given = append(a.verdicts, given[:n]...), given[n:]
+				n := min(max(1, count(t)), len(fromTool))
+				a.verdicts, fromTool = append(a.verdicts, fromTool[:n]...), fromTool[n:]
 				continue
 			}
 			none := result.Verdict{
@@ -143,11 +141,11 @@ func (b *beside) others(ctx context.Context, p *runner.Plan, tasks []int) (a ans
 	return a
 }
 
-// finding is what the check found for a verdict.
+// finding is the result of the check for a verdict.
 type finding struct {
 	Check
-	late    bool            // there was no time for it
-	rewards *result.Failure // of a structure that the property uses
+	late    bool            // the check did not finish in time
+	rewards *result.Failure // of a reward structure of the property
 }
 
 // findings checks the model under every valuation, in the order of the verdicts.
@@ -163,7 +161,7 @@ func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
 		for _, t := range p.Tasks {
 			f := finding{Check: in.Check}
 			if f.Validity == Valid {
-				f.rewards = in.rewards(ctx, t, p.Job.File)
+				f.rewards = in.checkRewards(ctx, t, p.Job.File)
 			}
 			f.late = ctx.Err() != nil
 			out = append(out, slices.Repeat([]finding{f}, max(1, count(t)))...)
@@ -184,9 +182,10 @@ func count(t *runner.Task) int {
 	return n
 }
 
-func (b *beside) judge(v *result.Verdict, f finding) {
+// apply changes the verdict of the tool by the finding.
+func (b *beside) apply(v *result.Verdict, f finding) {
 	switch {
-	case v.Err != nil && !lost(v.Err):
+	case v.Err != nil && !mayBeInvalid(v.Err):
 	case f.late:
 		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: there was no time left")
 	case f.Validity == Broken:
@@ -200,9 +199,9 @@ func (b *beside) judge(v *result.Verdict, f finding) {
 	}
 }
 
-// lost reports whether a failure says nothing of what the tool was asked: an
-// infinite rate is a crash, and a reward that is no number takes forever.
-func lost(f *result.Failure) bool {
+// mayBeInvalid reports whether an invalid model can be the cause of a failure: a tool
+// may crash on an infinite rate, and may not finish if a reward is NaN.
+func mayBeInvalid(f *result.Failure) bool {
 	switch f.Class {
 	case result.Timeout, result.Memory, result.Killed, result.NonConverge, result.Truncated, result.Other:
 		return true
@@ -210,7 +209,7 @@ func lost(f *result.Failure) bool {
 	return false
 }
 
-// invalidate takes the value from a verdict, or says why there is none.
+// invalidate replaces the value of a verdict by a failure.
 func invalidate(v *result.Verdict, tool string, f *result.Failure) {
 	failure := *f
 	failure.Class = result.Model
@@ -225,9 +224,9 @@ func invalidate(v *result.Verdict, tool string, f *result.Failure) {
 	}
 }
 
-// rewards says what is wrong with the reward structures that a property uses.
-func (in *Instance) rewards(ctx context.Context, t *runner.Task, file string) *result.Failure {
-	used := structures(in.Program, t)
+// checkRewards returns the failure of a reward structure that the property uses.
+func (in *Instance) checkRewards(ctx context.Context, t *runner.Task, file string) *result.Failure {
+	used := usedRewards(in.Program, t)
 	if len(used) == 0 {
 		return nil
 	}
@@ -243,9 +242,9 @@ func (in *Instance) rewards(ctx context.Context, t *runner.Task, file string) *r
 	return nil
 }
 
-// structures lists the reward structures that a property names; by a number, or
-// by way of another property, it may be any of them.
-func structures(prog *sema.Program, t *runner.Task) []int {
+// usedRewards lists the reward structures that a property names, by name or by
+// number.
+func usedRewards(prog *sema.Program, t *runner.Task) []int {
 	var out []int
 	add := func(i int) {
 		if i >= 0 && i < len(prog.Rewards) && !slices.Contains(out, i) {

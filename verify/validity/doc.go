@@ -1,11 +1,11 @@
-// Package validity checks a model before any engine is believed: that in every
-// reachable state no update leaves the range of its variable, and probabilities
-// are numbers, not negative, and sum to one. Tools accept models that are wrong
-// in this sense; Storm even drops what is missing of a sum.
+// Package validity checks a model independently of the engines: in every
+// reachable state, updates must stay in the range of their variables, and probabilities
+// must be nonnegative numbers with sum one. Tools accept models that violate
+// this; Storm ignores a sum below one.
 //
 //	checker := validity.New()
 //	engine = checker.Beside(engine)
 //
-// A Checker remembers what it found, so that a model that goes to several
+// A Checker remembers its results, so that a model for several
 // engines is checked once. It checks no property.
 package validity

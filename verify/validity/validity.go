@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/native/check"
+	"tilecheck/native/load"
 	"tilecheck/native/simulate"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
@@ -18,32 +19,31 @@ import (
 	"tilecheck/runner"
 )
 
-// Validity is what is known of a model before any engine is believed.
+// Validity is the result of the check of a model.
 type Validity string
 
 // The validities.
 const (
-	Valid      Validity = "valid"       // in every reachable state
-	Sampled    Validity = "sampled"     // along random paths; there are too many states
+	Valid      Validity = "valid"       // every reachable state was checked
+	Sampled    Validity = "sampled"     // random paths were checked; there are too many states
 	Broken     Validity = "invalid"     // Check.Failure says where
 	NotChecked Validity = "not checked" // Check.Failure says why
 )
 
-// Check is what the strict check of a model under one valuation of its
-// constants found.
+// Check is the result of checking a model under one valuation of its constants.
 type Check struct {
 	Model     string // the file
 	Constants []result.Constant
 	Validity  Validity
-	// States, Choices and Transitions are those of the state space, when there is one.
+	// States, Choices and Transitions are the size of the state space; 0 unless the model is Valid.
 	States, Choices, Transitions int
 	// Deterministic says that no reachable state has several choices.
 	Deterministic bool
 	Failure       *result.Failure
-	Note          string // what Sampled looked at
+	Note          string // for Sampled: how much was checked
 }
 
-// String says what was found.
+// String returns the result in one line.
 func (c *Check) String() string {
 	who := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
@@ -57,26 +57,25 @@ func (c *Check) String() string {
 	return who + ": not checked: " + c.Failure.Error()
 }
 
-// Limits are how much is looked at, and what counts as wrong.
+// Limits limit the check, and say whether a deadlock is an error.
 type Limits struct {
-	MaxStates int // larger models are followed along random paths
+	MaxStates int // larger models are sampled
 	// NoDeadlocks makes a model with a deadlock invalid.
 	NoDeadlocks bool
 }
 
-// The random paths that stand in for the states of a large model.
+// The number and length of the random paths of a large model.
 const (
 	randomPaths = 200
 	randomSteps = 2000
 )
 
-// kept is how many models a Checker remembers.
-const kept = 64
+// maxInstances is the number of models that a Checker remembers.
+const maxInstances = 64
 
 // Checker checks models, each once. It is safe for concurrent use.
 type Checker struct {
-	// Patience is how long a tool may go on with properties that are known to be invalid, to say
-	// something of them. New makes it two seconds.
+	// Patience is how long a tool may still run when properties are known to be invalid. New sets two seconds.
 	Patience time.Duration
 
 	mu    sync.Mutex
@@ -84,7 +83,7 @@ type Checker struct {
 	order []string
 }
 
-// New returns a checker that knows of no model.
+// New returns a checker that knows no model.
 func New() *Checker {
 	return &Checker{Patience: 2 * time.Second, known: make(map[string]*Instance)}
 }
@@ -92,35 +91,35 @@ func New() *Checker {
 // Instance is a model under one valuation of its constants.
 type Instance struct {
 	Valuation sema.Valuation
-	Program   *sema.Program // nil if the model is wrong before its first state
+	Program   *sema.Program // nil if the model could not be instantiated
 	Check     Check
 
 	mu      sync.Mutex
 	done    bool
-	model   *compile.Model // nil unless it can be explored
+	model   *compile.Model // nil if it could not be compiled
 	options explicit.Options
-	space   *explicit.Space // nil unless all states are known, and kept
+	space   *explicit.Space // nil if not all states are known, or after Forget
 	given   *explicit.Space // nil unless the job has the states
 	states  runner.StateSpace
 }
 
-// Instance returns what is known of a model under a valuation; what is not known
-// yet is found out.
+// Instance returns a model under a valuation. It checks the model unless that was done before.
 func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation, limits Limits) *Instance {
-	in := c.instance(&p.Job, v, limits)
+	in := c.lookUp(&p.Job, v, limits)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
-		return in // all its states are known, or as many as are asked for
+		return in // all its states are known, or at least limits.MaxStates
 	}
 	if err := in.build(ctx, p, limits); err != nil {
-		in.reject(err, p.Job.File)
+		in.setFailure(err, p.Job.File)
 	}
 	in.done = ctx.Err() == nil
 	return in
 }
 
-func (c *Checker) instance(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
+// lookUp returns a known instance or a new one. The oldest one is forgotten if there are too many.
+func (c *Checker) lookUp(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
 	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +127,7 @@ func (c *Checker) instance(job *runner.Job, v sema.Valuation, limits Limits) *In
 	if in == nil {
 		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
 		c.known[key] = in
-		if c.order = append(c.order, key); len(c.order) > kept {
+		if c.order = append(c.order, key); len(c.order) > maxInstances {
 			delete(c.known, c.order[0])
 			c.order = c.order[1:]
 		}
@@ -136,7 +135,7 @@ func (c *Checker) instance(job *runner.Job, v sema.Valuation, limits Limits) *In
 	return in
 }
 
-// Forget lets go of the states, which a further Space builds again.
+// Forget frees the states. Space builds them again.
 func (in *Instance) Forget() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -155,11 +154,11 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
 	}
-	return nil, in.unknown()
+	return nil, in.notValid()
 }
 
-// unknown says why not all states are known.
-func (in *Instance) unknown() error {
+// notValid returns the error of an instance that is not valid.
+func (in *Instance) notValid() error {
 	if in.Check.Failure != nil {
 		return in.Check.Failure
 	}
@@ -172,7 +171,7 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	defer in.mu.Unlock()
 	switch {
 	case in.Check.Validity != Valid:
-		return nil, in.unknown()
+		return nil, in.notValid()
 	case in.states != nil:
 		return explicit.Given(ctx, in.states, true)
 	}
@@ -181,39 +180,40 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
+// build explores and checks the model.
 func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) error {
 	job := &p.Job
 	if job.States != nil {
-		return in.give(ctx, job, limits)
+		return in.readStates(ctx, job, limits)
 	}
-	prog, err := p.Model.Instantiate(in.Valuation.Map())
+	program, err := p.Model.Instantiate(in.Valuation.Map())
 	if err != nil {
 		return err
 	}
-	in.Program = prog
-	refuse := job.NoFixDeadlocks || limits.NoDeadlocks
-	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: refuse})
+	in.Program = program
+	strict := p.WithSettings(func(j *runner.Settings) {
+		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
+		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
+	})
+	m, err := load.Compile(program, &strict.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = m, explicit.Options{
-		MaxStates: limits.MaxStates, MaxMemory: job.Numeric.MaxMemory, NoFixDeadlocks: refuse, Workers: job.Numeric.Workers,
-		Progress: job.Progress,
-	}
+	in.model, in.options = m, load.Options(&strict.Job)
 	in.space, err = explicit.Build(ctx, m, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
-		return in.walk(ctx, job, limit)
+		return in.sample(ctx, job, limit)
 	}
 	if err != nil {
 		return err
 	}
-	in.accept(in.space)
+	in.setValid(in.space)
 	return nil
 }
 
-// give is build for states that are there, which were checked when they were
+// readStates is build for a job with States. These were checked when they were
 // read, except for deadlocks.
-func (in *Instance) give(ctx context.Context, job *runner.Job, limits Limits) (err error) {
+func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
 	if in.given, err = explicit.Given(ctx, job.States, false); err != nil {
 		return err
 	}
@@ -222,20 +222,20 @@ func (in *Instance) give(ctx context.Context, job *runner.Job, limits Limits) (e
 	if dead := in.given.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
 		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
 	}
-	in.accept(in.given)
+	in.setValid(in.given)
 	return nil
 }
 
-// accept notes that all states are known.
-func (in *Instance) accept(space *explicit.Space) {
+// setValid records that all states are valid.
+func (in *Instance) setValid(space *explicit.Space) {
 	g := space.Model()
 	in.Check.Validity, in.Check.Failure = Valid, nil
 	in.Check.States, in.Check.Choices, in.Check.Transitions = g.NumStates(), g.NumChoices(), g.NumTransitions()
 	in.Check.Deterministic = g.NumChoices() == g.NumStates()
 }
 
-// walk follows random paths through a model with too many states.
-func (in *Instance) walk(ctx context.Context, job *runner.Job, limit error) error {
+// sample checks random paths of a model with too many states.
+func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
 		p := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
@@ -255,9 +255,9 @@ func (in *Instance) walk(ctx context.Context, job *runner.Job, limit error) erro
 	return nil
 }
 
-// reject says what came of the check. Errors of the model make it invalid,
-// others only unchecked.
-func (in *Instance) reject(err error, file string) {
+// setFailure records an error of the check. An error of the model makes it Broken, another
+// error NotChecked.
+func (in *Instance) setFailure(err error, file string) {
 	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.Check.Validity = NotChecked
 	if e, ok := errors.AsType[*syntax.Error](err); ok {

@@ -2,6 +2,7 @@ package shield
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 
 	"tilecheck/native/space/sparse"
@@ -69,6 +70,39 @@ func (x *Shield) originalChoices(choices []uint32) []uint32 {
 		}
 	}
 	return out
+}
+
+// BrokenPromise is the error of values that are not the promised ones.
+type BrokenPromise struct{ found string }
+
+func (e *BrokenPromise) Error() string { return e.found + ", and not what was promised" }
+
+// Confirm solves a shielded model, and returns a *BrokenPromise unless its best and its worst value are the promised ones.
+func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
+	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
+	if err != nil {
+		return err
+	}
+	again, err := all.Promise(ctx)
+	if err != nil {
+		return err
+	}
+	if !again.Best.Same(p.Best) || !again.Worst.Same(p.Worst) {
+		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", again.Best.Value(), again.Worst.Value())}
+	}
+	return nil
+}
+
+// ConfirmScheduler returns a *BrokenPromise unless the obeying scheduler attains the worst value.
+func (x *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
+	attained, err := x.Attains(ctx, p.Obeying)
+	if err != nil {
+		return err
+	}
+	if !attained.Same(p.Worst) {
+		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", attained.Value())}
+	}
+	return nil
 }
 
 // Attains returns the probability that a scheduler, one choice per state, attains from the first

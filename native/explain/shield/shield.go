@@ -144,9 +144,9 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	return x, x.allowByTotalLoss(ctx, opts.Threshold)
 }
 
-// Of returns a Shield with given allowed choices, at least one of each state. Only its method Model may
+// FromAllowed returns a Shield with given allowed choices, at least one of each state. Only its method Model may
 // be called.
-func Of(space *explicit.Space, allowed *sparse.Set) *Shield {
+func FromAllowed(space *explicit.Space, allowed *sparse.Set) *Shield {
 	return &Shield{Question: &Question{Space: space}, Allowed: allowed}
 }
 

@@ -60,7 +60,7 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 // removed from the model. It starts with the commands that the given states need. In an MDP all
 // schedulers count. In a Markov chain a transition that several commands cause together needs all of
 // them; the probability of removed transitions is lost. In Markov chains, and for paths that violate
-// the formula (Aim.Miss), commands are removed from the chain of the question instead of the model.
+// the formula (Formula.Violating), commands are removed from the chain of the question instead of the model.
 func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
 	u := &commandUse{question: q, numbers: NewNumbering(q.Space.Program())}
 	if err := u.collect(ctx); err != nil {
@@ -88,7 +88,7 @@ func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Of = u.numbers.Len()
+	f.Candidates = u.numbers.Len()
 	return f, nil
 }
 
@@ -104,7 +104,7 @@ type commandUse struct {
 
 // restrictsChain reports whether commands are removed from the chain rather than the model.
 func (u *commandUse) restrictsChain() bool {
-	return u.question.Space.Model().Kind != sparse.MDP || u.question.Aim.Miss
+	return u.question.Space.Model().Kind != sparse.MDP || u.question.Formula.Violating
 }
 
 // collect records the commands of every choice or transition.
@@ -187,10 +187,10 @@ func (u *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficie
 	}
 	g := sparse.NewGraph(u.restrictedModel(kept))
 	return q.compareWithBound(q.From, g.NumStates(), func(opts solve.Options) (*solve.Values, error) {
-		if q.Aim.Low == 0 && q.Aim.High < 0 {
-			return solve.Until(ctx, g, q.Aim.Left, q.Aim.Right, solve.Max, opts)
+		if q.Formula.Low == 0 && q.Formula.High < 0 {
+			return solve.Until(ctx, g, q.Formula.Left, q.Formula.Right, solve.Max, opts)
 		}
-		return solve.BoundedUntil(ctx, g, q.Aim.Left, q.Aim.Right, solve.Steps{Low: q.Aim.Low, High: q.Aim.High}, solve.Max, opts)
+		return solve.BoundedUntil(ctx, g, q.Formula.Left, q.Formula.Right, solve.Steps{Low: q.Formula.Low, High: q.Formula.High}, solve.Max, opts)
 	})
 }
 

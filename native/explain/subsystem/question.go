@@ -12,10 +12,10 @@ import (
 
 // Question is a bound that a part of a model has to violate.
 type Question struct {
-	Space *explicit.Space // an exact model
-	Chain *witness.Chain
-	Aim   *witness.Aim
-	From  int
+	Space   *explicit.Space // an exact model
+	Chain   *witness.Chain
+	Formula *witness.PathFormula
+	From    int
 	// Bound must be exceeded, or with Reach only reached.
 	Bound *big.Rat
 	Reach bool
@@ -29,8 +29,8 @@ type Found struct {
 	Lower *big.Rat
 	// Minimal says that every member is proved necessary.
 	Minimal bool
-	// Of is the number of states or commands there were to choose from.
-	Of int
+	// Candidates is the number of states or commands of the whole model.
+	Candidates int
 }
 
 // exactLimit is the number of states up to which exact arithmetic decides what bounds do not.

@@ -59,7 +59,7 @@ func States(ctx context.Context, q *Question) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Of = countDistinct(c.State)
+	f.Candidates = countDistinct(c.State)
 	return f, nil
 }
 

@@ -9,17 +9,17 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Unbounded is the Aim.High of a formula without upper step bound.
+// Unbounded is the PathFormula.High of a formula without upper step bound.
 const Unbounded = -1
 
-// Aim selects paths: those that satisfy Left U[Low,High] Right, or those that violate it. Bounds count
+// PathFormula selects paths: those that satisfy Left U[Low,High] Right, or those that violate it. Bounds count
 // steps, not time.
-type Aim struct {
+type PathFormula struct {
 	Left, Right *sparse.Set
 	Low, High   int
-	// Miss selects the violating paths. Each ends in the first state from which no continuation
+	// Violating selects the violating paths. Each ends in the first state from which no continuation
 	// satisfies the formula.
-	Miss bool
+	Violating bool
 }
 
 // maxNodes limits the pairs of a state and a number of steps.
@@ -54,7 +54,7 @@ type Chain struct {
 // unrolling builds a Chain.
 type unrolling struct {
 	m         *sparse.Model
-	aim       *Aim
+	formula   *PathFormula
 	choices   [][]uint32
 	maxStep   int // greater step numbers are not distinguished
 	nodes     map[uint64]uint32
@@ -70,15 +70,15 @@ type unrolling struct {
 // for a Markov chain. In a CTMC the probabilities are those of the embedded chain.
 //
 // The error is a *LimitError, the context's, or says that the model is not exact.
-func New(ctx context.Context, m *sparse.Model, aim *Aim, choices [][]uint32, from int) (*Chain, error) {
+func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
 	if !m.Exact() || m.Intervals() {
 		return nil, errInexact
 	}
-	u := &unrolling{m: m, aim: aim, choices: choices, nodes: map[uint64]uint32{}}
+	u := &unrolling{m: m, formula: formula, choices: choices, nodes: map[uint64]uint32{}}
 	u.row, u.builder, u.Chain = &chainRow{m: m, sums: map[uint32]*big.Rat{}}, sparse.NewBuilder(sparse.DTMC), &Chain{}
-	u.maxStep = max(aim.Low, len(choices)-1, 0)
-	if aim.High >= 0 {
-		u.maxStep = aim.High
+	u.maxStep = max(formula.Low, len(choices)-1, 0)
+	if formula.High >= 0 {
+		u.maxStep = formula.High
 	}
 	if _, err := u.nodeOf(from, 0); err != nil {
 		return nil, err
@@ -119,10 +119,10 @@ func (u *unrolling) expand(v uint32) error {
 	s, step := int(u.State[v]), int(u.step[v])
 	choice := u.choiceOf(s, step)
 	u.Choice = append(u.Choice, uint32(choice))
-	satisfied := u.aim.Right.Has(s) && step >= u.aim.Low
+	satisfied := u.formula.Right.Has(s) && step >= u.formula.Low
 	u.satisfied = append(u.satisfied, satisfied)
 	u.builder.State()
-	if satisfied || !u.aim.Left.Has(s) || step == u.aim.High {
+	if satisfied || !u.formula.Left.Has(s) || step == u.formula.High {
 		u.builder.AddRat(int(v), big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
@@ -171,7 +171,7 @@ func (u *unrolling) setTarget() {
 			reached.Add(v)
 		}
 	}
-	if u.Target = reached; u.aim.Miss {
+	if u.Target = reached; u.formula.Violating {
 		all := sparse.FullSet(len(u.State))
 		u.Target = sparse.NewGraph(u.Model).ExistsUntil(all, reached).Complement()
 	}

@@ -1,7 +1,7 @@
 // Package witness enumerates the paths of a Markov chain, or of an MDP under a scheduler, that satisfy or
 // violate an until formula, in decreasing order of probability.
 //
-//	chain, err := witness.New(ctx, model, &witness.Aim{Left: all, Right: goal, High: witness.Unbounded}, nil, from)
+//	chain, err := witness.New(ctx, model, &witness.PathFormula{Left: all, Right: goal, High: witness.Unbounded}, nil, from)
 //	paths, err := chain.Paths(ctx)
 //	path, err := paths.Next()        // the most probable path, then the next, nil after the last
 //	set, err := witness.Exceed(ctx, paths, bound, false, limit, keep) // the smallest set that exceeds bound

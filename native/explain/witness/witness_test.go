@@ -37,15 +37,15 @@ func randomChain(rng *rand.Rand, n int) (*sparse.Model, *sparse.Set) {
 
 // slow lists the probabilities of all paths of up to so many steps, the greatest
 // first, by going along each.
-func slow(m *sparse.Model, aim *Aim, steps int) []*big.Rat {
+func slow(m *sparse.Model, formula *PathFormula, steps int) []*big.Rat {
 	var out []*big.Rat
 	var walk func(s, step int, p *big.Rat)
 	walk = func(s, step int, p *big.Rat) {
-		if aim.Right.Has(s) && step >= aim.Low && (aim.High < 0 || step <= aim.High) {
+		if formula.Right.Has(s) && step >= formula.Low && (formula.High < 0 || step <= formula.High) {
 			out = append(out, p)
 			return
 		}
-		if !aim.Left.Has(s) || step == steps {
+		if !formula.Left.Has(s) || step == steps {
 			return
 		}
 		first, end := m.Row(s)
@@ -65,26 +65,26 @@ func TestPaths(t *testing.T) {
 	for i := range 300 {
 		m, goal := randomChain(rng, 3+rng.IntN(5))
 		all := sparse.FullSet(goal.Len())
-		aim := &Aim{Left: all, Right: goal, High: Unbounded}
+		formula := &PathFormula{Left: all, Right: goal, High: Unbounded}
 		const steps = 9
 		if i%3 > 0 {
-			aim.High = steps
+			formula.High = steps
 		}
 		if i%3 > 1 {
-			aim.Low = 3
-			aim.Left = all.Minus(sparse.SetOf(goal.Len(), 1))
+			formula.Low = 3
+			formula.Left = all.Minus(sparse.SetOf(goal.Len(), 1))
 		}
-		want := slow(m, aim, steps)
-		if aim.High < 0 {
+		want := slow(m, formula, steps)
+		if formula.High < 0 {
 			// What is less likely than any path that the walk did not end may be out of order.
 			want = want[:min(len(want), len(want)/4+1)]
 		}
-		got := enumerate(t, m, aim, len(want)+1)
-		if aim.High >= 0 && len(got) != len(want) {
+		got := enumerate(t, m, formula, len(want)+1)
+		if formula.High >= 0 && len(got) != len(want) {
 			t.Fatalf("model %d: found %d paths, want %d", i, len(got), len(want))
 		}
 		for k := range want {
-			if aim.High < 0 && len(got[k].Nodes) > steps+1 {
+			if formula.High < 0 && len(got[k].Nodes) > steps+1 {
 				break // a path that the walk does not have
 			}
 			if got[k].Prob.Cmp(want[k]) != 0 {
@@ -94,9 +94,9 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func enumerate(t *testing.T, m *sparse.Model, aim *Aim, most int) []*Path {
+func enumerate(t *testing.T, m *sparse.Model, formula *PathFormula, most int) []*Path {
 	t.Helper()
-	chain, err := New(t.Context(), m, aim, nil, 0)
+	chain, err := New(t.Context(), m, formula, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestExceed(t *testing.T) {
 		{"1/4", true, false, 2, "5/16"},
 		{"0", true, false, 1, "1/4"},
 	} {
-		chain, err := New(t.Context(), m, &Aim{Left: sparse.FullSet(3), Right: sparse.SetOf(3, 2), High: Unbounded, Miss: x.miss}, nil, 0)
+		chain, err := New(t.Context(), m, &PathFormula{Left: sparse.FullSet(3), Right: sparse.SetOf(3, 2), High: Unbounded, Violating: x.miss}, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,11 +48,11 @@ func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
 	return out, nil
 }
 
-// facts are what monitors ask about the states of a space: a compile.Asker. A move is a
+// facts are what monitors ask about the states of a space: a compile.StateCompiler. A move is a
 // choice of an MDP and a transition of a Markov chain.
 type facts struct{ *Space }
 
-// Is implements compile.Asker.
+// Is implements compile.StateCompiler.
 func (f facts) Is(e sema.Expr) (func(int) bool, error) {
 	set, err := f.States(e)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f facts) Is(e sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// Earns implements compile.Asker.
+// Earns implements compile.StateCompiler.
 func (f facts) Earns(reward int) (state func(int) float64, move func(int, int) float64, err error) {
 	r, err := f.Reward(reward)
 	if err != nil {

@@ -138,12 +138,7 @@ func (s *Space) Warnings() []string {
 	return out
 }
 
-func (s *Space) deadlocks() int {
-	if s.model.Deadlocks == nil {
-		return s.fixed
-	}
-	return s.fixed + s.model.Deadlocks.Count()
-}
+func (s *Space) deadlocks() int { return s.fixed + s.model.NumDeadlocks() }
 
 // Fingerprint returns 64 bits that two states of a model have in common only by accident.
 func (s *Space) Fingerprint(i int) uint64 { return mix(s.store.at(i)) }

@@ -155,6 +155,41 @@ func (m *Model) NumChoices() int { return len(m.Start) - 1 }
 // NumTransitions returns the number of transitions of all choices.
 func (m *Model) NumTransitions() int { return len(m.Target) }
 
+// NumDeadlocks returns the number of deadlocks.
+func (m *Model) NumDeadlocks() int {
+	if m.Deadlocks == nil {
+		return 0
+	}
+	return m.Deadlocks.Count()
+}
+
+// NumDeciding returns the number of states with several choices.
+func (m *Model) NumDeciding() int {
+	n := 0
+	for s := range m.NumStates() {
+		if first, end := m.Choices(s); end-first > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// NumEdges returns the number of pairs of a state and a successor.
+func (m *Model) NumEdges() int {
+	n := 0
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		lo, _ := m.Row(first)
+		_, hi := m.Row(end - 1)
+		successors := map[uint32]bool{}
+		for _, t := range m.Target[lo:hi] {
+			successors[t] = true
+		}
+		n += len(successors)
+	}
+	return n
+}
+
 // Choices returns the range of the choices of state s.
 func (m *Model) Choices(s int) (first, end int) {
 	if m.First == nil {

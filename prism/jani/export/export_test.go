@@ -13,6 +13,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani/export"
 	"tilecheck/prism/syntax"
@@ -23,7 +24,7 @@ import (
 
 // build builds the states of a text; the error may be one of the model.
 func build(text []byte, consts []string, exact bool) (*explicit.Space, error) {
-	m, _, err := native.Load(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
+	m, _, err := load.Model(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func build(text []byte, consts []string, exact bool) (*explicit.Space, error) {
 // written is a model as a JANI model.
 func written(t *testing.T, text []byte, consts []string) []byte {
 	t.Helper()
-	m, _, err := native.Load(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
+	m, _, err := load.Model(context.Background(), runner.Job{File: "model", Model: text, Consts: consts})
 	if err != nil {
 		t.Fatal(err)
 	}

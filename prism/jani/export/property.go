@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -22,11 +23,11 @@ func (x *exporter) property(number int, p Property) error {
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
 	body := p.X
-	if f, ok := p.X.(*sema.Filter); ok {
+	if f := logic.Of(p.X); f.Kind == logic.Filter {
 		if err := x.filter(f, filter); err != nil {
 			return err
 		}
-		body = f.X
+		body = f.Operand
 	}
 	values, err := x.expr(body)
 	if err != nil {
@@ -42,7 +43,7 @@ var filters = map[string]string{
 	"forall": "∀", "exists": "∃", "state": "values",
 }
 
-func (x *exporter) filter(f *sema.Filter, out object) error {
+func (x *exporter) filter(f *logic.Formula, out object) error {
 	fun, ok := filters[f.Op]
 	if !ok {
 		return fmt.Errorf("JANI has no filter %s", f.Op)
@@ -59,54 +60,53 @@ func (x *exporter) filter(f *sema.Filter, out object) error {
 
 // formula writes the operators that only properties have.
 func (x *exporter) formula(e sema.Expr) (any, error) {
-	switch e := e.(type) {
-	case *sema.Label:
-		switch e.Index {
-		case sema.LabelInit:
+	switch f := logic.Of(e); f.Kind {
+	case logic.Label:
+		switch {
+		case f.Index == sema.LabelInit:
 			return object{"op": "initial"}, nil
-		case sema.LabelDeadlock:
+		case f.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
+		case f.Index >= len(x.labels):
+			return x.expr(x.further[f.Index].X)
 		}
-		if e.Index >= len(x.labels) {
-			return x.expr(x.further[e.Index].X)
-		}
-		return x.labels[e.Index], nil
-	case *sema.Prob:
-		path, err := x.path(e.Path)
+		return x.labels[f.Index], nil
+	case logic.Probability:
+		path, err := x.path(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		return x.asked("P", e.Threshold, object{"exp": path})
-	case *sema.Steady:
-		states, err := x.expr(e.X)
+		return x.asked("P", f.Threshold, object{"exp": path})
+	case logic.SteadyState:
+		states, err := x.expr(f.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return x.asked("S", e.Threshold, object{"exp": states})
-	case *sema.Quant:
-		path, err := x.path(e.Path)
+		return x.asked("S", f.Threshold, object{"exp": states})
+	case logic.Quantified:
+		path, err := x.path(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		if e.All {
+		if f.ForAll {
 			return object{"op": "∀", "exp": path}, nil
 		}
 		return object{"op": "∃", "exp": path}, nil
-	case *sema.Reward:
-		return x.reward(e)
+	case logic.Reward:
+		return x.reward(f)
 	}
 	return nil, fmt.Errorf("JANI has no form for %s", kindOf(e))
 }
 
 func kindOf(e sema.Expr) string {
-	switch e.(type) {
-	case *sema.Filter:
+	switch logic.Of(e).Kind {
+	case logic.Filter:
 		return "a filter inside of a property"
-	case *sema.Strategy:
+	case logic.Strategy:
 		return "coalitions"
-	case *sema.Multi:
+	case logic.Objectives:
 		return "multi"
-	case *sema.Temporal:
+	case logic.PathFormula:
 		return "a path formula here"
 	}
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "*sema."))
@@ -134,52 +134,54 @@ func (x *exporter) asked(letter string, t sema.Threshold, rest object) (any, err
 }
 
 // path writes a path formula.
-func (x *exporter) path(e sema.Expr) (any, error) {
-	switch e := e.(type) {
-	case *sema.Temporal:
-		return x.temporal(e)
-	case *sema.Unary:
-		if e.Type() == sema.Path {
-			y, err := x.path(e.X)
-			return object{"op": "¬", "exp": y}, err
-		}
-	case *sema.Binary:
-		if e.Type() == sema.Path {
-			left, err := x.path(e.X)
-			if err != nil {
-				return nil, err
-			}
-			right, err := x.path(e.Y)
-			op := operators[e.Op]
-			if e.Op == syntax.OpIff {
-				return nil, errors.New("JANI has no <=> of path formulas")
-			}
-			return binary(op, left, right), err
-		}
+func (x *exporter) path(p *logic.Path) (any, error) {
+	out, err := x.positivePath(p)
+	if p.Negated && err == nil {
+		out = object{"op": "¬", "exp": out}
 	}
-	return x.expr(e)
+	return out, err
 }
 
-func (x *exporter) temporal(e *sema.Temporal) (any, error) {
-	if e.Op == syntax.Next {
-		return nil, errors.New("JANI has no operator X")
+// positivePath writes a path formula without its negation.
+func (x *exporter) positivePath(p *logic.Path) (any, error) {
+	if p.Operator {
+		return x.temporal(p)
 	}
-	y, err := x.path(e.Y)
+	e, ok := p.X.(*sema.Binary)
+	if !ok || p.Form == logic.InitialState {
+		return x.expr(p.X)
+	}
+	left, err := x.path(logic.PathOf(e.X))
 	if err != nil {
 		return nil, err
 	}
-	out := object{"op": e.Op.String(), "exp": y}
-	if e.X != nil {
-		left, err := x.path(e.X)
+	right, err := x.path(logic.PathOf(e.Y))
+	if e.Op == syntax.OpIff {
+		return nil, errors.New("JANI has no <=> of path formulas")
+	}
+	return binary(operators[e.Op], left, right), err
+}
+
+func (x *exporter) temporal(p *logic.Path) (any, error) {
+	if p.Op == syntax.Next {
+		return nil, errors.New("JANI has no operator X")
+	}
+	right, err := x.path(logic.PathOf(p.Right))
+	if err != nil {
+		return nil, err
+	}
+	out := object{"op": p.Op.String(), "exp": right}
+	if p.Left != nil {
+		left, err := x.path(logic.PathOf(p.Left))
 		if err != nil {
 			return nil, err
 		}
-		out = binary(e.Op.String(), left, y)
+		out = binary(p.Op.String(), left, right)
 	}
-	if e.Bound == nil {
+	if p.Bound == nil {
 		return out, nil
 	}
-	bounds, err := x.bounds(e.Bound)
+	bounds, err := x.bounds(p.Bound)
 	if x.timed() {
 		out["time-bounds"] = bounds
 	} else {
@@ -210,41 +212,34 @@ func (x *exporter) bounds(b *sema.Bound) (any, error) {
 	return out, nil
 }
 
-func (x *exporter) reward(e *sema.Reward) (any, error) {
-	if e.Struct < 0 || e.Struct >= len(x.rewards) || e.StructDiv >= 0 {
+func (x *exporter) reward(f *logic.Formula) (any, error) {
+	o := f.Objective
+	if o.Struct < 0 || o.Struct >= len(x.rewards) || o.Ratio {
 		return nil, errors.New("JANI has no form for its reward structure")
 	}
-	out := object{"exp": x.rewards[e.Struct]}
+	out := object{"exp": x.rewards[o.Struct]}
 	accumulated, instant := []string{"steps", "exit"}, "step-instant"
 	if x.timed() {
 		accumulated, instant = []string{"steps", "time"}, "time-instant"
 	}
 	out["accumulate"] = accumulated
-	switch path := e.Path.(type) {
-	case *sema.RewardPath:
-		if path.Kind == syntax.LongRun {
-			return x.asked("S", e.Threshold, out)
-		}
-		if path.Kind == syntax.Instantaneous {
-			delete(out, "accumulate")
-		}
-		if path.Bound != nil {
-			bound, err := x.expr(path.Bound)
-			if err != nil {
-				return nil, err
-			}
-			out[instant] = bound
-		}
-		return x.asked("E", e.Threshold, out)
-	case *sema.Temporal:
-		if path.Op == syntax.Future && path.Bound == nil && path.Y.Type() == sema.Bool {
-			states, err := x.expr(path.Y)
-			if err != nil {
-				return nil, err
-			}
-			out["reach"] = states
-			return x.asked("E", e.Threshold, out)
-		}
+	var err error
+	switch o.Form {
+	case logic.LongRun:
+		return x.asked("S", f.Threshold, out)
+	case logic.TotalReward:
+	case logic.Cumulative:
+		out[instant], err = x.expr(o.At)
+	case logic.Instantaneous:
+		delete(out, "accumulate")
+		out[instant], err = x.expr(o.At)
+	case logic.ReachReward:
+		out["reach"], err = x.expr(o.Target)
+	default:
+		return nil, errors.New("JANI has no rewards until a path formula holds, only until states are reached")
 	}
-	return nil, errors.New("JANI has no rewards until a path formula holds, only until states are reached")
+	if err != nil {
+		return nil, err
+	}
+	return x.asked("E", f.Threshold, out)
 }

@@ -177,12 +177,23 @@ export function create({ show }) {
       clear(result.content, ...content);
       outdate();
     };
+    // A property has a verdict for every valuation of its constants. They are shown as they come.
+    const found = new Map(which.map((p) => [p, []]));
     const isOf = (v, p) => which.length === 1 || v.property === p.text.replace(/^"[^"]*": /, '') || v.property === p.text || (p.name && v.name === p.name);
+    const came = (v) => {
+      for (const [p, verdicts] of found) {
+        if (!isOf(v, p)) continue;
+        if (verdicts.length) resultOf(p.text).content.append(verdict(v));
+        else put(p, verdict(v));
+        verdicts.push(v);
+      }
+    };
     try {
-      const { verdicts } = await work(asked ? 'Check ' + (asked.name || asked.text) : 'Check all', (signal, part) => ask('check', question, { signal, part }), asked ? 'check ' + asked.text : 'check');
-      for (const p of which) put(p, verdicts.filter((v) => isOf(v, p)).map(verdict));
+      const { verdicts } = await work(asked ? 'Check ' + (asked.name || asked.text) : 'Check all',
+        (signal, part) => ask('check', question, { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
+      for (const p of which) put(p, ...verdicts.filter((v) => isOf(v, p)).map(verdict));
     } catch (e) {
-      if (e.name !== 'AbortError') for (const p of which) put(p, errorBox(e));
+      for (const [p, verdicts] of found) if (!verdicts.length && e.name !== 'AbortError') put(p, errorBox(e));
       throw e;
     }
   }

@@ -1,4 +1,4 @@
-package main
+package scheduler
 
 import (
 	"context"
@@ -7,52 +7,28 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native"
-	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/runner"
 )
 
-// remembered returns the model that a scheduler with a memory leaves: one module with the
-// variables of all, and one for what is remembered, and a command for each pair of a
-// state and a memory that is reached. It returns nil if the scheduler has no memory.
-func (c *resolveCmd) remembered(ctx context.Context, env *world, model *syntax.Model, src []byte) (*syntax.Model, error) {
-	if c.Scheduler == "" {
-		return nil, nil
-	}
-	text, err := env.readSource(c.Scheduler)
-	if err != nil || !scheduler.Remembers(text) {
-		return nil, err
-	}
-	space, err := c.exactly(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	if len(space.Model().Initial) != 1 {
-		return nil, fmt.Errorf("%s: found %d initial states, want one for a scheduler with a memory", c.ModelFile, len(space.Model().Initial))
-	}
-	x, err := scheduler.ReadController(ctx, c.Scheduler, text, space)
-	if err != nil {
-		return nil, err
-	}
-	chain, err := x.Chain(ctx, space.Model())
-	if err != nil {
-		return nil, err
-	}
-	r := &remembering{space: space, x: x, chain: chain, memory: "memory"}
-	for strings.Contains(string(src), r.memory) {
+// ControllerModel returns a model whose only module is the Markov chain that a controller induces: it has the variables of all
+// modules and one for the memory, and a command for each node of the controller. text is that of the model, in which the memory
+// has no namesake.
+func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, x *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
+	r := &moduleWriter{space: space, x: x, chain: chain, memory: "memory"}
+	for strings.Contains(string(text), r.memory) {
 		r.memory += "_"
 	}
 	if err := r.module(ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
+		return nil, err
 	}
-	made := []byte(r.text.String())
-	parsed, err := syntax.ParseModel("", made)
+	module := []byte(r.text.String())
+	parsed, err := syntax.ParseModel("", module)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Scheduler, unplaced(err, made))
+		return nil, compile.QuoteLine(err, module)
 	}
 	out := *model
 	out.Items = nil
@@ -67,29 +43,17 @@ func (c *resolveCmd) remembered(ctx context.Context, env *world, model *syntax.M
 	return &out, nil
 }
 
-// exactly builds the states, with fractions if there are some.
-func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
-	if err != nil {
-		return nil, err
-	}
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Exact: true})
-	if err != nil && ctx.Err() == nil {
-		return c.states(ctx, src)
-	}
-	return space, outOfStates(err)
-}
-
-// remembering writes the module.
-type remembering struct {
+// moduleWriter writes the chain of a controller as a module.
+type moduleWriter struct {
 	space  *explicit.Space
 	x      *sparse.Controller
 	chain  *sparse.Model
-	memory string
+	memory string // the name of the variable for the memory
 	text   strings.Builder
 }
 
-func (r *remembering) module(ctx context.Context) error {
+// module writes the module: the variables of all modules, the memory, and a command for each node.
+func (r *moduleWriter) module(ctx context.Context) error {
 	most := uint32(1) // a variable has two values at least
 	for _, n := range r.x.Nodes {
 		most = max(most, n.Memory)
@@ -123,8 +87,8 @@ func (r *remembering) module(ctx context.Context) error {
 	return nil
 }
 
-// command writes what is done in a node. A deadlock stays one.
-func (r *remembering) command(i int) error {
+// command writes the command of a node. A deadlock has none.
+func (r *moduleWriter) command(i int) error {
 	n, m := &r.x.Nodes[i], r.space.Model()
 	if m.Deadlocks != nil && m.Deadlocks.Has(int(n.State)) {
 		return nil
@@ -138,7 +102,7 @@ func (r *remembering) command(i int) error {
 	for t := lo; t < hi; t++ {
 		prob := strconv.FormatFloat(r.chain.Prob(t), 'g', -1, 64)
 		if r.chain.Rats != nil {
-			prob = quotient(r.chain.Rat(t))
+			prob = fractionText(r.chain.Rat(t))
 		}
 		if t > lo {
 			r.text.WriteString(" +")
@@ -150,9 +114,8 @@ func (r *remembering) command(i int) error {
 	return nil
 }
 
-// quotient writes a fraction so that exact engines read the exact value. Numbers beyond the
-// language's integers are doubles with the same digits.
-func quotient(x *big.Rat) string {
+// fractionText returns a fraction in the language, which has integers of 32 bits: larger ones are written as decimals.
+func fractionText(x *big.Rat) string {
 	number := func(n *big.Int) string {
 		if n.BitLen() < 32 {
 			return n.String()
@@ -165,8 +128,8 @@ func quotient(x *big.Rat) string {
 	return number(x.Num()) + "/" + number(x.Denom())
 }
 
-// action returns the one that all moves of a node have, if there is one.
-func (r *remembering) action(n *sparse.Node) (string, error) {
+// action returns the action that all moves of a node have; empty if they differ.
+func (r *moduleWriter) action(n *sparse.Node) (string, error) {
 	m := r.space.Model()
 	if m.Actions == nil {
 		return "", nil
@@ -176,7 +139,7 @@ func (r *remembering) action(n *sparse.Node) (string, error) {
 		if m.Actions[v.Choice] == action {
 			continue
 		}
-		if r.acting() {
+		if r.rewardsActions() {
 			return "", fmt.Errorf("state %s has several actions, which earn rewards of their own: no command of a chain does", r.space.Compiled().StateText(r.space.State(nil, int(n.State))))
 		}
 		return "", nil
@@ -187,8 +150,8 @@ func (r *remembering) action(n *sparse.Node) (string, error) {
 	return r.space.Program().Actions[action-1], nil
 }
 
-// acting reports whether actions earn rewards.
-func (r *remembering) acting() bool {
+// rewardsActions reports whether a reward structure rewards transitions.
+func (r *moduleWriter) rewardsActions() bool {
 	for _, s := range r.space.Program().Rewards {
 		for _, item := range s.Items {
 			if item.Transition {
@@ -199,8 +162,9 @@ func (r *remembering) acting() bool {
 	return false
 }
 
-// formula writes a node, variable by variable, and its memory behind before.
-func (r *remembering) formula(n *sparse.Node, and string, of func(*sema.Variable, int32) string, before string) string {
+// formula returns the variables of a node and its memory, joined. of returns the text of one variable; before comes before the
+// memory.
+func (r *moduleWriter) formula(n *sparse.Node, and string, of func(*sema.Variable, int32) string, before string) string {
 	var words []string
 	state := r.space.State(nil, int(n.State))
 	for i := range r.space.Program().Vars {
@@ -209,6 +173,7 @@ func (r *remembering) formula(n *sparse.Node, and string, of func(*sema.Variable
 	return strings.Join(append(words, before+strconv.FormatUint(uint64(n.Memory), 10)), and)
 }
 
+// literal returns a value of a variable in the language.
 func literal(v *sema.Variable, x int32) string {
 	if v.Type == sema.Bool {
 		return strconv.FormatBool(x != 0)

@@ -9,15 +9,15 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// TestWaiting: the run that has taken longest is named once it has taken long.
-func TestWaiting(t *testing.T) {
+// TestProgress: the run that has taken longest is named once it has taken long.
+func TestProgress(t *testing.T) {
 	var said []string
-	w := &waiting{begun: make(map[*unit]time.Time), total: 2, tell: func(done, total int, standing string) { said = append(said, standing) }}
+	w := &progress{started: make(map[*unit]time.Time), total: 2, notify: func(done, total int, slowest string) { said = append(said, slowest) }}
 	now := time.Now()
 	storm := &Entrant{Entrant: runner.Entrant{Engine: bridge.Storm(nil, bridge.Options{})}}
 	slow := &unit{subject: &subject{Test: &Test{Run: suite.Run{Model: "slow.prism", Props: "slow.props"}}, opt: &Options{}}, entrant: storm}
 	quick := &unit{subject: &subject{Test: &Test{Run: suite.Run{Model: "quick.prism"}}, opt: &Options{}}, entrant: storm}
-	w.begun[slow], w.begun[quick] = now.Add(-75*time.Second), now.Add(-time.Second)
+	w.started[slow], w.started[quick] = now.Add(-75*time.Second), now.Add(-time.Second)
 	w.report(now)
 	w.end(slow)
 	if len(said) != 2 || said[0] != "storm on slow.prism slow.props has run for 1m15s" || said[1] != "" {

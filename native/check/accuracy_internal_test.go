@@ -12,11 +12,11 @@ import (
 	"tilecheck/result"
 )
 
-// TestLighter takes quotients as soon as a fraction takes any work: of a walk beside a
+// TestFractionsOrQuotient takes quotients as soon as a fraction takes any work: of a walk beside a
 // counter that nobody asks about, which is ruined with probability 1/2 and ends after 30 times 30
 // steps on average, and of a property that tells all states apart. Equations of fewer
 // than 10,000 states may always take all the work they need.
-func TestLighter(t *testing.T) {
+func TestFractionsOrQuotient(t *testing.T) {
 	t.Parallel()
 	const src = `dtmc
 module walk s:[0..60] init 30; [a] s>0&s<60 -> 1/2:(s'=s-1)+1/2:(s'=s+1); [a] s=0|s=60 -> true; endmodule
@@ -37,7 +37,7 @@ rewards s>0&s<60 : 1; endrewards`
 		}
 		checker, p := checkerFor(t, fmt.Sprintf(src, c.beside), c.property)
 		v := result.Verdict{}
-		out, err := checker.lighter(t.Context(), checker.exact, p, &v, 1)
+		out, err := checker.fractionsOrQuotient(t.Context(), checker.exact, p, &v, 1)
 		if err != nil {
 			t.Fatalf("%s: %v", c.property, err)
 		}

@@ -1,0 +1,34 @@
+package modelgen
+
+import (
+	"slices"
+	"strconv"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Recognizer recognises models of this package, whatever was edited in them since.
+type Recognizer struct{}
+
+// Warning says what is computed of a model in which [SchedulerSpawns]; it is empty for other models.
+func (Recognizer) Warning(m *syntax.Model) string {
+	if !SchedulerSpawns(m) {
+		return ""
+	}
+	return "the scheduler of this model of 2048 also places the new tiles, so that minima and maxima are not those of the game; " +
+		"tilecheck gen --spawn uniform makes the model of the game"
+}
+
+// Columns returns the number of columns of the board whose cells are the variables v_0, v_1, … of a program; 0 if there is no board.
+func (Recognizer) Columns(p *sema.Program) int {
+	m := p.Model()
+	if m == nil {
+		return 0
+	}
+	cells := 0
+	for slices.ContainsFunc(p.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(cells) }) {
+		cells++
+	}
+	return columns(m.Formulas(), cells)
+}

@@ -1,0 +1,164 @@
+package check
+
+import (
+	"cmp"
+	"context"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/solve/belief"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// evaluation evaluates one property over one model at one precision.
+type evaluation struct {
+	*model
+	request
+	scope
+	results
+	shared shared
+	// opts are the options of package solve for the operator that is being evaluated.
+	opts solve.Options
+	// wanted is the scheduler that is asked for; nil for none.
+	wanted *wanted
+}
+
+// request is what is evaluated, and how. It does not change.
+type request struct {
+	ctx    context.Context
+	p      *Property
+	exact  bool   // with fractions
+	mixed  bool   // bounds are allowed where a value has no fraction
+	solver Solver // computes bounds before package solve does; nil for none
+	// onlyFair restricts the schedulers of an MDP to fair ones.
+	onlyFair bool
+	// valued says that the values in all states are asked for.
+	valued bool
+	// budget is the number of beliefs.
+	budget int
+}
+
+// scope is the place in the property that is being evaluated.
+type scope struct {
+	// within are the states in which a value is needed. An expression without a value in other states, such as mod(7,x)
+	// where x is 0, is no error. nil stands for all states.
+	within *sparse.Set
+	// some says that a bound must hold for some scheduler, and not for all.
+	some bool
+	// inModel says that the expression is in the definition of a label of the model.
+	inModel bool
+}
+
+// results are what an evaluation found beside the value.
+type results struct {
+	// accuracy is the weakest of all values that were used.
+	accuracy result.Accuracy
+	// width is the relative width of the bounds: of the wider ones if there are two values.
+	width    float64
+	gaveUp   bool // an iteration ended at its limit
+	extended bool // elimination beyond the range of float64 replaced an iteration
+	listings []result.Listing
+	beliefs  *beliefs     // of a partially observable model; otherwise nil
+	values   *StateValues // nil unless they are asked for
+}
+
+// shared are the values of expressions that occur in several places of a property, because it refers to other properties.
+// The value of an expression is nil if it cannot be evaluated in all states.
+type shared struct {
+	repeated map[sema.Expr]bool
+	truths   map[sema.Expr]*truth
+	numbers  map[sema.Expr]**numbers
+}
+
+func newShared(x sema.Expr) shared {
+	return shared{sema.Repeated(x, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
+}
+
+// attempt evaluates the property once. If a value has no fraction, it computes bounds, unless only fractions are asked for.
+func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Property) (*outcome, error) {
+	iterate := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP // without bounds
+	e := &evaluation{
+		model: m,
+		request: request{
+			ctx: ctx, p: p, exact: how.exact, mixed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, valued: c.valued,
+			budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
+		},
+		results: results{accuracy: result.Exact},
+		shared:  newShared(p.X),
+		opts: solve.Options{
+			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: iterate,
+			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
+		},
+	}
+	if c.wanted != nil {
+		e.wanted = &wanted{operator: c.wanted.operator}
+	} else if !how.exact && c.opts.Accuracy == result.Bounded {
+		e.solver = c.opts.Solver
+	}
+	value, bound, err := e.property()
+	if err != nil {
+		return nil, err
+	}
+	return &outcome{value, bound, e.results, e.wanted}, nil
+}
+
+// once evaluates an expression that occurs in several places of the property for all states, and keeps the value. If that fails,
+// each place evaluates the expression in the states where it needs a value.
+func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	if !e.shared.repeated[x] || e.some || e.wanted != nil {
+		return evaluate(x)
+	}
+	if _, tried := known[x]; !tried {
+		known[x] = inAllStates(e, x, evaluate)
+	}
+	if v := known[x]; v != nil {
+		return *v, nil
+	}
+	return evaluate(x)
+}
+
+// inAllStates evaluates an expression in all states. If that fails, it returns nil, and the results are as before.
+func inAllStates[T any](e *evaluation, x sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
+	before := e.results
+	defer e.restrict(nil)()
+	v, err := evaluate(x)
+	if err != nil {
+		e.results = before
+		return nil
+	}
+	return &v
+}
+
+// reward returns the rewards of a structure. It refuses rewards that float64 cannot represent, unless fractions are computed.
+func (e *evaluation) reward(index int) (*sparse.Reward, error) {
+	r, err := e.model.reward(index)
+	if err == nil && !e.exact {
+		err = r.Unfit
+	}
+	return r, err
+}
+
+// weaken notes the accuracy of a value that is used.
+func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
+
+func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
+
+// all returns the set of all states.
+func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
+
+// domain returns the states in which a value is needed.
+func (e *evaluation) domain() *sparse.Set {
+	if e.within == nil {
+		return e.all()
+	}
+	return e.within
+}
+
+// restrict sets the states in which a value is needed, until end is called.
+func (e *evaluation) restrict(to *sparse.Set) (end func()) {
+	before := e.within
+	e.within = to
+	return func() { e.within = before }
+}

@@ -1,0 +1,55 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/syntax"
+)
+
+// Imitate returns a tree that decides as a memoryless scheduler does in every state that is reached.
+func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Found, error) {
+	return Find(ctx, &Task{Space: space, Choices: choices, Judge: func(ctx context.Context, left *explicit.Space) (float64, error) {
+		return disagreement(ctx, space, choices, left.Model())
+	}})
+}
+
+// disagreement returns 1 if a reachable state of what a tree leaves has another action than the scheduler takes, and else 0.
+func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, m *sparse.Model) (float64, error) {
+	seen := sparse.NewSet(m.NumStates())
+	queue := slices.Clone(m.Initial)
+	for i := 0; i < len(queue); i++ {
+		s := int(queue[i])
+		if i&0xfff == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		c, _ := m.Choices(s)
+		if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
+			return 1, nil
+		}
+		lo, hi := m.Row(c)
+		for _, t := range m.Target[lo:hi] {
+			if !seen.Has(int(t)) {
+				seen.Add(int(t))
+				queue = append(queue, t)
+			}
+		}
+	}
+	return 0, nil
+}
+
+// Items returns the tree as a module of that name, for a model that it is added to.
+func (f *Found) Items(name string) ([]syntax.Item, error) {
+	var text bytes.Buffer
+	if err := f.Module(&text, name); err != nil {
+		return nil, err
+	}
+	module, err := syntax.ParseModel("", text.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return module.Items, nil
+}
