@@ -11,8 +11,8 @@ import (
 // Unbounded is the upper step bound of a formula that has none.
 const Unbounded = -1
 
-// Steps is the bound of an until formula: right holds after at least Low and
-// at most High steps; High may be Unbounded.
+// Steps is the step bound of an until formula: right holds after at least Low and at most High steps. High may be
+// Unbounded.
 type Steps struct{ Low, High int }
 
 // Next returns bounds on the extremal probability that x holds after one step,
@@ -33,8 +33,8 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 }
 
 // BoundedUntil returns bounds on the extremal probability of `left U right`
-// with a bound on the number of steps, in a DTMC or MDP. The schedulers may
-// count steps; the one chosen is in Values.Steps.
+// with a bound on the number of steps, in a DTMC or MDP. Schedulers may count
+// steps; the optimal one is in Values.Steps.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	if g.Intervals() {
 		return robustBounded(ctx, g, left, right, bound, dir, opts)
@@ -233,7 +233,7 @@ func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool
 // stepOptimum is optimum for one step. A choice without reward and with one target has the bounds of the target.
 func (sys *system) stepOptimum(s int) best {
 	g, lower, upper := sys.g, sys.v.Lower, sys.v.Upper
-	b := none(sys.min)
+	b := noBest(sys.min)
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
 		i := g.Start[c]
