@@ -35,7 +35,11 @@ func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 
 // writeUMB writes the states, with the labels that properties use and with names for all reward structures.
 func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
-	space, err := explicit.Given(ctx, job.States, job.Numeric.Accuracy == result.Exact)
+	fractions := explicit.NoFractions
+	if job.Numeric.Accuracy == result.Exact {
+		fractions = explicit.StrictFractions
+	}
+	space, err := explicit.Given(ctx, job.States, fractions)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ func (prism) refuse(job *runner.Job) error {
 		return nil
 	case len(job.States.Files()) == 0:
 		return errors.New("PRISM reads files of states, and there are none")
-	case job.Method != "" && job.Method != runner.Exact:
-		return fmt.Errorf("PRISM does not sample files of states: found method %q, want exact", job.Method)
+	case job.Method != "" && job.Method != runner.States:
+		return fmt.Errorf("PRISM does not sample files of states: found method %q, want states", job.Method)
 	case strings.HasSuffix(job.States.Files()[0].Name, ".drn"):
 		return errors.New("PRISM reads no .drn files: tilecheck export writes what it reads")
 	}
@@ -233,7 +233,7 @@ func hasDeclarations(s *runner.Source) bool {
 
 // prismMethod returns the switches for the method of checking.
 func prismMethod(j *job, objectives bool) []string {
-	if j.Job.Method != "" && j.Job.Method != runner.Exact {
+	if j.Job.Method != "" && j.Job.Method != runner.States {
 		return prismSampling(j)
 	}
 	var args []string

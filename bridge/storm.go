@@ -25,8 +25,8 @@ type storm struct{}
 func (storm) name() string { return string(parse.Storm) }
 
 func (storm) refuse(job *runner.Job) error {
-	if job.Method != "" && job.Method != runner.Exact {
-		return fmt.Errorf("Storm has no statistical model checking: found method %q, want exact", job.Method)
+	if job.Method != "" && job.Method != runner.States {
+		return fmt.Errorf("Storm has no statistical model checking: found method %q, want states", job.Method)
 	}
 	return nil
 }

@@ -229,12 +229,12 @@ func (c Config) policyName() string {
 	return c.Policy.String()
 }
 
-// Args returns the command line that builds the model, without the program's name: "gen", "--model=final" and so on. A Table has no
+// Args returns the command line that builds the model, without the program's name: "gen", "--kind=final" and so on. A Table has no
 // place in it.
 func (c Config) Args() []string {
 	args := []string{
 		"gen",
-		"--model=" + c.Kind.String(),
+		"--kind=" + c.Kind.String(),
 		"--rows=" + strconv.Itoa(c.Rows),
 		"--cols=" + strconv.Itoa(c.Cols),
 		"--max=" + strconv.Itoa(c.Max),

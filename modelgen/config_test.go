@@ -263,7 +263,7 @@ func TestHeader(t *testing.T) {
 	}
 	m := build(t, Config{Rows: 3, Cols: 4, Max: 64, P2: "0.75", Policy: policy, Spawn: SpawnModule})
 	doc := m.Items[0].(*syntax.TypeDecl).Doc
-	want := "Made by: tilecheck gen --model=final --rows=3 --cols=4 --max=64 --p2=0.75 " +
+	want := "Made by: tilecheck gen --kind=final --rows=3 --cols=4 --max=64 --p2=0.75 " +
 		"--policy=alt:up,left,down,right/left,up,down,right --spawn=module"
 	if !slices.Contains(doc, want) {
 		t.Errorf("header %q lacks %q", doc, want)

@@ -89,5 +89,5 @@ func ExamplePublishedTable() {
 func ExampleConfig_Args() {
 	fmt.Println(strings.Join(modelgen.Config{Rows: 4, Cols: 4, Max: 2048}.Args(), " "))
 	// Output:
-	// gen --model=final --rows=4 --cols=4 --max=2048 --p2=0.9 --policy=none --spawn=cell
+	// gen --kind=final --rows=4 --cols=4 --max=2048 --p2=0.9 --policy=none --spawn=cell
 }

@@ -67,7 +67,7 @@ type begun struct {
 
 func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 	// What other properties needed must not matter.
-	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
+	cp := &p.Instance
 	if b.stage > 0 {
 		if stages := b.part.Stages(ctx, cp); stages != nil {
 			opts := b.build

@@ -122,7 +122,7 @@ rewards "steps" true : 1; endrewards
 			b.Run(fmt.Sprintf("%.1s/%s", property, accuracy), func(b *testing.B) {
 				for b.Loop() {
 					verdicts, err := runner.Check(b.Context(), native.New(), runner.Job{
-						File: "walk.prism", Model: []byte(walk), Props: []string{property}, Settings: runner.Settings{Method: runner.Exact,
+						File: "walk.prism", Model: []byte(walk), Props: []string{property}, Settings: runner.Settings{Method: runner.States,
 							Numeric: runner.Numeric{Accuracy: accuracy}},
 					})
 					if err != nil || verdicts[0].Err != nil || verdicts[0].Accuracy != accuracy {

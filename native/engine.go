@@ -49,9 +49,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
 		}
-		// Beliefs are computed with fractions.
-		exactly := method.fractions() || plan.Model.ModelType() == syntax.POMDP
-		space, err := explicit.Given(ctx, plan.Job.States, exactly)
+		space, err := explicit.Given(ctx, plan.Job.States, fractionsOf(method, plan))
 		if err != nil {
 			return err
 		}
@@ -65,6 +63,17 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		}
 		return r.all()
 	})
+}
+
+// fractionsOf returns the fractions of states that a plan needs: beliefs are computed with fractions, too.
+func fractionsOf(m method, plan *runner.Plan) explicit.Fractions {
+	switch num := &plan.Job.Numeric; {
+	case !m.fractions() && plan.Model.ModelType() != syntax.POMDP:
+		return explicit.NoFractions
+	case accuracy(num) == result.Exact || num.Accuracy == result.Proven:
+		return explicit.StrictFractions
+	}
+	return explicit.Normalised
 }
 
 // Build builds the states of a plan's model under a valuation of its constants, as Check does.
@@ -119,7 +128,7 @@ type property struct {
 // newMethod returns the method that a job asks for.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
-	if job.Method == "" || job.Method == runner.Exact {
+	if job.Method == "" || job.Method == runner.States {
 		return newExact(plan)
 	}
 	return newStatistical(job)

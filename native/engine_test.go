@@ -191,7 +191,7 @@ func TestDiagnostics(t *testing.T) {
 // A property with errors costs the others nothing, but those that refer to it.
 func TestRejectedProperties(t *testing.T) {
 	vs := sample(t, runner.Job{
-		Model: []byte(ruin), Settings: runner.Settings{Method: runner.Exact, Numeric: runner.Numeric{Accuracy: result.Exact}}, Consts: []string{"N=2:3"},
+		Model: []byte(ruin), Settings: runner.Settings{Method: runner.States, Numeric: runner.Numeric{Accuracy: result.Exact}}, Consts: []string{"N=2:3"},
 		Properties: []byte("\"a\": P=? [ F x=N ];\n\"b\": P=? [ F q ];\nR{\"r\"}=? [ F x=N ];\n\"b\"*2;\n\"d\": \"a\"*2;\nP=? [ F x+1 ];"),
 		Props:      []string{`"d"/2`},
 	})

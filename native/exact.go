@@ -165,7 +165,7 @@ func (b *built) report(p runner.Progress) {
 
 func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p
-	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
+	cp := &p.Instance
 	v := result.Verdict{}
 	switch {
 	case b.reduce:

@@ -292,7 +292,7 @@ type openProperty struct {
 
 // refuse returns the error that an expression cannot be evaluated.
 func (o *openProperty) refuse(x sema.Expr, what string) error {
-	return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: o.p.File, Pos: x.Pos()}
+	return result.Refuse(&o.p.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", what)
 }
 
 // value returns the value of an expression in the initial state; nil is infinity.
@@ -481,7 +481,7 @@ func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err er
 		return 0, 0, false, nil
 	}
 	if o.program.Type == syntax.CTMC || b.High == nil {
-		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: o.p.File, Pos: o.p.Pos}
+		return 0, 0, false, result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)")
 	}
 	for _, end := range []sema.Expr{b.Low, b.High} {
 		if end != nil {
@@ -498,7 +498,7 @@ func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err er
 func (o *openProperty) count(x sema.Expr) (int, error) {
 	v, _, err := sema.EvalExact(x, nil)
 	if err == nil && v.Type != sema.Int {
-		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", v), File: o.p.File, Pos: o.p.Pos}
+		err = result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found %v steps, want a whole number", v)
 	}
 	return int(v.Int), err
 }
@@ -550,7 +550,7 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 // states returns the states in which a formula holds. The formula must not depend on parameters.
 func (o *openProperty) states(x sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(x, o.p.Program.Labels); nested != nil {
-		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: o.p.File, Pos: nested.Pos()}
+		return nil, result.Refuse(&o.p.Instance, result.Unsupported, nested.Pos(), "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)")
 	}
 	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.Program, File: o.p.File}
 	values, v := o.point.checker.Values(o.ctx, q)

@@ -56,7 +56,7 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	if v.Err != nil {
 		return
 	}
-	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.Program, File: p.File, Guess: v.Value.Num}, v); err != nil {
+	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Instance, Guess: v.Value.Num}, v); err != nil {
 		f := check.Failure(err, p.File, p.Pos)
 		if ctx.Err() != nil {
 			*v = unfinished(*v, NotProven, f)

@@ -22,7 +22,7 @@ func ShieldQuestion(ctx context.Context, space *explicit.Space, p *runner.Instan
 	if op.Kind != logic.Probability || op.Extremum != syntax.Max && op.Extremum != syntax.Min {
 		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", p.Text)
 	}
-	r, _, err := checker.Reach(ctx, &check.Property{Property: p.Property, Program: p.Program, File: p.File})
+	r, _, err := checker.Reach(ctx, p)
 	switch {
 	case err != nil:
 		return nil, err

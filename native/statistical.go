@@ -96,7 +96,7 @@ func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 	if opt.Split != nil {
 		opt.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), p.Text, p.constants)
 	}
-	v := simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.Program, File: p.File}, opt).Verdict
+	v := simulate.Check(ctx, s.model, &p.Instance, opt).Verdict
 	v.Warnings = append(slices.Clip(v.Warnings), s.warnings...)
 	return v
 }

@@ -39,7 +39,7 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 
 // Witness checks as Check does, and adds the likeliest path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.Exact })
+	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
 	return e.Check(ctx, plan.WithOutputs(func(o *runner.Outputs) {
 		o.Witness, o.Scheduler, o.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))

@@ -21,7 +21,7 @@ func testReport() *TestReport {
 	exact, sampled, wrong := die("native"), die("native"), die("prism")
 	exact.Outcome, exact.Got = TestPassed, "1/6"
 	exact.Verdict = &result.Verdict{
-		Property: exact.Property, Name: "six", Engine: "native", Method: "exact",
+		Property: exact.Property, Name: "six", Engine: "native", Method: "states",
 		Value: result.Value{Kind: result.Number, Num: 1.0 / 6, Rat: big.NewRat(1, 6)}, Accuracy: result.Exact,
 		Resolution: result.NoNondet, States: 13, Choices: 13, Transitions: 20, Seconds: 0.004,
 	}

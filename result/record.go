@@ -157,10 +157,19 @@ func DecodeVerdicts(text []byte) ([]Verdict, error) {
 	return out, nil
 }
 
+// method is the method of a record. Versions before 0.2.0 wrote "exact" where the state space was
+// solved; an engine called exact is PRISM's.
+func (r *Record) method() string {
+	if r.Method == "exact" && r.Engine == "native" {
+		return "states"
+	}
+	return r.Method
+}
+
 // Verdict reads a record. The error says what cannot be.
 func (r *Record) Verdict() (*Verdict, error) {
 	v := &Verdict{
-		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.Method,
+		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
 		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Samples: r.Samples,
 		States: r.States, Choices: r.Choices, Transitions: r.Transitions, Seed: r.Seed, Seconds: float64(r.Seconds),
 		Warnings: r.Warnings, Doubt: r.Doubt, Witnesses: r.Witnesses,

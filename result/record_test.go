@@ -17,7 +17,7 @@ func TestVerdicts(t *testing.T) {
 	verdicts := []result.Verdict{
 		{},
 		{
-			Property: "P=? [ F \"a\" ]", Name: "x", Constants: []result.Constant{{Name: "N", Value: "3"}}, Engine: "native", Tool: "t", Method: "exact",
+			Property: "P=? [ F \"a\" ]", Name: "x", Constants: []result.Constant{{Name: "N", Value: "3"}}, Engine: "native", Tool: "t", Method: "states",
 			Value:    result.Value{Kind: result.Number, Num: 1.0 / 3, Rat: big.NewRat(1, 3)},
 			Accuracy: result.Exact, Resolution: result.Maximum, States: 1, Choices: 2, Transitions: 3, Seconds: 0.25, Warnings: []string{"w"}, Doubt: "d",
 		},
@@ -50,6 +50,10 @@ func TestVerdicts(t *testing.T) {
 	got, err := result.DecodeVerdicts(data)
 	if err != nil || !reflect.DeepEqual(got, verdicts) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, verdicts)
+	}
+	old, err := result.DecodeVerdicts(bytes.ReplaceAll(data, []byte(`"method":"states"`), []byte(`"method":"exact"`))) // of 0.1
+	if err != nil || !reflect.DeepEqual(old, verdicts) {
+		t.Errorf("method exact: %+v, %v", old, err)
 	}
 	if !math.Signbit(got[2].Bound.Lo) {
 		t.Error("a negative zero became positive")

@@ -1,9 +1,11 @@
 package result
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 )
 
@@ -94,7 +96,7 @@ type Verdict struct {
 	Constants []Constant
 	Engine    string
 	Tool      string // what ran, for engines that run a tool: its version, and where it is
-	Method    string // "ci", "exact", …
+	Method    string // "states", "ci", …
 	Value     Value
 	Accuracy  Accuracy
 	// Bound is the interval that is valid in the sense of Accuracy; nil when
@@ -186,6 +188,11 @@ type Failure struct {
 	Message string
 	File    string
 	Pos     syntax.Pos // zero when unknown
+}
+
+// Refuse returns the failure that an engine cannot answer a property, because of what it found at a place in it.
+func Refuse(p *logic.Property, class Class, at syntax.Pos, format string, args ...any) *Failure {
+	return &Failure{Class: class, Message: fmt.Sprintf(format, args...), File: p.File, Pos: at}
 }
 
 // Error returns "file:line:col: message" without the unknown parts.

@@ -45,13 +45,13 @@ func ParseEntrant(label string) (engine string, e Entrant, err error) {
 	switch how {
 	case "":
 	case "bounded":
-		e.Method, e.Accuracy = Exact, result.Bounded
+		e.Method, e.Accuracy = States, result.Bounded
 	case "proven":
-		e.Method, e.Accuracy = Exact, result.Proven
+		e.Method, e.Accuracy = States, result.Proven
 	case "exact":
-		e.Method, e.Accuracy = Exact, result.Exact
+		e.Method, e.Accuracy = States, result.Exact
 	case "float":
-		e.Method, e.Accuracy = Exact, result.Float
+		e.Method, e.Accuracy = States, result.Float
 	case "sim", "ci", "aci", "apmc", "sprt":
 		e.Method = Method(how)
 	default:

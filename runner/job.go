@@ -9,7 +9,7 @@ import (
 	"tilecheck/result"
 )
 
-// Job is the work of a [Check]: a model and properties, how to check them, and what is wanted besides the verdicts. Only the model is
+// Job is the work of a [Check]: a model and properties, how to check them, and the outputs besides the verdicts. Only the model is
 // mandatory; the zero value of every other field is a default.
 type Job struct {
 	// File names the model in diagnostics; Model is its text.
@@ -38,7 +38,7 @@ type Job struct {
 	// -const: "N=4,p=0.1:0.1:0.5". Ranges make an experiment: every combination is checked.
 	Consts []string
 	// Params leaves constants open, so that values are functions of them, each element as PRISM's
-	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method Exact.
+	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method States.
 	Params []string
 	// Generated recognises generated models, of which verdicts say more; nil recognises none.
 	Generated Recognizer
@@ -49,9 +49,9 @@ type Job struct {
 
 // Settings say how an engine checks the properties.
 type Settings struct {
-	// Method is how to check; empty is Exact.
+	// Method is how to check; empty is States.
 	Method Method
-	// Simulation is read by the statistical methods, Numeric by Exact.
+	// Simulation is read by the statistical methods, Numeric by States.
 	Simulation Simulation
 	Numeric    Numeric
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock gets a self-loop.
@@ -119,17 +119,17 @@ func (j *Job) PropName(i int) string {
 // Method is how an engine checks a property.
 type Method string
 
-// The methods. The statistical ones are those of PRISM's -simmethod.
+// The methods. PRISM's -simmethod has the statistical ones.
 const (
-	Exact Method = "exact" // builds the state space
-	Sim   Method = "sim"   // samples paths: CI for the value of a property, SPRT for its truth
-	CI    Method = "ci"    // confidence interval: estimates, with Student's t
-	ACI   Method = "aci"   // asymptotic confidence interval: with the normal distribution
-	APMC  Method = "apmc"  // approximate probabilistic model checking: Chernoff-Hoeffding
-	SPRT  Method = "sprt"  // sequential probability ratio test, of bounded properties
+	States Method = "states" // builds the state space
+	Sim    Method = "sim"    // samples paths: CI for the value of a property, SPRT for its truth
+	CI     Method = "ci"     // confidence interval: estimates, with Student's t
+	ACI    Method = "aci"    // asymptotic confidence interval: with the normal distribution
+	APMC   Method = "apmc"   // approximate probabilistic model checking: Chernoff-Hoeffding
+	SPRT   Method = "sprt"   // sequential probability ratio test, of bounded properties
 )
 
-// Numeric has the parameters of the method Exact. The zero value is the default.
+// Numeric has the parameters of the method States. The zero value is the default.
 type Numeric struct {
 	// Accuracy is the wanted accuracy. result.Exact computes in rational
 	// arithmetic, result.Proven computes bounds and checks a certificate of them,

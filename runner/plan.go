@@ -13,6 +13,7 @@ import (
 
 	"tilecheck/internal/ending"
 	"tilecheck/prism/jani"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -286,7 +287,7 @@ func (p *Plan) readModel() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == Exact) { // samples have no schedulers
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == States) { // samples have no schedulers
 		if w := p.Job.Generated.Warning(p.Tree); w != "" {
 			p.Warnings = append(p.Warnings, w)
 		}
@@ -309,12 +310,8 @@ func wholeNumbers(consts []string) map[string]string {
 	return out
 }
 
-// Instance is a property with values of its constants, the program that it is about, and the file that diagnostics name.
-type Instance struct {
-	sema.Property
-	Program *sema.Program
-	File    string
-}
+// Instance is a property with values of its constants.
+type Instance = logic.Property
 
 // Instance returns the task's property under a valuation of its constants.
 func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, error) {
@@ -322,7 +319,7 @@ func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, erro
 	if err != nil {
 		return Instance{}, err
 	}
-	return Instance{props[0], full, t.Source.File}, nil
+	return Instance{Property: props[0], Program: full, File: t.Source.File}, nil
 }
 
 // Instances returns the model and the properties that are not rejected. It returns an

@@ -61,7 +61,7 @@ func (h *handler) question(q *checkQuestion) (runner.Job, runner.Engine, error) 
 	if q.Exact {
 		job.Numeric.Accuracy = result.Exact
 	}
-	if job.Method != "" && job.Method != runner.Exact {
+	if job.Method != "" && job.Method != runner.States {
 		job.Simulation = runner.Simulation{Samples: q.Samples, Width: q.Width, Confidence: q.Confidence, Seed: q.Seed}
 	}
 	engine, err := h.engine(q.Engine)

@@ -23,7 +23,7 @@ type blessCmd struct {
 	Update    bool  `help:"Also replace values that fail."`
 	Yes       bool  `short:"y" help:"Write without asking."`
 	Samples   int64 `help:"Paths to sample where there are too many states." default:"10000" placeholder:"N"`
-	MaxStates int   `rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
+	MaxStates int   `name:"exact-states" aliases:"max-states" rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
 }
 
 // Run shows what it would write, and writes it if that is wanted.

@@ -22,8 +22,8 @@ type boundCmd struct {
 	Strategy string `arg:"" optional:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
 
 	sizeFlags   `embed:""`
-	Max         int           `help:"Tile that wins: a power of two." default:"2048" placeholder:"TILE"`
-	States      int           `help:"States to look at (default: a million)." placeholder:"N" xor:"size"`
+	Max         int           `help:"Goal: the tile that wins, a power of two." default:"2048" placeholder:"TILE"`
+	States      int           `name:"explore-states" aliases:"states" help:"States to look at (default: 1000000)." placeholder:"N" xor:"size"`
 	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
 	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
@@ -31,7 +31,7 @@ type boundCmd struct {
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for --check; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `help:"Check a certificate instead." placeholder:"FILE" file:"in"`
-	Format      table.Format  `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format      table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -52,7 +52,7 @@ const bytesPerState = 400
 func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "states", "memory", "budget", "workers", "refine", "boards")
+	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards")
 	switch {
 	case err != nil:
 		return err
@@ -114,7 +114,7 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 // outOfLimit says what to do when the time was not enough.
 func outOfLimit(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --budget, fewer --states or a faster strategy")}
+		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}
 	}
 	return err
 }

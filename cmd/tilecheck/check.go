@@ -27,26 +27,26 @@ type checkCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Param           []string `rare:"" help:"Constants that stay open: values are functions of them, as p,q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
-	Engine          string   `help:"native, prism or storm; with :HOW as in crosscheck." default:"native" placeholder:"ENGINE[:HOW]"`
+	Param           []string `rare:"" help:"Parameters: print the result as a formula in these constants: p (0 to 1) or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
+	Engine          string   `help:"native (default), prism, storm; how: native:exact." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
-	Timeout         time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
+	Timeout         time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
-	ExportScheduler string       `help:"Also write the best scheduler (FILE:type=tree, …)." placeholder:"FILE" file:"target"`
+	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
 	Certify         bool         `help:"Prove answers (--exact: fractions) by certificates."`
-	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
+	Certificate     string       `help:"Prove answers, and write the proofs, also as .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
-	Witness         pathCount    `help:"Also the K likeliest paths to the goal (3)."`
+	Witness         pathCount    `help:"Why: the K likeliest paths, or a counterexample if a bound fails (--witness=5; default: 3)."`
 	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
-	Subsystem       bool         `rare:"" help:"With --witness, of a bound that is not kept: also few states, and few commands, that refute it by themselves."`
-	ExportSubsystem string       `rare:"" help:"With --subsystem: write the model of these commands alone, which is checked again." placeholder:"FILE" file:"out"`
+	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that break it by themselves."`
+	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
-	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	written *atomic.Bool // the certificates
 	part    []byte       // the text of a part of the model
@@ -158,15 +158,15 @@ func (c *checkCmd) splitEngine() error {
 	case !found:
 		return nil
 	case how == "bounded" || how == "exact" || how == "float":
-		if c.Method != "" && c.Method != "states" && c.Method != "exact" || c.Float && how != "float" || c.Exact && how != "exact" {
+		if c.Method != "" && c.Method != "states" || c.Float && how != "float" || c.Exact && how != "exact" {
 			return clash
 		}
 		c.Exact, c.Float = how == "exact", how == "float"
 	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, how):
-		if c.Method != "" && c.Method != how || c.Exact || c.Float {
+		if c.Method != "" && string(c.Method) != how || c.Exact || c.Float {
 			return clash
 		}
-		c.Method = how
+		c.Method = method(how)
 	default:
 		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, how)
 	}
@@ -189,7 +189,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	if err != nil {
 		return job, err
 	}
-	method, err := env.method(c.methodFlag, runner.Exact)
+	method, err := env.method(c.methodFlag, runner.States)
 	if err != nil {
 		return job, err
 	}
@@ -220,7 +220,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		return job, err
 	}
 	if c.ExportScheduler != "" {
-		if job.Method != runner.Exact || c.Engine != native.Name {
+		if job.Method != runner.States || c.Engine != native.Name {
 			return job, usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
 		}
 		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
@@ -231,7 +231,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 // certify asks for certificates.
 func (c *checkCmd) certify(env *world, job *runner.Job) error {
 	switch {
-	case job.Method != runner.Exact || c.Engine != native.Name:
+	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
 	case c.Float:
 		return usageError("--certify and --certificate prove bounds, or fractions with --exact: want them without --float")

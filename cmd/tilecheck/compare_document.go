@@ -25,19 +25,19 @@ import (
 type compareDocumentCmd struct {
 	Document string `arg:"" name:"document" help:"thesis, stanford, dtu, cs221 or lees-miller." enum:"thesis,stanford,dtu,cs221,lees-miller"`
 
-	Table     string        `help:"Only this table: 1, or a name such as solved." placeholder:"N"`
-	Row       string        `help:"Only the rows whose name matches." placeholder:"REGEXP"`
-	Games     int64         `help:"Play so many games a row at most (default: as many as the document, or as make its numbers comparable)." placeholder:"N"`
-	Seed      *uint64       `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
-	Budget    time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
-	RowBudget time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
-	State     string        `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
-	Memory    byteCount     `help:"Memory to solve in, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
-	Workers   int           `rare:"" help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	timeFlag  `embed:""`
-	plotFlag  `embed:""`
-	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Table           string  `help:"Only this table: 1, or a name such as solved." placeholder:"N"`
+	Row             string  `help:"Only the rows whose name matches." placeholder:"REGEXP"`
+	Games           int64   `help:"Play so many games a row at most (default: as many as the document, or as make its numbers comparable)." placeholder:"N"`
+	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	confidenceFlags `embed:""`
+	Budget          time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
+	RowBudget       time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
+	State           string        `name:"checkpoint" aliases:"state" help:"Keep finished games: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
+	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Workers         int           `rare:"" help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	timeFlag        `embed:""`
+	plotFlag        `embed:""`
+	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // defaultRowBudget makes a whole document take some minutes.
@@ -123,7 +123,7 @@ func (c *compareDocumentCmd) options(env *world) (d play.Document, opt play.Repe
 	if opt.Time == 0 && opt.Budget == 0 {
 		opt.Time = defaultRowBudget
 	}
-	opt.Workers, opt.Confidence = c.Workers, stats.Confidence(c.Alpha)
+	opt.Workers, opt.Confidence = c.Workers, c.confidence(stats.DefaultConfidence)
 	if opt.State, opt.Version, err = env.state(c.State); err != nil {
 		return d, opt, err
 	}

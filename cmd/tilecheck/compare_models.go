@@ -24,19 +24,19 @@ type compareModelsCmd struct {
 	Words        []string `arg:"" optional:"" name:"strategy" help:"random, opposite, orthogonal, alternating (default: all four), or policies such as pref:left,up,down,right."`
 	strategyFlag `embed:""`
 
-	Max         []int `help:"Tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
+	Max         []int `help:"Goals: tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
 	boardFlags  `embed:""`
 	Spawn       string   `rare:"" help:"Who draws the cell of a new tile: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
 	Updates     []string `help:"Moves of the models: rules, published: those with the two faults that give Table 3.6, or both (default: both where that table has a number)." placeholder:"UPDATES"`
-	Property    string   `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
+	Property    string   `name:"prop" aliases:"property" help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`
 	methodFlag  `embed:""`
 
 	workersFlag   `embed:""`
-	Timeout       time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
+	Timeout       time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
 	plotFlag      `embed:""`
-	Format        table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format        table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	splitFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method states):"`
@@ -65,7 +65,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	out, err := models.Run(ctx, engines)
 	if errors.Is(err, experiment.ErrProperties) {
-		return usageError("--property: %w", err)
+		return usageError("--prop: %w", err)
 	}
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]r
 // job is what all models have in common.
 func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
-	env.rememberProps(&job, "--property")
+	env.rememberProps(&job, "--prop")
 	names := splitNames(c.Engine)
 	err = cmp.Or(
 		env.withoutTools(names),

@@ -16,22 +16,22 @@ type comparePlayersCmd struct {
 	Words        []string `arg:"" optional:"" name:"strategy" help:"Strategies, as tilecheck strategies lists them (default: the four of the thesis)."`
 	strategyFlag `embed:""`
 
-	Max         int `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
-	sizeFlags   `embed:""`
-	On          bool    `help:"Go on after a win until no move is legal."`
-	By          string  `help:"Rank by win, the share of games won, or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
-	Games       int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
-	All         bool    `help:"Play all games, even when the order is settled before."`
-	Seed        *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Alpha       float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
-	budgetFlag  `embed:""`
-	State       string `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
-	Workers     int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	timeFlag    `embed:""`
-	splitFlags  `embed:""`
-	plotFlag    `embed:""`
-	shieldFlags `embed:""`
-	Format      table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Max             int `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	sizeFlags       `embed:""`
+	On              bool    `help:"Play on after a win until no move is legal."`
+	By              string  `help:"Rank by win (the share of games won) or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
+	Games           int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
+	All             bool    `name:"all-games" aliases:"all" help:"Play all games, also when the order is known earlier."`
+	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	confidenceFlags `embed:""`
+	budgetFlag      `embed:""`
+	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
+	Workers         int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	timeFlag        `embed:""`
+	splitFlags      `embed:""`
+	plotFlag        `embed:""`
+	shieldFlags     `embed:""`
+	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run has the strategies play and prints who is better.
@@ -74,7 +74,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 
 // contest checks the flags and returns what they ask for.
 func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err error) {
-	if err := env.alone("budget", "state"); err != nil {
+	if err := env.alone("budget", "checkpoint"); err != nil {
 		return opt, err
 	}
 	if c.State != "" && c.Seed == nil {
@@ -106,7 +106,7 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	if len(opt.Strategies) < 2 {
 		return opt, usageError("found %d strategy, want at least 2 to compare", len(opt.Strategies))
 	}
-	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, stats.Confidence(c.Alpha), c.Games
+	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
 	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.split
 	opt.State, opt.Version, err = env.state(c.State)
 	return opt, err

@@ -22,26 +22,26 @@ type crosscheckCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; with :bounded, :exact, :float, :sim, :ci, :aci, :apmc or :sprt how." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
+	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; :bounded, :exact, :float, :proven, :sim, :ci, :aci, :apmc or :sprt says how, as native:exact." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	engineFlags `embed:""`
 	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
 	Certify     bool   `help:"Prove the true values by certificates, and judge the answers by them."`
-	Model       bool   `help:"Compare no values but the models: all states that the engines build of the text."`
+	Model       bool   `name:"state-space" aliases:"model" help:"Compare the state spaces that the engines build, not values."`
 
-	Confidence  float64       `help:"Probability that all comparisons of samples are right." default:"0.99" want:"(0,1)" placeholder:"C"`
-	Tolerance   float64       `help:"How far other values may be apart, relatively." default:"1e-5" want:"(0,1)" placeholder:"T"`
-	Precision   float64       `help:"How far sampled values may be apart." default:"0.02" placeholder:"W"`
-	Samples     int64         `rare:"" help:"Paths of the first draw of a simulation." default:"1000" placeholder:"N"`
+	Confidence  float64       `help:"Probability that all comparisons of sampled values are right." default:"0.99" want:"(0,1)" placeholder:"C"`
+	Tolerance   float64       `help:"Largest relative difference of computed values that agree." default:"1e-5" want:"(0,1)" placeholder:"T"`
+	Precision   float64       `name:"sample-tolerance" aliases:"precision" help:"Largest difference of sampled values that agree." default:"0.02" placeholder:"W"`
+	Samples     int64         `rare:"" help:"Paths that are sampled first." default:"1000" placeholder:"N"`
 	MaxSamples  int64         `help:"Paths after which a comparison stays undecided." default:"1000000" placeholder:"N"`
 	MaxPath     int64         `rare:"" help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
 	Seed        *uint64       `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	MaxStates   int           `rare:"" help:"States that the strict check of the model looks at." placeholder:"N"`
-	Memory      byteCount     `help:"Memory for one run of a tool." placeholder:"SIZE"`
+	MaxStates   int           `name:"explore-states" aliases:"max-states" rare:"" help:"States that the strict check of the model looks at (default: 1000000)." placeholder:"N"`
+	Memory      byteCount     `help:"Memory limit of one run of a tool, such as 4GB (default: none)." placeholder:"SIZE"`
 	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
-	Timeout     time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
+	Timeout     time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
 	splitFlags  `embed:""`
 
-	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints who agrees.
@@ -96,16 +96,16 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
-		env.without(true, "with --model, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "precision",
+		env.without(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
-		env.without(c.Against != "", "with --model and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.without(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
 		env.withoutTools(names),
 	)
 	switch {
 	case err != nil:
 		return err
 	case c.PropsFile != "":
-		return usageError("%s has no effect with --model, which compares no values", c.PropsFile)
+		return usageError("%s has no effect with --state-space, which compares no values", c.PropsFile)
 	}
 	job := runner.Job{File: c.ModelFile, Consts: c.Const, Generated: modelgen.Recognizer{}}
 	if err := c.readModel(env, &job); err != nil {
@@ -120,8 +120,8 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 			return err
 		}
 	}
-	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.Exact }); i >= 0 {
-		return usageError("--engine: %s samples, and --model is about all states", entrants[i].Label)
+	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.States }); i >= 0 {
+		return usageError("--engine: %s samples, and --state-space is about all states", entrants[i].Label)
 	}
 	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
@@ -202,7 +202,7 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 func (c *crosscheckCmd) samples() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
 		_, x, err := runner.ParseEntrant(spec)
-		return err == nil && x.Method != "" && x.Method != runner.Exact
+		return err == nil && x.Method != "" && x.Method != runner.States
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,16 +17,16 @@ import (
 	"tilecheck/result"
 )
 
-// distributionCmd says how likely a Markov chain is in each of its states.
+// distributionCmd says how stateTable a Markov chain is in each of its states.
 type distributionCmd struct {
 	spaceFlags `embed:""`
 
 	Time    *timeRange   `help:"At that time, or after so many steps, as 5, 1/2, from:to or from:step:to (default: in the long run)." placeholder:"T"`
-	Epsilon float64      `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
+	Epsilon float64      `help:"Relative width of bounds (default: 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	Zeros   bool         `help:"List also states that have no probability."`
 	Output  string       `short:"o" help:"Write the numbers to a file, as PRISM's -exportsteadystate and -exporttransient; of several times to as many, with the time before the extension. - is standard output." placeholder:"FILE" file:"some"`
 	Matlab  bool         `rare:"" help:"With --output: MATLAB code of a vector."`
-	Format  table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format  table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -71,20 +72,19 @@ func (c *distributionCmd) Run(ctx context.Context, env *world) error {
 	var done func()
 	opts.Progress, done = env.progress()
 	defer done()
-	l := &likely{cmd: c, space: space, names: names}
-	l.begin()
-	err = check.Distributions(ctx, space, times, opts, func(d *check.Distribution) error { return l.add(ctx, env, d) })
+	l := &stateTable{cmd: c, space: space, names: names}
+	l.setColumns()
+	err = env.writeSet(nil, func(write writeFile) error {
+		return check.Distributions(ctx, space, times, opts, func(d *check.Distribution) error { return l.add(ctx, write, d) })
+	})
 	done()
-	if err != nil && len(l.Rows)+len(l.wrote) == 0 {
+	if err != nil && len(l.Rows) == 0 {
 		return err
 	}
-	if told := l.end(env); err == nil { // what is finished by then
-		err = told
-	}
-	return err
+	return cmp.Or(err, l.print(env)) // the times that are finished
 }
 
-// names are the files that are written: PRISM puts the time before the extension.
+// names are the files to write: as in PRISM, the time is before the extension.
 func (c *distributionCmd) names(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
@@ -106,8 +106,8 @@ func timeText(t *big.Rat) string {
 	return sema.Value{Type: sema.Double, Float: f}.String()
 }
 
-// likely collects what there is to tell of the states.
-type likely struct {
+// stateTable has the probabilities of the states, or the names of the files with them.
+type stateTable struct {
 	cmd   *distributionCmd
 	space *explicit.Space
 	names []string
@@ -116,10 +116,11 @@ type likely struct {
 	zeros, left int
 }
 
-// mostShown is how many lines a table for people has at most, at each time.
+// mostShown is the largest number of rows of a table for people, at each time.
 const mostShown = 1000
 
-func (l *likely) begin() {
+// setColumns sets the title and the columns.
+func (l *stateTable) setColumns() {
 	l.Title = "Long-run probabilities of the states of " + l.cmd.ModelFile
 	time := table.Column{Field: "time"}
 	if l.cmd.Time != nil {
@@ -141,14 +142,14 @@ func (l *likely) begin() {
 }
 
 // add writes a distribution to its file, or adds its rows.
-func (l *likely) add(ctx context.Context, env *world, d *check.Distribution) error {
+func (l *stateTable) add(ctx context.Context, write writeFile, d *check.Distribution) error {
 	if d.Wide {
 		l.Notes = append(l.Notes, "some bounds are wider than asked for")
 	}
 	if l.cmd.Output != "" {
 		name := l.names[min(len(l.wrote), len(l.names)-1)]
 		l.wrote = append(l.wrote, name)
-		return env.writeFile(name, func(w io.Writer) error { return d.Write(ctx, w, l.space, l.cmd.Matlab) })
+		return write(name, func(w io.Writer) error { return d.Write(ctx, w, l.space, l.cmd.Matlab) })
 	}
 	shown := 0
 	var state []int32
@@ -171,7 +172,7 @@ func (l *likely) add(ctx context.Context, env *world, d *check.Distribution) err
 	return nil
 }
 
-func (l *likely) row(d *check.Distribution, s, k int, text string) {
+func (l *stateTable) row(d *check.Distribution, s, k int, text string) {
 	value, in := d.At(s)
 	shown, interval := table.Estimate(value.Num, in.Lo, in.Hi)
 	var time, fraction any
@@ -185,8 +186,8 @@ func (l *likely) row(d *check.Distribution, s, k int, text string) {
 	l.Append(time, k, text, shown, interval, fraction, in.Lo, in.Hi, d.Accuracy.String())
 }
 
-// end prints the table, or the names of the files.
-func (l *likely) end(env *world) error {
+// print prints the table, or the names of the files.
+func (l *stateTable) print(env *world) error {
 	if l.cmd.Output != "" {
 		for _, note := range l.Notes {
 			fmt.Fprintf(env.stderr, "warning: %s\n", note)

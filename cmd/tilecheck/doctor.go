@@ -20,7 +20,7 @@ import (
 // doctorCmd says what is there and what to do about what is missing.
 type doctorCmd struct {
 	toolPlaces `embed:""`
-	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints one row for everything that an engine may need, and what to type

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type exportCmd struct {
 	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, umb, all (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too; in m.jani its properties." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
-	Rows         bool     `rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
+	Rows         bool     `name:"distribution-rows" aliases:"rows" rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
 	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
 	Symbolic     bool     `rare:"" help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
 	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
@@ -166,7 +165,7 @@ type exporter struct {
 	space *explicit.Space
 	opts  files.Options
 	// writeFile writes one file of the set.
-	writeFile func(name string, write func(io.Writer) error) error
+	writeFile writeFile
 	wrote     []string
 	some      bool // whether standard output has something
 
@@ -175,7 +174,7 @@ type exporter struct {
 
 // write writes the files of outputs, all or none.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
-	return x.env.writeSet(setsOf(outputs), func(write func(string, func(io.Writer) error) error) error {
+	return x.env.writeSet(setsOf(outputs), func(write writeFile) error {
 		x.writeFile = write
 		for _, o := range outputs {
 			if err := x.output(ctx, o); err != nil {

@@ -23,13 +23,13 @@ import (
 type exportStrategyCmd struct {
 	Strategy   string `arg:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
 	boardFlags `embed:""`
-	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
+	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
 	Spawn      string `help:"How the cell of a new tile is drawn: uniform or module (both are the game), or cell (by a scheduler)." default:"uniform" placeholder:"SPAWN"`
 	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE" file:"out"`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
 	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX" file:"some"`
-	Fractions  bool   `help:"Fractions in the files of --explicit: for tilecheck check --exact, prism -exact and storm --exact."`
-	MaxStates  int    `help:"Give up a chain with more states (default: 10 million)." placeholder:"N"`
+	Fractions  bool   `name:"exact" aliases:"fractions" help:"Fractions in the files of --explicit, for check --exact, prism -exact and storm --exact."`
+	MaxStates  int    `help:"Give up a chain with more states (default: 10000000)." placeholder:"N"`
 
 	timeFlag `embed:""`
 }
@@ -103,7 +103,7 @@ func tooLarge(s strategy.Strategy, err error) error {
 // game checks the flags and returns the configuration of the model, without the table, and the game.
 func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
-		return cfg, opt, usageError("--fractions is for the files of --explicit")
+		return cfg, opt, usageError("--exact is for the files of --explicit")
 	}
 	cfg.Max, cfg.P2 = c.Max, c.P2
 	if cfg.Rows, cfg.Cols, err = c.shape(); err != nil {
@@ -189,7 +189,7 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *world, chain *i
 	if err != nil {
 		return err
 	}
-	return env.writeSet([]string{c.Explicit}, func(write func(string, func(io.Writer) error) error) error {
+	return env.writeSet([]string{c.Explicit}, func(write writeFile) error {
 		for _, f := range []struct {
 			ext   string
 			write func(io.Writer) error

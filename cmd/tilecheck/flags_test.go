@@ -45,10 +45,10 @@ func TestHostileValues(t *testing.T) {
 	accepted := map[string][]string{
 		// Numbers of games, samples, states and steps that are large are only slow, or end at a limit.
 		"samples": {"1000000000"}, "max-samples": {"1000000000"}, "games": {"1000000000"}, "steps": {"0", "1000000000"},
-		"max-path": {"1000000000"}, "states": {"1000000000"}, "max-states": {"1000000000"},
+		"max-path": {"1000000000"}, "max-states": {"1000000000"}, "explore-states": {"1000000000"}, "exact-states": {"1000000000"}, "shield-states": {"1000000000"}, "skip-larger": {"1000000000"},
 		"size": {"1000000000"}, "rows": {"1000000000"}, "cols": {"1000000000"}, "max": {"1000000000"}, // checked by the game
 		// How far apart values of a reward may be, and how large a reward, depends on the model.
-		"width": large, "precision": large, "max-reward": large, "time": large,
+		"width": large, "sample-tolerance": large, "max-reward": large, "time": large,
 		"seed": {"0", "1000000000"}, // of 64 bits
 		// The first game is number 0, and a film may have no pauses.
 		"game": {"0", "1000000000"}, "delay": {"0s", "0"}, "refine": {"0", "1000000000"},
@@ -58,7 +58,7 @@ func TestHostileValues(t *testing.T) {
 	special := map[string][]string{
 		"strategies --max":   {"0", "1000000000"}, // 0: the game goes on
 		"export --precision": nil,                 // digits
-		"shield --states":    {"0", "1000000000"}, // 0 lists none
+		"shield --list":      {"0", "1000000000"}, // 0 lists none
 	}
 	// The words of a submitted command are for that command to refuse.
 	for _, place := range []string{"local", "slurm", "kubernetes", "any"} {

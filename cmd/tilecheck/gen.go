@@ -46,8 +46,8 @@ func (f sizeFlags) shape() (rows, cols int, err error) {
 
 type genCmd struct {
 	boardFlags `embed:""`
-	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
-	Model      string `help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy) or pomdp." default:"final" placeholder:"KIND"`
+	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
+	Model      string `name:"kind" aliases:"model" help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy) or pomdp." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
 	Spawn      string `help:"Who draws the cell of a new tile. cell (default, as in the thesis): the scheduler; for sampling. uniform, or module with draws: chance; for exact values, which are those of the game." placeholder:"SPAWN"`
 	updateFlag `embed:""`

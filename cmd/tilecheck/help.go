@@ -35,7 +35,7 @@ func (checkCmd) Help() string {
 
 func (crosscheckCmd) Help() string {
 	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engine native,native:exact,native:ci",
-		"tilecheck crosscheck --model die.prism --engine prism")
+		"tilecheck crosscheck --state-space die.prism --engine prism")
 }
 
 func (shieldCmd) Help() string {
@@ -141,7 +141,7 @@ func (policyCmd) Help() string {
 }
 
 func (exportStrategyCmd) Help() string {
-	return examples("tilecheck export-strategy random --size 2 --max 16 -o random.prism", "tilecheck export-strategy pref:left,up,down,right --size 2 --max 16 --explicit left --fractions")
+	return examples("tilecheck export-strategy random --size 2 --max 16 -o random.prism", "tilecheck export-strategy pref:left,up,down,right --size 2 --max 16 --explicit left --exact")
 }
 
 func (boundCmd) Help() string {
@@ -161,7 +161,7 @@ func (submitLocalCmd) Help() string {
 
 func (submitSlurmCmd) Help() string {
 	return examples(
-		"tilecheck submit slurm --time 30 -- compare --samples 1000000 --seed 1",
+		"tilecheck submit slurm --time-limit 30 -- compare --samples 1000000 --seed 1",
 		"tilecheck submit slurm --dry-run --partition main -- compare random --samples 1000000",
 	)
 }
@@ -193,7 +193,7 @@ func (imagePrismCmd) Help() string {
 	return examples("tilecheck image prism --from /opt/prism", "tilecheck image prism --from /opt/prism --tag prism:mine --base eclipse-temurin:21")
 }
 
-func (cleanCmd) Help() string { return examples("tilecheck clean", "tilecheck clean --all") }
+func (cleanCmd) Help() string { return examples("tilecheck clean", "tilecheck clean --running") }
 
 func (completionCmd) Help() string {
 	return examples("source <(tilecheck completion bash)", "tilecheck completion fish | source")
@@ -234,7 +234,7 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 
 // versionCmd is --version for those who write it as a command.
 type versionCmd struct {
-	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the version.

@@ -24,7 +24,7 @@ type imageCmd struct {
 }
 
 type imageListCmd struct {
-	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lists images.
@@ -83,7 +83,7 @@ func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
 type cleanCmd struct {
 	Dirs []string `arg:"" optional:"" name:"path" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
 
-	All bool `help:"Also the containers of runs that are still going on."`
+	All bool `name:"running" aliases:"all" help:"Also remove containers of runs that are still going on."`
 }
 
 // Run removes directories, files and containers, and says which.

@@ -17,7 +17,7 @@ import (
 
 type infoCmd struct {
 	spaceFlags `embed:""`
-	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

@@ -21,11 +21,11 @@ import (
 
 // lintCmd warns of what is likely a mistake.
 type lintCmd struct {
-	Files     []string     `arg:"" name:"file" help:"Models, properties files that use their constants, and folders: all models below them, each with its properties files as test pairs them." file:"some"`
+	Files     []string     `arg:"" name:"file" help:"Models, their properties files, and folders: all models below them, each with its properties files." file:"some"`
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	MaxStates int          `help:"Look at no more states (default: a million)." placeholder:"N"`
+	MaxStates int          `name:"explore-states" aliases:"max-states" help:"States to look at (default: 1000000)." placeholder:"N"`
 	Texts     bool         `help:"Look at the texts only, not at states."`
-	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`

@@ -163,6 +163,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 		kong.Name("tilecheck"),
 		kong.Description(description),
 		kong.ConfigureHelp(describe.HelpOptions()),
+		kong.ValueFormatter(describe.ValueHelp),
 		kong.Help(describe.PrintHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),

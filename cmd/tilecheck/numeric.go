@@ -11,18 +11,18 @@ import (
 
 // numericFlags say how the state space is built and its values are computed.
 type numericFlags struct {
-	Exact     bool      `help:"Compute with fractions: the value is the truth."`
-	Float     bool      `rare:"" help:"Iterate until a step is small, as other tools do by default: the value has no bounds, and --epsilon is the step (default 1e-6)."`
-	Epsilon   float64   `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
-	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Exact     bool      `help:"Compute in rational arithmetic: values are fractions."`
+	Float     bool      `rare:"" help:"Iterate until a step is below --epsilon (then 1e-6), as PRISM and Storm do by default: the value has no bounds."`
+	Epsilon   float64   `help:"Relative width of bounds (default: 1e-8)." want:"(0,0.1]" placeholder:"E"`
+	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
+	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 }
 
 // checkFlags say, for any model and property, which schedulers and states count, too.
 type checkFlags struct {
 	numericFlags `embed:""`
 
-	Fair    bool `rare:"" help:"Only fair schedulers: each choice of a state that is met infinitely often is made infinitely often."`
+	Fair    bool `rare:"" help:"Only fair schedulers: they make each choice of a state infinitely often that is visited infinitely often."`
 	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 }

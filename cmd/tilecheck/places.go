@@ -185,9 +185,12 @@ func (e *world) writeFile(name string, write func(io.Writer) error) error {
 	return atomicfile.WriteOr(name, e.onExit, write)
 }
 
-// writeSet writes files that belong together, all or none. The function gets what writes one of them; names are what
-// readers of the set call it, such as w for w.tra and w.lab.
-func (e *world) writeSet(names []string, files func(write func(name string, write func(io.Writer) error) error) error, stale ...string) error {
+// writeFile adds a file to a set.
+type writeFile = func(name string, write func(io.Writer) error) error
+
+// writeSet writes files that belong together, all or none: files adds them. names are the names of the set for its readers, such as
+// w for w.tra and w.lab.
+func (e *world) writeSet(names []string, files func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := files(func(name string, write func(io.Writer) error) error {
 		if isStdout(name) || e.split != nil {

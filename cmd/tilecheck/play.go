@@ -62,21 +62,21 @@ func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
 type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
-	sizeFlags  `embed:""`
-	Max        int  `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
-	On         bool `help:"Go on after a win until no move is legal."`
-	updateFlag `embed:""`
-	Games      int64   `help:"Games to play." default:"1000" placeholder:"N"`
-	Seed       *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers    int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	Alpha      float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
-	budgetFlag `embed:""`
-	State      string `aliases:"resume" help:"Keep finished games; a run that was killed goes on." placeholder:"FILE" file:"keep"`
-	Record     string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
+	sizeFlags       `embed:""`
+	Max             int  `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	On              bool `help:"Play on after a win until no move is legal."`
+	updateFlag      `embed:""`
+	Games           int64   `help:"Games to play." default:"1000" placeholder:"N"`
+	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers         int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	confidenceFlags `embed:""`
+	budgetFlag      `embed:""`
+	State           string `name:"checkpoint" aliases:"state,resume" help:"Keep finished games in FILE: the same command goes on after it was killed." placeholder:"FILE" file:"keep"`
+	Record          string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
 	shieldFlags `embed:""`
 	Within      *fraction `help:"With --shield: end with 2 unless the player is proven to win within E of optimal play." placeholder:"E"`
-	MaxStates   int       `rare:"" help:"With --shield: states of a player whose probability of winning is computed (default: a million)." placeholder:"N"`
+	MaxStates   int       `name:"shield-states" aliases:"max-states" rare:"" help:"With --shield: compute the probability of winning of a player with at most N states (default: 1000000)." placeholder:"N"`
 
 	Watch bool          `help:"Show one game instead, on a terminal as a film."`
 	Game  int64         `rare:"" help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
@@ -84,7 +84,7 @@ type playCmd struct {
 
 	Plot      string       `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
 	PlotScore string       `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
-	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag   `embed:""`
 	splitFlags `embed:""`
@@ -96,9 +96,9 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer cancel()
 	err := cmp.Or(
 		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers", "shard", "partial", "within", "max-states"),
-		env.alone("budget", "state", "record"),
-		env.without(c.Shield == nil, "without --shield", "within", "max-states"),
+		env.without(c.Watch, "with --watch", "games", "confidence", "alpha", "budget", "workers", "shard", "partial", "within", "shield-states"),
+		env.alone("budget", "checkpoint", "record"),
+		env.without(c.Shield == nil, "without --shield", "within", "shield-states"),
 	)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	case out.Games() == 0:
 		return noGame(ctx, out.End)
 	}
-	estimates, err := out.Estimates(stats.Confidence(c.Alpha))
+	estimates, err := out.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	switch {
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
-		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
+		return opt, usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
 	case c.Watch && c.Format != table.Text:
 		return opt, errOnlyText("--watch", c.Format)
 	case c.State != "" && c.Seed == nil:
@@ -241,7 +241,7 @@ func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate
 	if c.PlotScore == "" {
 		return failed
 	}
-	chart, err := curve.Chart(out, stats.Confidence(c.Alpha))
+	chart, err := curve.Chart(out, c.confidence(stats.DefaultConfidence))
 	if err == nil {
 		err = env.plot(c.PlotScore, chart)
 	}
@@ -264,7 +264,7 @@ func (e *world) state(path string) (place, version string, err error) {
 
 // errStateSeed is the error for games that nobody could go on with.
 func errStateSeed() error {
-	return usageError("--state needs --seed: without one every run draws another, and plays other games")
+	return usageError("--checkpoint needs --seed: without one every run draws another, and plays other games")
 }
 
 // noGame is the error of a run without any result.

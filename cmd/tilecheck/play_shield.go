@@ -15,10 +15,10 @@ import (
 // shieldFlags put players under a shield.
 type shieldFlags struct {
 	Shield   *fraction `help:"Allow only moves that lose at most D of the best winning probability of their board: 0.01 or 1/100." placeholder:"D"`
-	Relative bool      `help:"D is a share of the best probability."`
-	Total    bool      `help:"D is for the whole game: whoever obeys loses no more."`
+	Relative bool      `help:"With --shield: D is a fraction of the best probability."`
+	Total    bool      `help:"With --shield: the whole game loses at most D."`
 	Hide     bool      `help:"Show the player only what is allowed (default: replace other moves by a best one)."`
-	Solved   string    `help:"Optimal play, as tilecheck solve --out wrote it (default: solved in memory)." placeholder:"FILE" file:"in"`
+	Solved   string    `help:"Optimal play, a file of tilecheck solve --output (default: solved in memory)." placeholder:"FILE" file:"in"`
 }
 
 // shield returns the shield that is asked for, nil for none.

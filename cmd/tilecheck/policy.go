@@ -17,7 +17,7 @@ import (
 )
 
 type policyCmd struct {
-	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first." file:"in"`
+	Table        string `arg:"" optional:"" help:"File that tilecheck solve --output wrote; without one, the game is solved first." file:"in"`
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
 	Board        string       `help:"Print the value of a board and its moves: '2 . / 4 8'." placeholder:"BOARD"`

@@ -25,11 +25,11 @@ type reduceCmd struct {
 	Partition       string `help:"Reduce by the partition of a file, which is checked, and not by the coarsest one." placeholder:"FILE" file:"in"`
 	ExportPartition string `help:"Write the partition: the block of each state." placeholder:"FILE" file:"out"`
 
-	Exact     bool          `help:"Compute with fractions: the values are compared exactly."`
-	MaxStates int           `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount     `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
-	Timeout   time.Duration `help:"Limit of time." placeholder:"DURATION"`
-	Format    table.Format  `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Exact     bool          `help:"Compute in rational arithmetic: values are compared as fractions."`
+	MaxStates int           `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
+	Memory    byteCount     `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
+	Format    table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the sizes of the model and of its quotients.
@@ -46,7 +46,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	if c.Partition != "" && c.ExportPartition != "" {
 		return usageError("--partition is a partition that there is, and --export-partition writes one: want one of the two")
 	}
-	job.Method = runner.Exact
+	job.Method = runner.States
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
 	if c.Exact {
 		job.Numeric.Accuracy = result.Exact

@@ -29,11 +29,11 @@ type resolveCmd struct {
 	Uniform   bool   `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
 	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
-	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
+	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Output    string    `short:"o" help:"Model to write (default: standard output), or files of states: m.all, m.tra,sta,lab, m.umb, ..." placeholder:"FILE" file:"some"`
 
-	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
+	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
 // Run writes the model, once its states have shown that nothing is left to choose.

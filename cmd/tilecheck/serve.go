@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strconv"
@@ -26,10 +25,10 @@ type serveCmd struct {
 
 	Listen string        `help:"Address and port to listen on (default: localhost:8048, or the next free port)." placeholder:"ADDR"`
 	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
-	Table  []string      `help:"Tables that tilecheck solve wrote: hints on their boards are the probabilities of winning." placeholder:"FILE" file:"in"`
-	Limit  time.Duration `help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
+	Table  []string      `name:"solved" aliases:"table" help:"Optimal play, files of tilecheck solve --output: hints on their boards are probabilities of winning." placeholder:"FILE" file:"in"`
+	Limit  time.Duration `name:"timeout" aliases:"limit" help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 
-	MaxStates   int       `help:"Most states of a model." default:"20000000" placeholder:"N"`
+	MaxStates   int       `help:"Give up a state space with more states (default: no limit)." default:"20000000" placeholder:"N"`
 	Memory      byteCount `help:"Memory of the states of one model, such as 4GB." default:"4GB" placeholder:"SIZE"`
 	Engine      []string  `help:"Engines that experiments may ask besides ours: prism, storm." placeholder:"NAME"`
 	engineFlags `embed:""`
@@ -136,7 +135,7 @@ func openTables(ctx context.Context, names []string) (tables []*solve.Table, err
 			err = opened
 		}
 		if err == nil && !serve.Winning(t.Problem()) {
-			err = errors.Join(usageError("--table: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, t.Problem()), t.Close())
+			err = errors.Join(usageError("--solved: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, t.Problem()), t.Close())
 		}
 		if err != nil {
 			for _, t := range tables {
@@ -175,5 +174,5 @@ func (c *serveCmd) export(ctx context.Context, env *world) error {
 	if err := errors.Join(err, remove()); err != nil {
 		return err
 	}
-	return env.writeSet(nil, func(write func(string, func(io.Writer) error) error) error { return site.Export(c.Export, p, write) })
+	return env.writeSet(nil, func(write writeFile) error { return site.Export(c.Export, p, write) })
 }

@@ -32,10 +32,10 @@ type shieldCmd struct {
 	Total           bool         `help:"The threshold is for the loss of a whole path, which is proven."`
 	Output          string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, its states (.all, .umb, ...), or .json, Storm's format of schedulers." placeholder:"FILE" file:"some"`
 	ExportScheduler string       `help:"Write the worst scheduler that obeys (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`
-	States          int          `help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
-	MaxStates       int          `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory          byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
-	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	States          int          `name:"list" aliases:"states" help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
+	MaxStates       int          `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
+	Memory          byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

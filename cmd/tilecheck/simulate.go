@@ -16,7 +16,7 @@ import (
 )
 
 type simulateCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model, - or files of states (m.all, m.tra,sta, .drn, .umb)." file:"states"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM or JANI model, - (standard input), or exported states: m.all, m.tra,sta, m.drn, m.umb." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
 	typeFlags `embed:""`
@@ -35,7 +35,7 @@ type simulateCmd struct {
 	Rewards     bool     `help:"Show rewards."`
 	NoLoopCheck bool     `help:"Go on at a deterministic self-loop, which would repeat for ever."`
 
-	Board  bool         `help:"Draw the variables v_0, v_1, ... as a board of 2048."`
+	Board  bool         `name:"as-board" aliases:"board" help:"Draw the variables v_0, v_1, ... as a board of 2048."`
 	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`
 	Format table.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
 
@@ -58,9 +58,9 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 		env.without(!drawn, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
 		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
 		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
-		env.without(!c.Board, "without --board", "cols"),
+		env.without(!c.Board, "without --as-board", "cols"),
 		env.without(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
-		env.without(c.Board, "with --board", "format", "probs", "rewards"),
+		env.without(c.Board, "with --as-board", "format", "probs", "rewards"),
 	)
 	if err != nil {
 		return err

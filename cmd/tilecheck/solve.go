@@ -24,7 +24,7 @@ import (
 // problemFlags choose a game and what a player of it wants.
 type problemFlags struct {
 	boardFlags `embed:""`
-	Max        int      `help:"Tile that ends the game, 4 to 32768. One out of reach makes the game go on until it is lost." placeholder:"TILE"`
+	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
 	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves"`
 	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
 }
@@ -69,17 +69,17 @@ const minCollected = 64 << 20
 type solveFlags struct {
 	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: three quarters of what is free, then give up)." placeholder:"SIZE"`
 	Workers int           `rare:"" help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
+	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
 type solveCmd struct {
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
-	Out          string       `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE" file:"keep"`
+	Output       string       `short:"o" aliases:"out" help:"Write the values and best moves of all positions, for tilecheck policy." placeholder:"FILE" file:"keep"`
 	Resume       bool         `help:"Go on with the work of a run that was interrupted or killed."`
-	Worker       string       `rare:"" help:"Be one of several processes that solve a game together, such as 1/3: all with the same --out, on a shared disk." placeholder:"I/N"`
+	Worker       string       `rare:"" help:"Be process I of N that solve one game together, all with the same --output on a shared disk." placeholder:"I/N"`
 	Layers       bool         `help:"Print the number of positions of each sum of tiles."`
-	Format       table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format       table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run solves the game and prints what it is worth.
@@ -88,18 +88,18 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	if c.Out == "-" {
-		return usageError("--out is -, want a file: the result goes to standard output")
+	if c.Output == "-" {
+		return usageError("--output is -, want a file: the result goes to standard output")
 	}
-	if c.Resume && c.Out == "" {
-		return usageError("--resume without --out, want the file whose work is to go on")
+	if c.Resume && c.Output == "" {
+		return usageError("--resume without --output, want the file whose work is to go on")
 	}
 	if c.Worker != "" {
 		if opts.Process, err = shard.Parse(c.Worker); err != nil || opts.Process.Index > opts.Process.Of {
 			return usageError("--worker is %q, want one of a number of processes, such as 2/3", c.Worker)
 		}
-		if c.Out == "" {
-			return usageError("--worker without --out, want the file that the processes make together")
+		if c.Output == "" {
+			return usageError("--worker without --output, want the file that the processes make together")
 		}
 	}
 	ctx, cancel := c.apply(ctx, env, &opts)
@@ -147,8 +147,8 @@ func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options)
 }
 
 func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
-	if c.Out != "" {
-		return solve.SolveFile(ctx, c.Out, c.Resume, opts)
+	if c.Output != "" {
+		return solve.SolveFile(ctx, c.Output, c.Resume, opts)
 	}
 	if c.Memory == 0 {
 		return solve.InitialValue(ctx, opts, "")
@@ -163,19 +163,19 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 
 // explain adds what the user can do, and the exit code.
 func (c *solveCmd) explain(err error) error {
-	work := solve.WorkDir(c.Out)
+	work := solve.WorkDir(c.Output)
 	switch {
 	case errors.Is(err, solve.ErrExists):
 		return fmt.Errorf("%w: delete it, or add --resume to print what it is", err)
 	case errors.Is(err, solve.ErrUnfinished):
 		return fmt.Errorf("%w: add --resume to go on with it, or delete the directory", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		if c.Out != "" {
+		if c.Output != "" {
 			err = fmt.Errorf("%w: what is done is in %s, add --resume to go on", err, work)
 		}
 	}
 	if _, memory := errors.AsType[*solve.MemoryError](err); memory {
-		err = fmt.Errorf("%w: give --memory or --out for layers to go to disk", err)
+		err = fmt.Errorf("%w: give --memory or --output for layers to go to disk", err)
 	}
 	return limitError(err)
 }

@@ -27,9 +27,9 @@ type spaceFlags struct {
 	typeFlags   `embed:""`
 	dialectFlag `embed:""`
 
-	Exact          bool      `help:"Keep probabilities and rewards as fractions."`
-	MaxStates      int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory         byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Exact          bool      `help:"Rational arithmetic: probabilities and rewards stay fractions."`
+	MaxStates      int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
+	Memory         byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	NoFixDeadlocks bool      `help:"A deadlock is an error instead of an absorbing state."`
 }
 
@@ -92,7 +92,7 @@ func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, err
 	if err != nil {
 		return nil, err
 	}
-	return states.Space(ctx, c.Exact)
+	return states.Space(ctx, explicit.NoFractions) // of c.Exact it has them
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {

@@ -163,7 +163,7 @@ func (e *world) limits(ctx context.Context, time time.Duration, memory byteCount
 
 // timeFlag limits a command as a whole.
 type timeFlag struct {
-	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
+	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
 // insist ends the process when the command does not, although its context has ended.

@@ -76,7 +76,7 @@ type submitSlurmCmd struct {
 	shareFlags `embed:""`
 	Partition  string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
 	Account    string    `help:"Account." placeholder:"NAME"`
-	Time       string    `help:"Limit of time of a task, as for sbatch: 30, 2:00:00." placeholder:"TIME"`
+	Time       string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
 	Memory     byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
 	CPUs       int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
 	Sbatch     []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
@@ -274,7 +274,7 @@ func exactly(name string, flags map[string]*kong.Flag) bool {
 		return false
 	}
 	method := f.Target.String()
-	return method == string(runner.Exact) || method == "states" || method == "" && name == "check"
+	return method == string(runner.States) || method == "" && name == "check"
 }
 
 // dryRun prints the script that would be submitted.

@@ -22,7 +22,7 @@ type submitKubernetesCmd struct {
 	Context       string    `help:"Context of kubectl (default: the current one)." placeholder:"NAME"`
 	CPUs          int       `name:"cpus" help:"Processors of a pod (default: 1)." want:"[1,1024]" placeholder:"N"`
 	Memory        byteCount `help:"Memory of a pod, such as 4GB (default: 1GiB)." placeholder:"SIZE"`
-	Time          string    `help:"Limit of time of a pod: minutes, hours:minutes:seconds or days-hours." placeholder:"TIME"`
+	Time          string    `name:"time-limit" aliases:"time" help:"Time limit of a pod: minutes, hours:minutes:seconds or days-hours (default: none)." placeholder:"TIME"`
 	Tasks         int       `help:"Indices of the Job, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
 	Parallelism   int       `help:"Pods at a time (default: all)." want:"[1,100000]" placeholder:"N"`
 	RunAs         string    `help:"User of the pods, who writes to the directory (default: who submits)." placeholder:"UID:GID"`

@@ -30,22 +30,22 @@ type testCmd struct {
 	Flakes  float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
 	Shard   string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
 	Partial string  `rare:"" help:"Print nothing, and write what the part found; tilecheck merge prints what all parts found." placeholder:"FILE" file:"out"`
-	Balance string  `rare:"" help:"Parts that take equally long, by the times of a run, whose JSON lines these are (default: by a hash)." placeholder:"FILE" file:"in"`
+	Balance string  `rare:"" help:"Make shards that take equally long, by the times of an earlier run, a file of --jsonl (default: by a hash)." placeholder:"FILE" file:"in"`
 	Strict  bool    `help:"Fail also where something was not judged."`
 	Certify bool    `help:"Prove what native answers, and count it."`
 
 	QVBS      bool `rare:"" name:"qvbs" help:"The paths are directories of the Quantitative Verification Benchmark Set (QComp): every case with a reference is a test."`
-	MaxStates int  `rare:"" help:"Leave out what has more states, by the set's own numbers (with --qvbs)." placeholder:"N"`
+	MaxStates int  `name:"skip-larger" aliases:"max-states" rare:"" help:"With --qvbs: skip cases with more states, by the numbers of the set (default: none is skipped)." placeholder:"N"`
 
 	Title string `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
-	Format   table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format   table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	JUnit    string       `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
 	Markdown string       `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE" file:"out"`
 	HTML     string       `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`
 	JSONL    string       `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE" file:"out"`
 	GitHub   bool         `name:"github" help:"Also print annotations for GitHub Actions."`
-	Baseline string       `help:"Say what changed since a run, whose JSON lines these are." placeholder:"FILE" file:"in"`
+	Baseline string       `help:"Compare with an earlier run: the file that --jsonl wrote." placeholder:"FILE" file:"in"`
 }
 
 // Run runs the suite and prints the report.
@@ -94,8 +94,8 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 // selection finds what is to be run, and checks the flags that are about it.
 func (c *testCmd) selection(env *world) (*selection.Selection, error) {
 	if err := cmp.Or(
-		env.without(!c.QVBS, "without --qvbs", "max-states"),
-		env.without(c.QVBS, "with --qvbs", "match", "all", "suite", "no-config"),
+		env.without(!c.QVBS, "without --qvbs", "skip-larger"),
+		env.without(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
 	); err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (c *testCmd) rerun(engines, id string) string {
 		words []string
 	}{
 		{c.Match, []string{"--match"}},
-		{c.All, []string{"--all"}},
+		{c.All, []string{"--pair-all"}},
 		{c.NoConfig, []string{"--no-config"}},
 		{c.QVBS, []string{"--qvbs"}},
 		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
@@ -242,16 +242,15 @@ func readLines(flag, file string) (*report.TestReport, error) {
 	return report.ReadJSONLines(bufio.NewReader(f), file)
 }
 
-// write prints the report, and writes it to the files asked for. What cannot be
-// written does not keep the others from it.
+// write prints the report and writes its files. If one of them cannot be written, the others are.
 func (c *testCmd) write(env *world, rep *report.TestReport, changed *report.Baseline) error {
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
+// writeFiles writes all files before it replaces the old ones.
 func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	opt := env.reportOptions()
-	var errs []error
-	for _, x := range []struct {
+	reports := []struct {
 		file  string
 		write func(io.Writer) error
 	}{
@@ -259,12 +258,17 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, table.Markdown, rep, opt) }},
 		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
-	} {
-		if x.file != "" {
-			errs = append(errs, env.writeFile(x.file, x.write))
-		}
 	}
-	return errors.Join(errs...)
+	var errs []error
+	err := env.writeSet(nil, func(write writeFile) error {
+		for _, x := range reports {
+			if x.file != "" {
+				errs = append(errs, write(x.file, x.write))
+			}
+		}
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Baseline) error {

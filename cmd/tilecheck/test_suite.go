@@ -21,20 +21,20 @@ type suiteFlags struct {
 	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)." file:"some"`
 
 	Match    bool     `rare:"" help:"Pair files as prism-auto -m: the name of the properties file begins with that of the model (default: by name if there is a model of that name, else with every model of the directory)." xor:"pairing"`
-	All      bool     `rare:"" help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
+	All      bool     `name:"pair-all" aliases:"all" rare:"" help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
 	Suite    []string `help:"Only these suites of tilecheck.yaml." placeholder:"NAME"`
 	NoConfig bool     `rare:"" help:"Do not read tilecheck.yaml."`
 
 	Const   []string      `help:"Constants, instead of those of .args files: a=1,b=2." sep:"none" placeholder:"DEFS"`
-	Timeout time.Duration `help:"Limit of time of one run (default: 5 minutes for PRISM and Storm)." placeholder:"DURATION"`
-	Memory  byteCount     `rare:"" help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
+	Timeout time.Duration `help:"Time limit of one run (default: 5m for PRISM and Storm, none for native)." placeholder:"DURATION"`
+	Memory  byteCount     `rare:"" help:"Memory limit of one run, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Seed    *uint64       `help:"Seed (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
 	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
 }
 
 // runFlags say what a suite runs on, and whether it has to.
 type runFlags struct {
-	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm, or native:exact, native:float, native:proven (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
+	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm; :bounded, :exact, :float or :proven says how, as native:exact (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
 	Cache   string   `rare:"" help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
 	NoCache bool     `help:"Run everything, and keep nothing."`
 

@@ -64,7 +64,7 @@ func (c *checkCmd) witness(env *world, job *runner.Job) error {
 		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
 	switch {
-	case job.Method != runner.Exact || c.Engine != native.Name:
+	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--witness is for the state space of the native engine, want --method states --engine native")
 	case c.ExportScheduler != "":
 		return usageError("--witness and --export-scheduler exclude each other")

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +124,54 @@ func TestDocumented(t *testing.T) {
 	for _, a := range areas {
 		if !strings.Contains(string(page), "`"+a.name+"`") {
 			t.Errorf("docs/architecture.md does not name the area %s", a.name)
+		}
+	}
+}
+
+// takers lists the files and folders that look at the nodes of property operators, and why they do not ask prism/logic.
+var takers = map[string]string{
+	"prism/sema":                "makes the nodes",
+	"prism/logic":               "takes them apart for all others",
+	"prism/jani/property.go":    "makes the nodes",
+	"prism/digital/rewrite.go":  "copies all nodes",
+	"bridge/given_states.go":    "copies all nodes",
+	"bridge/decompose.go":       "names reward structures",
+	"bridge/deadlock.go":        "looks for R anywhere in a file",
+	"runner/dialect.go":         "looks for R anywhere in a file",
+	"runner/plan.go":            "looks for times anywhere in a property",
+	"editor/names.go":           "looks for names of reward structures",
+	"verify/validity/beside.go": "looks for names of reward structures",
+}
+
+var takesApart = regexp.MustCompile(`(case|\.\() *\*?(sema|syntax)\.(Prob|Temporal|Reward|Steady|Multi|Filter)\b`)
+
+// TestPropertiesAreTakenApartOnce checks that engines ask prism/logic what a property is.
+func TestPropertiesAreTakenApartOnce(t *testing.T) {
+	found := make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !takesApart.Match(text) {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
+		for taker := range takers {
+			if within(name, taker) {
+				found[taker] = true
+				return nil
+			}
+		}
+		t.Errorf("%s looks at the nodes of property operators: ask prism/logic", name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for taker := range takers {
+		if !found[taker] {
+			t.Errorf("%s no longer looks at the nodes of property operators: remove it from the list", taker)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package foreign
 
 import (
+	"math/big"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,6 +166,7 @@ func (l *line) read(args []string) int {
 	for word := range strings.FieldsSeq(s.Words) {
 		for i, x := range given {
 			word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"}", ours(name, x))
+			word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"-}", complement(x))
 		}
 		if strings.HasPrefix(s.Words, "{") {
 			l.files = append(l.files, word)
@@ -176,6 +178,16 @@ func (l *line) read(args []string) int {
 		}
 	}
 	return n
+}
+
+// complement is 1 - x of a decimal number: PRISM has error probabilities where we have confidences.
+func complement(x string) string {
+	r, ok := new(big.Rat).SetString(x)
+	if !ok {
+		return x
+	}
+	digits, _ := r.FloatPrec()
+	return r.Sub(big.NewRat(1, 1), r).FloatString(digits)
 }
 
 // nameOf is the name of a switch, without dashes, a value and options behind a colon.

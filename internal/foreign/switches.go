@@ -49,7 +49,7 @@ func arguments(words string) string {
 	if words == "" {
 		return ""
 	}
-	return " " + strings.NewReplacer("{1}", "ARGUMENT", "{2}", "FILE").Replace(words)
+	return " " + strings.NewReplacer("{1}", "ARGUMENT", "{1-}", "1-ARGUMENT", "{2}", "FILE").Replace(words)
 }
 
 // byName are the switches by all their names.
@@ -170,7 +170,7 @@ func Switches() []Switch {
 	words("sim", 0, "", "--method sim")
 	words("simmethod", 1, "", "--method {1}")
 	words("simsamples", 1, "", "--samples {1}")
-	words("simconf", 1, "", "--alpha {1}")
+	words("simconf", 1, "", "--confidence {1-}")
 	words("simwidth", 1, "", "--width {1}")
 	words("simapprox", 1, "", "--width {1}")
 	words("simpathlen", 1, "", "--max-path {1}")
@@ -199,7 +199,7 @@ func Switches() []Switch {
 	words("exportdot", 1, "export", "-o {1}.dot")
 	words("exportsteadystate exportss exporttransient exporttr", 1, "distribution", "-o {1}")
 	add("exportmatlab", Switch{Words: "--matlab", Modifies: true})
-	add("exportrows", Switch{Words: "--rows", Modifies: true})
+	add("exportrows", Switch{Words: "--distribution-rows", Modifies: true})
 	add("noexportheaders", Switch{Words: "--no-headers", Modifies: true})
 	add("exportmodelprecision digits", Switch{Takes: 1, Words: "--precision {1}", Modifies: true})
 	absent("exportproplabels", 1, "want export -o m.lab --props FILE --only-props-labels")

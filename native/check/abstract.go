@@ -11,10 +11,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxPropositions is how many different state formulas a path formula may have.
+// maxPropositions limits the number of different state formulas in a path formula: a letter has 64 bits.
 const maxPropositions = 64
 
-// abstraction is a path formula over propositions, which are sets of states.
+// abstraction translates a path formula to one over propositions, which are sets of states.
 type abstraction struct {
 	*evaluation
 	root    sema.Expr
@@ -22,8 +22,7 @@ type abstraction struct {
 	letters *letters // once all sets are known
 }
 
-// formula abstracts a path formula from its maximal state formulas, which it
-// evaluates in all states.
+// formula translates a path formula. Its maximal state formulas become propositions.
 func (a *abstraction) formula(x sema.Expr) (*automata.Formula, error) {
 	p := logic.PathOf(x)
 	f, err := a.positive(p)

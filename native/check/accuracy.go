@@ -116,7 +116,7 @@ func (c *Checker) exactOnly(ctx context.Context, p *Property, v *result.Verdict)
 // most half as many states.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, p *Property, v *result.Verdict, work int) (*outcome, error) {
 	n, unlimited := m.space.Model().NumStates(), precision{exact: true, epsilon: c.opts.Epsilon}
-	if n > quotientStates || c.valued || c.wanted != nil || m.space.Closed() {
+	if n > quotientStates || c.wantsValues || c.wanted != nil || m.space.Closed() {
 		return c.attempt(ctx, m, unlimited, p)
 	}
 	limited := unlimited
@@ -158,7 +158,7 @@ func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Ver
 	bounds := precision{epsilon: c.opts.epsilon()}
 	m := c.bounds
 	best, err := c.attempt(ctx, m, bounds, p)
-	if errors.Is(err, errMixed) { // bounds of values, but weights that are fractions
+	if errors.Is(err, errNeedsFractions) { // bounds of values, but weights that are fractions
 		if m, err = c.fractions(ctx); err != nil {
 			return err
 		}
@@ -261,12 +261,15 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exact != nil {
 		return c.exact, nil
 	}
+	normalise := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
+	if normalise && c.bounds.space.Normalised() { // it has fractions, read from files
+		return c.bounds, nil
+	}
 	if c.bounds.space.Closed() {
 		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
 	s, err := explicit.Build(ctx, c.compiled, explicit.Options{
-		Exact: true, Workers: c.opts.Workers,
-		Normalise: c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP,
+		Exact: true, Workers: c.opts.Workers, Normalise: normalise,
 	})
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	}
 	if sema.Stateless(x) { // errors in other states do not matter
 		v, bound, err := e.plainProperty(x)
-		return v, bound, e.placed(err)
+		return v, bound, e.withPosition(err)
 	}
 	switch constant := f.Kind == logic.Filter && !f.Prints(); {
 	case x.Type() == sema.Bool:

@@ -49,13 +49,13 @@ func (a *Automaton) Write(w io.Writer) error {
 // returns a strategy that attains the bound on the player's bad side: the lower one of a
 // maximum. Where there is none, an error says why.
 func (c *Checker) Automaton(ctx context.Context, p *Property) (*Automaton, result.Verdict, error) {
-	c.played = nil
+	c.lastBeliefs = nil
 	v := c.Check(ctx, p)
-	switch b := c.played; {
+	switch b := c.lastBeliefs; {
 	case v.Err != nil:
 		return nil, v, v.Err
 	case c.bounds.space.Program().Type != syntax.POMDP || b == nil || b.strategy == nil || len(b.strategy.Nodes) == 0:
-		return nil, v, unscheduled(p, p.X, "found no single choice of strategies to make, want P or R with F or U from one state")
+		return nil, v, noScheduler(p, p.X, "found no single choice of strategies to make, want P or R with F or U from one state")
 	default:
 		return c.automaton(p, b), v, nil
 	}
@@ -63,7 +63,7 @@ func (c *Checker) Automaton(ctx context.Context, p *Property) (*Automaton, resul
 
 // automaton names what a controller has by numbers.
 func (c *Checker) automaton(p *Property, b *beliefs) *Automaton {
-	m, seen := c.exact, c.exact.seen
+	m, seen := c.exact, c.exact.observations
 	out := &Automaton{Property: p.Text, States: b.chain}
 	for _, o := range m.space.Program().Observables {
 		out.Observables = append(out.Observables, o.Name)

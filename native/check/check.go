@@ -16,33 +16,31 @@ import (
 
 // Options says how to compute. The zero value is the default: bounds.
 type Options struct {
-	// Accuracy is what is wanted: Exact computes with fractions and refuses
-	// what has none, Estimated stops iterations as other tools do, everything
-	// else gives bounds.
+	// Accuracy is the accuracy that is asked for. Exact computes fractions, and refuses values that have none; Estimated
+	// ends iterations by the change of the values, as other tools do; all others give bounds.
 	Accuracy result.Accuracy
-	// Epsilon is the relative width of the bounds wanted; 0 is solve's default.
+	// Epsilon is the relative width of the bounds; 0 is solve's default.
 	Epsilon float64
 	// MaxSweeps limits iterations; 0 is solve's default.
 	MaxSweeps int
-	// ExactStates is the greatest number of states for which fractions are
-	// tried where bounds do not decide; 0 is 20,000, a negative one never.
+	// ExactStates is the greatest number of states for which fractions are tried if bounds do not decide the property; 0 is
+	// 20,000, a negative number means never.
 	ExactStates int
 	// Workers is as in explicit.Options.
 	Workers int
 	// Fair restricts the schedulers of an MDP to fair ones.
 	Fair bool
-	// Progress is told how far the computation of a property is.
+	// Progress is called with the progress of the computation.
 	Progress func(progress.Progress)
-	// Answered is told every answer of Check, before more is made of it.
+	// Answered is called with each answer of Check, before the caller adds anything to it.
 	Answered func(*result.Verdict)
 	// Beliefs is as in belief.Options, for partially observable models.
 	Beliefs int
-	// Solver is asked for bounds first, if there is one; nil is package solve.
+	// Solver, unless nil, is asked for bounds before package solve is.
 	Solver Solver
 }
 
-// Solver computes bounds for the model of the space, as package solve does, where somebody
-// has a use for them. nil values are none: then package solve is asked.
+// Solver computes bounds as package solve does. If it returns no values, package solve is asked.
 type Solver interface {
 	Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error)
 	ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error)
@@ -63,36 +61,30 @@ func (o Options) exactStates() int {
 	return o.ExactStates
 }
 
-// Property is a property to check. Program is the one that
-// sema.Properties.Instantiate returned with it: it has the labels of the
-// properties file. File names that file in diagnostics.
-type Property struct {
-	sema.Property
-	Program *sema.Program
-	File    string
-}
+// Property is a property to check.
+type Property = logic.Property
 
 // Checker checks properties of one state space. It keeps what several
 // properties need and is not safe for concurrent use.
 type Checker struct {
-	compiled *compile.Model
-	opts     Options
-	bounds   *model // doubles
-	exact    *model // fractions; nil until needed
-	wanted   *wanted
-	played   *beliefs // of the last answer
-	// valued says that the values in all states are wanted, and values has them.
-	valued bool
-	values *StateValues
+	compiled    *compile.Model
+	opts        Options
+	bounds      *model // with float64 weights
+	exact       *model // with fractions; nil until they are needed
+	wanted      *wantedScheduler
+	lastBeliefs *beliefs // of the last answer
+	// wantsValues says that Values asks for the values in all states, which are stored in values.
+	wantsValues bool
+	values      *StateValues
 }
 
-// model is a space with what was derived from it.
+// model is a state space with what was derived from it.
 type model struct {
 	space   *explicit.Space
 	graph   *sparse.Graph
 	rewards map[int]*sparse.Reward
-	// seen has what a partially observable model shows, once that was asked for.
-	seen *explicit.Observations
+	// observations of a partially observable model; nil until they are needed.
+	observations *explicit.Observations
 }
 
 func newModel(s *explicit.Space) *model {
@@ -105,7 +97,7 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 		return r, nil
 	}
 	r, err := m.space.Reward(index)
-	if err != nil { // what there is of it is not kept: it has no value
+	if err != nil {
 		return nil, err
 	}
 	m.rewards[index] = r
@@ -115,8 +107,8 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 // Reward returns the rewards of a structure, which are evaluated once.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
-// New returns a checker of a space that was built from a model. The space may be
-// exact; otherwise an exact one is built when it is needed.
+// New returns a checker of a space that was built from a model. If the space is not exact, an exact one is built when it is
+// needed.
 func New(m *compile.Model, s *explicit.Space, opts Options) *Checker {
 	c := &Checker{compiled: m, opts: opts}
 	if s.Model().Exact() && !s.Normalised() {
@@ -134,7 +126,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	start := time.Now()
 	m := c.bounds.space.Model()
 	v := result.Verdict{
-		Property: p.Text, Name: p.Name, Method: "exact", Resolution: c.resolution(p.X),
+		Property: p.Text, Name: p.Name, Method: "states", Resolution: c.resolution(p.X),
 		States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
 	v.Warnings = append(v.Warnings, c.bounds.space.Warnings()...)
@@ -149,8 +141,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	return v
 }
 
-// resolution says how a property resolves nondeterminism, as far as that is the
-// business of its outermost operator.
+// resolution returns how the outermost operator of a property resolves nondeterminism.
 func (c *Checker) resolution(x sema.Expr) result.Resolution {
 	switch m := c.bounds.space.Model(); {
 	case c.bounds.space.Overlaps() > 0:
@@ -175,7 +166,7 @@ func resolutionOf(t sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns which schedulers an operator speaks about, as sema says it.
+// direction returns the schedulers that an operator is about; false if a query names none.
 func direction(t sema.Threshold, some bool) (solve.Direction, bool) {
 	least, ok := t.Least(some)
 	if least {

@@ -14,8 +14,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// cost is one bound on what a path costs, in units: what leaving a state by a move
-// costs, and the interval in which the sum must be when the goal is reached.
+// cost is one bound on the cost of a path, in units: the cost of each move, and the interval in which the sum must be when
+// the target is reached.
 type cost struct {
 	state []int // nil for none
 	move  []int // of choices in an MDP, of transitions in a Markov chain; nil for none
@@ -26,15 +26,12 @@ type cost struct {
 	most int
 }
 
-// costBounded returns the extremal probability of F or U with bounds on costs: that of
-// reaching, in the product of the model with what was spent, a goal within the bounds.
-// What is spent beyond an upper bound is spent for ever; what is spent beyond a lower one
-// need not be counted. Rewards are whole multiples of some unit, their greatest common
-// divisor, so that the product has finitely many states; they are fractions, whatever
-// the probabilities are. As for R[F], what the goal earns is not spent.
+// costBounded returns the extremal probability of F or U with bounds on costs: the probability to reach, in the product of
+// the model with the costs so far, a target within the bounds. Costs beyond an upper bound stay beyond it, and costs beyond
+// a lower bound need not be counted. Rewards are multiples of a unit, their greatest common divisor, so that the product is
+// finite; they are fractions, whatever the probabilities are. As for R [ F ], the reward of the target does not count.
 //
-// Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003);
-// the syntax and its meaning are Storm's.
+// Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, error) {
 	if i := slices.IndexFunc(p.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
 		return e.markovUntil(p, &p.Costs[i], dir)
@@ -57,7 +54,7 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	}
 	var costs []cost
 	for _, c := range p.Costs {
-		k, err := e.cost(p, c)
+		k, err := e.costOf(p, c)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +66,7 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 			return e.solved(v, err)
 		}
 	}
-	b := &spender{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
+	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	begin, goal, err := b.build(e.domain())
 	switch why := e.ctx.Err(); {
 	case err != nil && why != nil:
@@ -92,8 +89,8 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	return out, nil
 }
 
-// budgetOf is the budget of the choices of a model, where there is one, which has no lower
-// bound and does not differ by where a choice leads.
+// budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
+// of a choice does not depend on its target.
 func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
 		return out, false
@@ -123,8 +120,8 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 // maxSpent is the greatest number of units that are counted.
 const maxSpent = 1 << 30
 
-// cost turns a bound into whole numbers.
-func (e *evaluation) cost(p *logic.Path, c sema.Cost) (cost, error) {
+// costOf converts a bound to whole numbers.
+func (e *evaluation) costOf(p *logic.Path, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
@@ -157,13 +154,12 @@ func (e *evaluation) cost(p *logic.Path, c sema.Cost) (cost, error) {
 	return out, nil
 }
 
-// units returns the least whole number of units that a lower bound allows, or the
-// greatest that an upper one does.
+// units returns the least number of units that a lower bound allows, or the greatest that an upper bound allows.
 func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
 	v, exact, err := sema.EvalExact(x, nil)
 	switch {
 	case err != nil:
-		return 0, e.placed(err)
+		return 0, e.withPosition(err)
 	case !exact:
 		return 0, e.unsupported(x, "found a reward bound that is not a fraction")
 	case v.Rat.Sign() < 0:
@@ -186,7 +182,7 @@ func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int,
 	return int(n.Int64()), nil
 }
 
-// divisor returns the greatest fraction of which all are whole multiples, 1 if all are zero.
+// divisor returns the greatest common divisor of the fractions; 1 if all are 0.
 func divisor(lists ...[]*big.Rat) *big.Rat {
 	num, denom := new(big.Int), big.NewInt(1)
 	seen := map[*big.Rat]bool{}
@@ -210,7 +206,7 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(num, denom)
 }
 
-// inUnits counts units; more than are ever counted are one number.
+// inUnits converts fractions to numbers of units, up to maxSpent+1.
 func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	out := make([]int, len(list))
 	for i, r := range list {
@@ -225,8 +221,8 @@ func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	return out
 }
 
-// spender builds the product of a model with what was spent.
-type spender struct {
+// costProductBuilder builds the product of a model with the costs so far.
+type costProductBuilder struct {
 	ctx         context.Context
 	model       *sparse.Model
 	left, right *sparse.Set
@@ -246,9 +242,9 @@ const (
 // maxSpending is the greatest number of states of a product.
 const maxSpending = 1 << 26
 
-// build makes the part that can be reached from states of the model with nothing spent,
-// and returns where each of them is, and the goal.
-func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
+// build builds the states that are reached from the given states of the model without costs. It returns their numbers in the
+// product, and the target states.
+func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
 	m := b.model
 	b.packed = make([]uint64, 1+len(b.costs)/2)
 	b.states = explicit.NewNumbering(len(b.packed))
@@ -256,7 +252,7 @@ func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err
 	begin = make([]uint32, m.NumStates())
 	spent := make([]uint32, len(b.costs))
 	for s := range from.All() {
-		begin[s] = b.place(uint32(s), spent)
+		begin[s] = b.index(uint32(s), spent)
 	}
 	for i := 0; i < b.states.Len(); i++ { // the list grows
 		if i&0xfff == 0 && b.ctx.Err() != nil {
@@ -276,8 +272,8 @@ func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err
 	return begin, goal, nil
 }
 
-// place returns the state of the product where a state of the model is come to.
-func (b *spender) place(s uint32, spent []uint32) uint32 {
+// index returns the number of the state of the product for a state of the model and the costs so far.
+func (b *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	within, open := true, b.left.Has(int(s))
 	for i, c := range b.costs {
 		n := int(spent[i])
@@ -302,11 +298,13 @@ func (b *spender) place(s uint32, spent []uint32) uint32 {
 	return uint32(b.states.Add(b.packed))
 }
 
-// value is number k of a state: that in the model, or what was spent.
-func (b *spender) value(i, k int) uint32 { return uint32(b.states.At(i)[k/2] >> (32 * (k % 2))) }
+// value returns number k of a state of the product: 0 is the state of the model, the others are the costs.
+func (b *costProductBuilder) value(i, k int) uint32 {
+	return uint32(b.states.At(i)[k/2] >> (32 * (k % 2)))
+}
 
 // expand appends the choices of a state of the product.
-func (b *spender) expand(i int) {
+func (b *costProductBuilder) expand(i int) {
 	m := b.model
 	s := int(b.value(i, 0))
 	b.rows.State()
@@ -328,12 +326,12 @@ func (b *spender) expand(i int) {
 			for k := range b.costs {
 				now[k] = b.costs[k].after(spent[k], s, move)
 			}
-			return b.place(m.Target[t], now)
+			return b.index(m.Target[t], now)
 		})
 	}
 }
 
-// after adds what leaving state s by a move costs.
+// after returns the costs after leaving state s by a move.
 func (c *cost) after(spent uint32, s, move int) uint32 {
 	sum := int(spent) + c.every
 	if c.state != nil {

@@ -22,20 +22,20 @@ type evaluation struct {
 	// opts are the options of package solve for the operator that is being evaluated.
 	opts solve.Options
 	// wanted is the scheduler that is asked for; nil for none.
-	wanted *wanted
+	wanted *wantedScheduler
 }
 
 // request is what is evaluated, and how. It does not change.
 type request struct {
-	ctx    context.Context
-	p      *Property
-	exact  bool   // with fractions
-	mixed  bool   // bounds are allowed where a value has no fraction
-	solver Solver // computes bounds before package solve does; nil for none
+	ctx           context.Context
+	p             *Property
+	exact         bool   // with fractions
+	boundsAllowed bool   // bounds are allowed where a value has no fraction
+	solver        Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
 	// valued says that the values in all states are asked for.
-	valued bool
+	wantsValues bool
 	// budget is the number of beliefs.
 	budget int
 }
@@ -82,7 +82,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Prope
 	e := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, p: p, exact: how.exact, mixed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, valued: c.valued,
+			ctx: ctx, p: p, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
 			budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
@@ -93,7 +93,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Prope
 		},
 	}
 	if c.wanted != nil {
-		e.wanted = &wanted{operator: c.wanted.operator}
+		e.wanted = &wantedScheduler{operator: c.wanted.operator}
 	} else if !how.exact && c.opts.Accuracy == result.Bounded {
 		e.solver = c.opts.Solver
 	}

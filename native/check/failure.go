@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"fmt"
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
@@ -93,7 +92,7 @@ func classify(f *result.Failure, err error) *result.Failure {
 }
 
 func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
-	return &result.Failure{Class: class, Message: fmt.Sprintf(format, args...), File: e.p.File, Pos: at}
+	return result.Refuse(e.p, class, at, format, args...)
 }
 
 func (e *evaluation) unsupported(x sema.Expr, format string, args ...any) error {

@@ -196,7 +196,7 @@ func (e *evaluation) count(f *logic.Formula, set *sparse.Set) (*numbers, error) 
 	if err != nil {
 		return nil, err
 	}
-	if !set.Intersect(t.open()).Empty() {
+	if !set.Intersect(t.unknown()).Empty() {
 		return nil, &undecided{f.X.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
 	}
 	return e.constant(fraction(big.NewRat(int64(set.Intersect(t.yes).Count()), 1)), result.Exact), nil

@@ -23,13 +23,13 @@ func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
 	return e.numbers(x)
 }
 
-// states evaluates a state formula whose value must be known wherever it is needed.
+// states evaluates a state formula. Its value must be known in all states in which it is needed.
 func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 	t, err := e.truth(x)
 	if err != nil {
 		return nil, err
 	}
-	if open := t.open().Intersect(e.domain()); !open.Empty() {
+	if open := t.unknown().Intersect(e.domain()); !open.Empty() {
 		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 	}
 	return t.yes, nil
@@ -39,7 +39,7 @@ func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 func (e *evaluation) truth(x sema.Expr) (truth, error) {
 	if sema.Stateless(x) {
 		t, err := e.plainTruth(x)
-		return t, e.placed(err)
+		return t, e.withPosition(err)
 	}
 	return once(e, e.shared.truths, x, e.newTruth)
 }
@@ -83,8 +83,8 @@ func (e *evaluation) label(f *logic.Formula) (truth, error) {
 	return e.truth(e.p.Program.Labels[f.Index].X)
 }
 
-// placed says in which file an expression has no value.
-func (e *evaluation) placed(err error) error {
+// withPosition adds the file of an expression to the error that it has no value.
+func (e *evaluation) withPosition(err error) error {
 	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
 		return err
 	}
@@ -231,7 +231,7 @@ func (e *evaluation) bound(f *logic.Formula) (number, error) {
 func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 	v, err := sema.Enclose(x, nil)
 	if err != nil {
-		return number{}, e.placed(err)
+		return number{}, e.withPosition(err)
 	}
 	if v.Exact && v.Rat != nil {
 		return fraction(v.Rat), nil
@@ -246,7 +246,7 @@ func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 	if sema.Stateless(x) {
 		v, err := e.plainNumbers(x)
-		return v, e.placed(err)
+		return v, e.withPosition(err)
 	}
 	return once(e, e.shared.numbers, x, e.newNumbers)
 }

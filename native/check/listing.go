@@ -13,12 +13,11 @@ import (
 // mostListed is the number of values in a listing at most.
 const mostListed = 1000
 
-// list notes the values in the states of a filter that prints, in PRISM's order
-// of the states; print leaves out zeros and false. value returns that of a state,
-// and whether it is such a one.
+// addListing adds the values in the states of a filter that prints, in PRISM's order of the states. print leaves out 0 and
+// false; value returns the value of a state and whether it is one of these.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
-func (e *evaluation) list(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
+func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
 	if f.Op == "store" {
 		return
 	}
@@ -42,10 +41,10 @@ func (e *evaluation) list(f *logic.Formula, set *sparse.Set, value func(state in
 }
 
 func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
-	if e.keep(set, t.spread) {
+	if e.keepValues(set, t.values) {
 		return
 	}
-	e.list(f, set, func(s int) (result.Value, bool) {
+	e.addListing(f, set, func(s int) (result.Value, bool) {
 		if !t.yes.Has(s) && !t.no.Has(s) {
 			return result.Value{}, false
 		}
@@ -54,10 +53,10 @@ func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
 }
 
 func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) {
-	if e.keep(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
+	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
 		return
 	}
-	e.list(f, set, func(s int) (result.Value, bool) {
+	e.addListing(f, set, func(s int) (result.Value, bool) {
 		n := v.at(s)
 		return value(n, f.X.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
 	})

@@ -53,7 +53,7 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 		return nil, err
 	}
 	if scheduled {
-		if e.wanted.controller, err = e.remembering(&reading{auto: p.auto, letters: a.letters}); err != nil {
+		if e.wanted.controller, err = e.automatonController(&automatonReader{auto: p.auto, letters: a.letters}); err != nil {
 			return nil, err
 		}
 	}
@@ -80,11 +80,11 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 			return nil, err
 		}
 	}
-	starts := make([]start, len(a.letters.of))
+	starts := make([]productState, len(a.letters.of))
 	for s, i := range a.letters.of {
-		starts[s] = start{uint32(s), first[i]}
+		starts[s] = productState{uint32(s), first[i]}
 	}
-	return multiply(a.ctx, a.graph.Model, auto, a.letters, starts)
+	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
 // large names the formula where its automaton is too large.
@@ -111,8 +111,8 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 		return nil, a.large(err)
 	}
 	reached := p.ExistsUntil(p.all(), goal)
-	out := sparse.NewSet(len(p.begin))
-	for s, i := range p.begin {
+	out := sparse.NewSet(len(p.startStates))
+	for s, i := range p.startStates {
 		if reached.Has(int(i)) {
 			out.Add(s)
 		}

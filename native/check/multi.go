@@ -27,24 +27,22 @@ type objective struct {
 	form  form
 	query bool
 	bound *big.Rat // unless query
-	// least says that the value is to be great: at least bound, or maximal. It
-	// holds for every probability: one that is to be small is that of the
-	// negation, and inverse is set.
-	least, inverse bool
+	// great says that a large value is wanted: at least bound, or a maximum. It is set for every path formula: if a small
+	// probability is wanted, inverse is set, and the objective is the negated formula.
+	great, inverse bool
 
-	// until, negated if so asked: status remembers whether it is decided.
+	// An until objective: left U right, or the negation of that.
 	left, right *sparse.Set
 	negated     bool
-	// recurring: a set to be visited infinitely often; lasting: not to be left
-	// from some time on.
+	// The set that a recurring objective visits infinitely often, and in which a lasting one stays from some time on.
 	set *sparse.Set
-	// linear: any other path formula, which an automaton reads.
-	reads *reading
-	// rewards: of the first steps, or all if that is negative. upper are bounds of what
-	// can be had of it in each state of the product, once they are needed.
-	reward *sparse.Reward
-	steps  int
-	upper  []*big.Rat
+	// The automaton of a linear objective, which is any other path formula.
+	reader *automatonReader
+	// A reward objective: the reward of the first steps, or of all steps if their number is negative. maxRewards are upper
+	// bounds from each state of the product, once they are needed.
+	reward     *sparse.Reward
+	steps      int
+	maxRewards []*big.Rat
 }
 
 // form is the form of an objective.
@@ -58,15 +56,12 @@ const (
 	rewards
 )
 
-// multi evaluates multi(…) in the initial state: whether some scheduler meets all
-// bounds, or the best value of the one query among those that do, NaN if there
-// are none.
+// multi evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
+// query among the schedulers that do; NaN if there are none.
 //
-// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model
-// checking of Markov decision processes (LMCS 2008) for the product with what has to be
-// remembered, in which a path ends where a scheduler can go on for ever within an end
-// component that satisfies a set of objectives, for any path formula with what its
-// automaton remembers; and package pareto, which asks for the best of weighted sums.
+// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
+// 2008), for the product with the memory of the objectives. A path ends where a scheduler can stay for ever in an end
+// component that satisfies a set of objectives. Package pareto asks for optimal weighted sums.
 func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
@@ -90,58 +85,59 @@ func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, er
 	if err := m.build(); err != nil {
 		return none, nil, err
 	}
-	if err := m.stops(f.X); err != nil {
+	if err := m.findEnds(f.X); err != nil {
 		return none, nil, err
 	}
 	coarse, width := uint(weightBits), e.opts.Epsilon
 	if e.exact {
 		coarse, width = 0, 0
 	}
-	end := e.schedule(f)
-	m.kept, e.opts.Scheduler = e.opts.Scheduler, false
+	end := e.beginScheduler(f)
+	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
 	defer end()
-	curve := pareto.New(len(m.objectives), m.weigh, coarse)
+	curve := pareto.New(len(m.objectives), m.bestWeightedSum, coarse)
 	if f.Pareto() {
 		return m.curve(f.X, curve, width)
 	}
-	gain, least := m.aims()
+	gain, least := m.directionAndBounds()
 	best, err := curve.Maximize(e.ctx, gain, least, width)
 	switch {
-	case errors.Is(err, errNever):
+	case errors.Is(err, errInfiniteCost):
 		best = &pareto.Best{}
 	case errors.Is(err, pareto.ErrOpen):
 		return none, nil, &undecided{f.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
-	if m.kept && best.Point != nil {
-		if e.wanted.controller, err = m.mixed(best.Parts); err != nil {
+	if m.keepSchedulers && best.Point != nil {
+		if e.wanted.controller, err = m.mixture(best.Parts); err != nil {
 			return none, nil, err
 		}
 	}
 	return m.answer(f.X, best)
 }
 
-// mixed returns the scheduler that follows the plans of the oracle's answers in some parts.
-func (m *multi) mixed(parts []*big.Rat) (*sparse.Controller, error) {
-	var plans []plan
+// mixture returns the controller that selects among the schedulers of the oracle's answers with the given probabilities.
+func (m *multi) mixture(parts []*big.Rat) (*sparse.Controller, error) {
+	var plans []weightedScheduler
 	for i, part := range parts {
 		if part.Sign() > 0 {
-			plans = append(plans, m.plans[i])
-			plans[len(plans)-1].part = part
+			plans = append(plans, m.schedulers[i])
+			plans[len(plans)-1].share = part
 		}
 	}
 	return m.controller(m.ctx, plans)
 }
 
-// aims returns the direction to go in, and the values to be reached.
-func (m *multi) aims() (gain, least []*big.Rat) {
+// directionAndBounds returns the direction in which package pareto maximises, and the least values that the objectives must
+// have.
+func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
 	gain, least = make([]*big.Rat, len(m.objectives)), make([]*big.Rat, len(m.objectives))
 	for i, o := range m.objectives {
 		switch gain[i] = new(big.Rat); {
 		case o.query:
 			gain[i].SetInt64(1)
-		case o.least:
+		case o.great:
 			least[i] = o.bound
 		default:
 			least[i] = new(big.Rat).Neg(o.bound)
@@ -163,8 +159,8 @@ func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 	if f.Kind == logic.Reward {
 		return o, e.rewardObjective(o, f)
 	}
-	if o.inverse = !o.least; o.inverse {
-		o.least = true
+	if o.inverse = !o.great; o.inverse {
+		o.great = true
 		if o.bound != nil {
 			o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
 		}
@@ -181,7 +177,7 @@ func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
 	case t.Rel == syntax.OpGt || t.Rel == syntax.OpLt:
 		return nil, e.unsupported(x, "found a strict bound in multi(...), want >= or <=")
 	case t.Query():
-		return &objective{x: x, query: true, least: dir == solve.Max}, nil
+		return &objective{x: x, query: true, great: dir == solve.Max}, nil
 	}
 	b, err := e.bound(f)
 	if err != nil {
@@ -190,7 +186,7 @@ func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
 	if b.rat == nil {
 		return nil, e.unsupported(x, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{x: x, least: t.Rel == syntax.OpGe, bound: b.rat}, nil
+	return &objective{x: x, great: t.Rel == syntax.OpGe, bound: b.rat}, nil
 }
 
 // pathObjective reads a path formula. The objective is its negation if inverse is set.
@@ -246,7 +242,7 @@ func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 	if err != nil {
 		return a.large(err)
 	}
-	o.form, o.reads = linear, &reading{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
+	o.form, o.reader = linear, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil
 }
 
@@ -278,18 +274,18 @@ func (e *evaluation) rewardObjective(o *objective, f *logic.Formula) error {
 	return err
 }
 
-// value is what an aim of package pareto is as the objective's number.
+// value converts a value of package pareto to that of the objective.
 func (o *objective) value(x *big.Rat) *big.Rat {
 	switch {
 	case o.inverse:
 		return new(big.Rat).Sub(big.NewRat(1, 1), x)
-	case !o.least:
+	case !o.great:
 		return new(big.Rat).Neg(x)
 	}
 	return x
 }
 
-// answer turns what was found into the value of the property.
+// answer converts the optimum to the value of the property.
 func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.weaken(result.Bounded)
@@ -303,13 +299,13 @@ func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.In
 	}
 	o := m.objectives[i]
 	switch {
-	case best.Point == nil && o.form == rewards && !o.least:
+	case best.Point == nil && o.form == rewards && !o.great:
 		return result.Value{}, nil, m.unsupported(x, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	if o.inverse || !o.least {
+	if o.inverse || !o.great {
 		lower, upper = o.value(upper), o.value(lower)
 	}
 	var v number

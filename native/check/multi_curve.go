@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// curveWidth is how far a curve of bounds may be from the truth, relatively, unless
-	// something else is asked for; surfaceWidth is that of more than two queries.
+	// curveWidth is the relative distance of a curve of bounds from the true one, unless a larger one is asked for;
+	// surfaceWidth is that of more than two queries.
 	curveWidth   = 1e-6
 	surfaceWidth = 1e-4
-	// maxCurve and maxSurface are the numbers of questions at which a curve, or a surface,
-	// has more corners than anybody reads.
+	// maxCurve and maxSurface limit the number of questions for a curve and for a surface, and so the number of vertices.
 	maxCurve, maxSurface = 10_000, 500
 )
 
-// curve answers several queries, and bounds beside them: the corners of what can be had
-// of the queries by those who keep the bounds.
+// curve answers several queries, beside bounds: it returns the vertices of the Pareto curve of the queries under schedulers
+// that meet the bounds.
 func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	var queries []int
@@ -48,7 +47,7 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	switch {
 	case errors.Is(err, errUnmet):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
-	case errors.Is(err, errNever):
+	case errors.Is(err, errInfiniteCost):
 		return none, nil, m.unsupported(x, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
 		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
@@ -79,10 +78,10 @@ var errUnmet = errors.New("the objectives cannot be met together")
 // among is the oracle of the queries alone, under the bounds of the other objectives.
 func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
-		return m.weigh
+		return m.bestWeightedSum
 	}
 	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-		gain, least := m.aims()
+		gain, least := m.directionAndBounds()
 		for i, q := range queries {
 			gain[q] = weights[i]
 		}

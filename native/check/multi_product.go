@@ -9,26 +9,24 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// multi is the product of the model with what the objectives have to remember, and the
-// places where paths may end.
+// multi is the product of the model with the memory of the objectives, and the states where paths may end.
 type multi struct {
 	*evaluation
-	objectives []*objective
-	steps      int           // the greatest bound of a C<=k
-	product    *sparse.Graph // of which the last state is the end
-	states     []memory      // of the product, but for the end
-	choice     []uint32      // of the model, for each choice of the product; None for those that lead to the end
-	ends       [][]uint32    // sets of objectives, as bits, with which a path may end in each state
-	lists      lists         // of states of the automata
-	column     map[int]int   // in these lists, of each linear objective
-	kept       bool          // the plan of each answer
-	plans      []plan
-	starts     []uint32 // the states of the product in which paths begin
+	objectives     []*objective
+	steps          int           // the greatest bound of a C<=k
+	product        *sparse.Graph // of which the last state is the end
+	states         []memory      // of the product, but for the end
+	choice         []uint32      // of the model, for each choice of the product; None for those that lead to the end
+	ends           [][]uint32    // sets of objectives, as bits, with which a path may end in each state
+	lists          lists         // of states of the automata
+	column         map[int]int   // in these lists, of each linear objective
+	keepSchedulers bool          // of each answer of the oracle
+	schedulers     []weightedScheduler
+	starts         []uint32 // the states of the product in which paths begin
 }
 
-// memory is a state of the model with what was seen on the way: two bits for
-// each until objective, the number of steps, up to multi.steps, and the states of the
-// automata of linear objectives, as the number of their list.
+// memory is a state of the model with what the objectives remember of the path: two bits for each until objective, the
+// number of steps (at most multi.steps), and the states of the automata of linear objectives, by the number of their list.
 type memory struct {
 	state  uint32
 	status uint32
@@ -36,8 +34,7 @@ type memory struct {
 	list   uint32
 }
 
-// lists numbers lists of states of automata. The first is of those in which nothing has
-// been read.
+// lists numbers lists of states of automata. Number 0 is the list of initial states, before anything is read.
 type lists struct {
 	of     [][]int
 	number map[string]uint32
@@ -60,22 +57,24 @@ func (l *lists) place(list []int) uint32 {
 
 // What the two bits say.
 const (
+	// The status of an until objective on a path.
 	open uint32 = iota
 	holds
 	fails
 )
 
-func (x memory) of(i int) uint32 { return x.status >> (2 * i) & 3 }
+// untilStatus returns the two bits of an until objective.
+func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 
-// automaton returns the state of the automaton of an objective; it has one if it is linear.
+// automaton returns the state of the automaton of a linear objective.
 func (m *multi) automaton(x memory, i int) int { return m.lists.of[x.list][m.column[i]] }
 
-// arrive returns the memory in a state of the model that is reached from x.
-func (m *multi) arrive(x memory, state uint32) (memory, error) {
+// remember returns the memory after a path that was at x goes to a state of the model.
+func (m *multi) remember(x memory, state uint32) (memory, error) {
 	x.state = state
 	for i, o := range m.objectives {
 		switch {
-		case o.form != until || x.of(i) != open:
+		case o.form != until || x.untilStatus(i) != open:
 		case o.right.Has(int(state)):
 			x.status |= holds << (2 * i)
 		case !o.left.Has(int(state)):
@@ -87,7 +86,7 @@ func (m *multi) arrive(x memory, state uint32) (memory, error) {
 	}
 	list := slices.Clone(m.lists.of[x.list])
 	for i, k := range m.column {
-		q, err := m.objectives[i].reads.step(list[k], state)
+		q, err := m.objectives[i].reader.step(list[k], state)
 		if err != nil {
 			return x, m.large(err)
 		}
@@ -97,7 +96,7 @@ func (m *multi) arrive(x memory, state uint32) (memory, error) {
 	return x, nil
 }
 
-// large names the objectives where an automaton is too large.
+// large replaces the error of an automaton that is too large by a refusal of the property.
 func (m *multi) large(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
@@ -105,17 +104,17 @@ func (m *multi) large(err error) error {
 	return err
 }
 
-// maxProduct is the number of states of a product that takes some gigabytes.
+// maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
-// build builds the product, without its end.
+// build builds the product without its end state.
 func (m *multi) build() error {
 	m.column = map[int]int{}
 	var unread []int
 	for i, o := range m.objectives {
 		if m.steps = max(m.steps, o.steps); o.form == linear {
 			m.column[i] = len(unread)
-			unread = append(unread, o.reads.auto.Initial())
+			unread = append(unread, o.reader.auto.Initial())
 		}
 	}
 	m.lists.place(unread)
@@ -123,7 +122,7 @@ func (m *multi) build() error {
 	starts := make([]memory, len(rows.Initial))
 	for i, s := range rows.Initial {
 		var err error
-		if starts[i], err = m.arrive(memory{}, s); err != nil {
+		if starts[i], err = m.remember(memory{}, s); err != nil {
 			return err
 		}
 	}
@@ -150,22 +149,22 @@ func (m objectiveMemory) State(x memory) uint32 { return x.state }
 
 func (m objectiveMemory) Step(x memory, t uint32) (memory, error) {
 	x.steps = min(x.steps+1, m.steps)
-	return m.arrive(x, t)
+	return m.remember(x, t)
 }
 
 func (m objectiveMemory) Absorbing(memory) bool { return false }
 
-// earned reports whether rewards count for an objective.
+// earned reports whether a reward objective counts the rewards of a state.
 func (o *objective) earned(x memory) bool {
 	return o.form == rewards && (o.steps < 0 || x.steps < o.steps)
 }
 
-// free returns the choices of the product without rewards of objectives that
-// are to be great, or to be small.
-func (m *multi) free(least bool) *sparse.Set {
+// choicesWithoutReward returns the choices of the product that earn nothing for the objectives that are maximised, or
+// minimised.
+func (m *multi) choicesWithoutReward(least bool) *sparse.Set {
 	out := sparse.FullSet(m.product.NumChoices())
 	for _, o := range m.objectives {
-		if o.form != rewards || o.steps >= 0 || o.least != least {
+		if o.form != rewards || o.steps >= 0 || o.great != least {
 			continue
 		}
 		for s, x := range m.states {
@@ -180,18 +179,17 @@ func (m *multi) free(least bool) *sparse.Set {
 	return out
 }
 
-// stops finds where paths may end, and adds the end. What can be collected there is
-// nothing: rewards that are to be small must not be, and those that are to be great are
-// refused if they would be infinite.
-func (m *multi) stops(x sema.Expr) error {
+// findEnds finds the states where paths may end, and adds the end state. After its end a path earns nothing. Rewards that
+// are minimised must be 0 there; rewards that are maximised are refused if they could be infinite.
+func (m *multi) findEnds(x sema.Expr) error {
 	all, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	if costly := all.Choices.Minus(m.free(true)); !costly.Empty() {
+	if costly := all.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
 		return m.unsupported(x, "found multi(...) with a reward that is to be great and that may be collected for ever")
 	}
-	free := m.free(false)
+	free := m.choicesWithoutReward(false)
 	var wanted uint32
 	for i, o := range m.objectives {
 		if o.form != rewards {
@@ -200,7 +198,7 @@ func (m *multi) stops(x sema.Expr) error {
 	}
 	m.ends = make([][]uint32, len(m.states))
 	for satisfied := wanted; ; satisfied = (satisfied - 1) & wanted { // supersets first
-		found, err := m.surely(satisfied, free)
+		found, err := m.surelySatisfied(satisfied, free)
 		if err != nil {
 			return err
 		}
@@ -210,14 +208,14 @@ func (m *multi) stops(x sema.Expr) error {
 			}
 		}
 		if satisfied == 0 {
-			m.finish()
+			m.addEnd()
 			return nil
 		}
 	}
 }
 
-// finish gives each state that a path may end in a choice that leads to the end, its last.
-func (m *multi) finish() {
+// addEnd adds the end state, and gives each state where a path may end one more choice, its last, that leads there.
+func (m *multi) addEnd() {
 	old := m.product.Model
 	b := sparse.NewDerivedBuilder(old, sparse.MDP)
 	last := uint32(len(m.states))
@@ -242,10 +240,10 @@ func (m *multi) finish() {
 	m.product, m.choice = sparse.NewGraph(b.Finish()), b.Origin
 }
 
-// surely returns the states in end components of some choices within which a
-// scheduler satisfies a set of objectives with probability one.
-func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
-	ends, err := m.within(satisfied, choices)
+// surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of
+// objectives with probability one.
+func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
+	ends, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -253,13 +251,13 @@ func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, erro
 	for i := range ends.Num() {
 		members := ends.Members(i)
 		switch {
-		case !m.recurs(satisfied, members):
-		case len(m.guessed(satisfied, members[0])) == 0:
+		case !m.visitsRecurringSets(satisfied, members):
+		case len(m.openObjectives(satisfied, members[0])) == 0:
 			for _, s := range members {
 				out.Add(int(s))
 			}
 		default:
-			l, err := m.limit(satisfied, members, ends.Choices)
+			l, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
 			if err != nil {
 				return nil, err
 			}
@@ -273,9 +271,8 @@ func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, erro
 	return out, nil
 }
 
-// within returns the end components of some choices in which a set of objectives may be
-// satisfied.
-func (m *multi) within(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
+// satisfyingComponents returns the end components of the given choices in which a set of objectives may be satisfied.
+func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, x := range m.states {
 		ok := true
@@ -283,11 +280,11 @@ func (m *multi) within(satisfied uint32, choices *sparse.Set) (*sparse.EndCompon
 			switch {
 			case satisfied>>i&1 == 0:
 			case o.form == until:
-				ok = ok && (x.of(i) == holds && !o.negated || x.of(i) != holds && o.negated)
+				ok = ok && (x.untilStatus(i) == holds && !o.negated || x.untilStatus(i) != holds && o.negated)
 			case o.form == lasting:
 				ok = ok && o.set.Has(int(x.state))
 			case o.form == linear:
-				ok = ok && o.reads.auto.CanStay(m.automaton(x, i))
+				ok = ok && o.reader.auto.CanStay(m.automaton(x, i))
 			}
 		}
 		if ok {
@@ -297,9 +294,8 @@ func (m *multi) within(satisfied uint32, choices *sparse.Set) (*sparse.EndCompon
 	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
-// recurs reports whether some states have one of each set to be visited
-// infinitely often.
-func (m *multi) recurs(satisfied uint32, states []uint32) bool {
+// visitsRecurringSets reports whether the states include one of each set that must be visited infinitely often.
+func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 	for i, o := range m.objectives {
 		if satisfied>>i&1 == 0 || o.form != recurring {
 			continue

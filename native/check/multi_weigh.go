@@ -13,27 +13,25 @@ import (
 )
 
 var (
-	// errNever says that no path comes to a place where it may end, but for a probability
-	// below one.
-	errNever = errors.New("some reward that is to be small is infinite")
-	// errMixed says that fractions are needed.
-	errMixed = errors.New("rewards that are to be great, beside ones that are to be small")
+	// errInfiniteCost says that no scheduler ends almost all paths, so that some minimised reward is infinite.
+	errInfiniteCost = errors.New("some reward that is to be small is infinite")
+	// errNeedsFractions says that the weights of the model are needed as fractions.
+	errNeedsFractions = errors.New("rewards that are to be great, beside ones that are to be small")
 )
 
-// weigh is the oracle of package pareto: the best weighted sum of the objectives, where
-// those that are to be small count as negative. It is the greatest total reward; or,
-// since rewards that are to be small are only finite for schedulers that bring paths to
-// an end, the least reward until that. There, what is to be great is what is lost of
-// the most that can be had.
-func (m *multi) weigh(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-	costs := m.costs()
+// bestWeightedSum is the oracle of package pareto: the greatest weighted sum of the objectives, in which minimised
+// objectives count as negative. Without minimised rewards it is a maximal total reward. Otherwise it is a minimal reward
+// until the end is reached, because only schedulers that end almost all paths have finite costs; a maximised objective then
+// counts with what is lost of its maximum.
+func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
+	costs := m.hasCosts()
 	total := new(big.Rat)
 	var price *sparse.Reward
 	var err error
 	if costs {
-		price, total, err = m.losses(ctx, weights)
+		price, total, err = m.weightedLosses(ctx, weights)
 	} else {
-		price, err = m.gains(weights)
+		price, err = m.weightedRewards(weights)
 	}
 	if err != nil {
 		return nil, err
@@ -52,24 +50,24 @@ func (m *multi) weigh(ctx context.Context, weights []*big.Rat) (*pareto.Answer, 
 		return nil, err
 	}
 	m.gaveUp = m.gaveUp || !v.Converged
-	lower, upper := ends(v, 0)
+	lower, upper := boundsOf(v, 0)
 	switch {
 	case costs && lower == nil:
-		return nil, errNever
+		return nil, errInfiniteCost
 	case costs:
 		upper = total.Sub(total, lower)
 	case upper == nil:
-		return nil, m.tooGreat()
+		return nil, m.beyondFloat64()
 	}
-	if m.kept {
-		m.plans = append(m.plans, plan{how: v.Scheduler, weights: weights})
+	if m.keepSchedulers {
+		m.schedulers = append(m.schedulers, weightedScheduler{choices: v.Scheduler, weights: weights})
 	}
-	at, err := m.point(ctx, v.Scheduler, weights)
+	at, err := m.attained(ctx, v.Scheduler, weights)
 	return &pareto.Answer{Point: at, Bound: upper}, err
 }
 
-// ends returns the bounds of a state as fractions, nil for infinity.
-func ends(v *solve.Values, s int) (lower, upper *big.Rat) {
+// boundsOf returns the bounds of the value of a state as fractions; nil for infinity.
+func boundsOf(v *solve.Values, s int) (lower, upper *big.Rat) {
 	if v.Exact != nil {
 		return v.Exact[s], v.Exact[s]
 	}
@@ -82,12 +80,12 @@ func ends(v *solve.Values, s int) (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-// tooGreat is the error of numbers that doubles cannot be.
-func (m *multi) tooGreat() error {
+// beyondFloat64 is the error of numbers that float64 cannot represent.
+func (m *multi) beyondFloat64() error {
 	return m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
 }
 
-// options are those of a part of the answer, of which many add up.
+// options returns the options for one of several values that are added up.
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
@@ -95,25 +93,25 @@ func (m *multi) options() solve.Options {
 	return opts
 }
 
-// costs reports whether a reward is to be small.
-func (m *multi) costs() bool {
+// hasCosts reports whether a reward is minimised.
+func (m *multi) hasCosts() bool {
 	for _, o := range m.objectives {
-		if o.form == rewards && !o.least {
+		if o.form == rewards && !o.great {
 			return true
 		}
 	}
 	return false
 }
 
-// prices are the rewards of the choices of the product.
-type prices struct {
+// choiceRewards collects rewards of the choices of the product.
+type choiceRewards struct {
 	sparse.Reward
 	exact bool
 	err   error
 }
 
-func (m *multi) prices() *prices {
-	p := &prices{exact: m.exact}
+func (m *multi) newChoiceRewards() *choiceRewards {
+	p := &choiceRewards{exact: m.exact}
 	p.Choice = make([]float64, m.product.NumChoices())
 	if m.exact {
 		p.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
@@ -132,8 +130,8 @@ func (m *multi) prices() *prices {
 	return p
 }
 
-// add adds to the reward of a choice. All that is added is at least zero.
-func (p *prices) add(c int, weight, amount *big.Rat, near float64) {
+// add adds weight times amount to the reward of a choice. near is the float64 next to amount. Neither is negative.
+func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 	if weight.Sign() == 0 || near == 0 {
 		return
 	}
@@ -150,8 +148,8 @@ func (p *prices) add(c int, weight, amount *big.Rat, near float64) {
 	}
 }
 
-// reward returns what was added up.
-func (p *prices) reward() (*sparse.Reward, error) {
+// reward returns the sums.
+func (p *choiceRewards) reward() (*sparse.Reward, error) {
 	for c, x := range p.ChoiceRat {
 		if x != nil {
 			p.Choice[c], _ = sparse.NormalFloat(x)
@@ -160,8 +158,8 @@ func (p *prices) reward() (*sparse.Reward, error) {
 	return &p.Reward, p.err
 }
 
-// amount is the reward that a choice of the product has for an objective.
-func (m *multi) amount(o *objective, s, c int) (exact *big.Rat, near float64) {
+// choiceReward returns the reward of a choice of the product for an objective.
+func (m *multi) choiceReward(o *objective, s, c int) (exact *big.Rat, near float64) {
 	of := m.choice[c]
 	if of == sparse.None || !o.earned(m.states[s]) {
 		return nil, 0
@@ -173,18 +171,18 @@ func (m *multi) amount(o *objective, s, c int) (exact *big.Rat, near float64) {
 	return r.OfChoiceRat(int(state), int(of)), near
 }
 
-// best returns the set of objectives with which a path should end in a state.
-func (m *multi) best(s int, weights []*big.Rat) (set uint32, worth *big.Rat) {
+// bestEnd returns the set of objectives with the greatest weight among those with which a path may end in a state.
+func (m *multi) bestEnd(s int, weights []*big.Rat) (set uint32, worth *big.Rat) {
 	for i, of := range m.ends[s] {
-		if w := m.worth(of, weights); i == 0 || w.Cmp(worth) > 0 {
+		if w := m.totalWeight(of, weights); i == 0 || w.Cmp(worth) > 0 {
 			set, worth = of, w
 		}
 	}
 	return set, worth
 }
 
-// worth is the weight of a set of objectives.
-func (m *multi) worth(set uint32, weights []*big.Rat) *big.Rat {
+// totalWeight returns the weight of a set of objectives.
+func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, w := range weights {
 		if set>>i&1 == 1 {
@@ -194,33 +192,32 @@ func (m *multi) worth(set uint32, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// gains returns the weighted rewards of the choices, and at the end those of
-// probabilities, where all are to be great.
-func (m *multi) gains(weights []*big.Rat) (*sparse.Reward, error) {
-	p := m.prices()
+// weightedRewards returns the weighted rewards of the choices if all objectives are maximised. The choice that leads to the
+// end earns the weights of the path formulas that it satisfies.
+func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
+	p := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			for i, o := range m.objectives {
-				exact, near := m.amount(o, s, c)
+				exact, near := m.choiceReward(o, s, c)
 				p.add(c, weights[i], exact, near)
 			}
 		}
 		if len(m.ends[s]) > 0 {
-			_, worth := m.best(s, weights)
+			_, worth := m.bestEnd(s, weights)
 			p.add(end-1, worth, one, 1)
 		}
 	}
 	return p.reward()
 }
 
-// losses returns what choices cost, and what everything is worth without costs: the
-// weighted rewards that are to be small; of a probability, the weight at an end that
-// does not have it; of a reward that is to be great, what a choice takes off the most
-// that can still be had.
-func (m *multi) losses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
-	p := m.prices()
+// weightedLosses returns the costs of the choices, and the weighted sum that a path without costs would have. Costs are
+// minimised rewards; at the end, the weights of the path formulas that are not satisfied; and for a maximised reward, the
+// amount by which a choice lowers the maximum that can still be earned.
+func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
+	p := m.newChoiceRewards()
 	total := new(big.Rat)
 	most := make([][]*big.Rat, len(m.objectives))
 	all := uint32(0)
@@ -229,9 +226,9 @@ func (m *multi) losses(ctx context.Context, weights []*big.Rat) (*sparse.Reward,
 		case o.form != rewards:
 			all |= 1 << i
 			total.Add(total, weights[i])
-		case o.least && weights[i].Sign() > 0:
+		case o.great && weights[i].Sign() > 0:
 			var err error
-			if most[i], err = m.most(ctx, o); err != nil {
+			if most[i], err = m.maxReward(ctx, o); err != nil {
 				return nil, nil, err
 			}
 			total.Add(total, new(big.Rat).Mul(weights[i], most[i][0]))
@@ -244,11 +241,11 @@ func (m *multi) losses(ctx context.Context, weights []*big.Rat) (*sparse.Reward,
 			for i, o := range m.objectives {
 				switch {
 				case o.form != rewards:
-				case !o.least:
-					exact, near := m.amount(o, s, c)
+				case !o.great:
+					exact, near := m.choiceReward(o, s, c)
 					p.add(c, weights[i], exact, near)
 				case most[i] != nil:
-					lost, err := m.lost(o, most[i], s, c)
+					lost, err := m.loss(o, most[i], s, c)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -261,32 +258,31 @@ func (m *multi) losses(ctx context.Context, weights []*big.Rat) (*sparse.Reward,
 			}
 		}
 		if len(m.ends[s]) > 0 {
-			set, _ := m.best(s, weights)
-			p.add(end-1, m.worth(all&^set, weights), one, 1)
+			set, _ := m.bestEnd(s, weights)
+			p.add(end-1, m.totalWeight(all&^set, weights), one, 1)
 		}
 	}
 	price, err := p.reward()
 	return price, total, err
 }
 
-// gridBits is how much finer than the greatest number a grid of bounds is.
+// gridBits is the number of bits of a grid of bounds below the greatest number.
 const gridBits = 45
 
-// most returns an upper bound of the most that can be had of a reward from each state,
-// which no step raises: on the end it is zero.
-func (m *multi) most(ctx context.Context, o *objective) ([]*big.Rat, error) {
-	if o.upper != nil {
-		return o.upper, nil
+// maxReward returns upper bounds of the maximal reward from each state. They are inductive, and 0 in the end state.
+func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error) {
+	if o.maxRewards != nil {
+		return o.maxRewards, nil
 	}
 	if m.product.Rats == nil {
-		return nil, errMixed
+		return nil, errNeedsFractions
 	}
-	p := m.prices()
+	p := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			exact, near := m.amount(o, s, c)
+			exact, near := m.choiceReward(o, s, c)
 			p.add(c, one, exact, near)
 		}
 	}
@@ -308,17 +304,17 @@ func (m *multi) most(ctx context.Context, o *objective) ([]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.upper = make([]*big.Rat, m.product.NumStates())
-	for s := range o.upper {
-		if _, o.upper[s] = ends(v, s); o.upper[s] == nil {
-			return nil, m.tooGreat()
+	o.maxRewards = make([]*big.Rat, m.product.NumStates())
+	for s := range o.maxRewards {
+		if _, o.maxRewards[s] = boundsOf(v, s); o.maxRewards[s] == nil {
+			return nil, m.beyondFloat64()
 		}
 	}
-	return o.upper, nil
+	return o.maxRewards, nil
 }
 
-// lost is what a choice takes off the most that can be had: that is not below zero.
-func (m *multi) lost(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
+// loss returns the amount by which a choice lowers the maximum that can be earned; it is not negative.
+func (m *multi) loss(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
 	out := new(big.Rat).Set(most[s])
 	if of := m.choice[c]; of != sparse.None && o.earned(m.states[s]) {
 		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(of)))
@@ -334,9 +330,8 @@ func (m *multi) lost(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) 
 	return out, nil
 }
 
-// point returns what a scheduler has of each objective at least; negative, and at most,
-// of what is to be small.
-func (m *multi) point(ctx context.Context, how []uint32, weights []*big.Rat) ([]*big.Rat, error) {
+// attained returns a lower bound of what a scheduler attains for each objective. A minimised objective has a negative sign.
+func (m *multi) attained(ctx context.Context, how []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, from, err := m.induce(ctx, how)
 	if err != nil {
 		return nil, err
@@ -347,7 +342,7 @@ func (m *multi) point(ctx context.Context, how []uint32, weights []*big.Rat) ([]
 	for i, o := range m.objectives {
 		var v *solve.Values
 		if o.form == rewards {
-			r, fault := m.along(o, from)
+			r, fault := m.chainReward(o, from)
 			if fault != nil {
 				return nil, fault
 			}
@@ -356,7 +351,7 @@ func (m *multi) point(ctx context.Context, how []uint32, weights []*big.Rat) ([]
 			reached := sparse.NewSet(n)
 			for k, x := range from {
 				if x.choice == m.last(x.state) && len(m.ends[x.state]) > 0 {
-					if set, _ := m.best(x.state, weights); set>>i&1 == 1 {
+					if set, _ := m.bestEnd(x.state, weights); set>>i&1 == 1 {
 						reached.Add(k)
 					}
 				}
@@ -366,14 +361,14 @@ func (m *multi) point(ctx context.Context, how []uint32, weights []*big.Rat) ([]
 		if err != nil {
 			return nil, err
 		}
-		lower, upper := ends(v, 0)
-		if out[i] = lower; o.form == rewards && !o.least {
+		lower, upper := boundsOf(v, 0)
+		if out[i] = lower; o.form == rewards && !o.great {
 			out[i] = upper
 		}
 		if out[i] == nil {
-			return nil, m.tooGreat()
+			return nil, m.beyondFloat64()
 		}
-		if o.form == rewards && !o.least {
+		if o.form == rewards && !o.great {
 			out[i] = new(big.Rat).Neg(out[i])
 		}
 	}
@@ -386,11 +381,10 @@ func (m *multi) last(s int) int {
 	return end - 1
 }
 
-// origin is the state and the choice of the product that a state of a chain has.
+// origin is the state and the choice of the product that a state of the chain stands for.
 type origin struct{ state, choice int }
 
-// induce returns the chain of the states that a scheduler reaches; the end is not
-// among its origins, as its last state.
+// induce returns the chain of the states that a scheduler reaches. Its last state is the end state, which has no origin.
 func (m *multi) induce(ctx context.Context, how []uint32) (*sparse.Graph, []origin, error) {
 	end := uint32(len(m.states))
 	number := make([]uint32, m.product.NumStates())
@@ -429,15 +423,15 @@ func (m *multi) induce(ctx context.Context, how []uint32) (*sparse.Graph, []orig
 	return sparse.NewGraph(b.Finish()), from, nil
 }
 
-// along returns the rewards of a chain for an objective.
-func (m *multi) along(o *objective, from []origin) (*sparse.Reward, error) {
-	p := &prices{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
+// chainReward returns the rewards of the chain for an objective.
+func (m *multi) chainReward(o *objective, from []origin) (*sparse.Reward, error) {
+	p := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
 	if m.exact {
 		p.ChoiceRat = make([]*big.Rat, len(from)+1)
 	}
 	one := big.NewRat(1, 1)
 	for k, x := range from {
-		exact, near := m.amount(o, x.state, x.choice)
+		exact, near := m.choiceReward(o, x.state, x.choice)
 		p.add(k, one, exact, near)
 	}
 	return p.reward()

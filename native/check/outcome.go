@@ -12,7 +12,7 @@ type outcome struct {
 	value result.Value
 	bound *result.Interval
 	results
-	scheduler *wanted // nil unless one was asked for
+	scheduler *wantedScheduler // nil unless one was asked for
 }
 
 // write writes the answer to a verdict, with a warning where its bounds are wider
@@ -32,7 +32,7 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	if o.extended && o.accuracy == result.Bounded {
 		v.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
-	c.played = o.beliefs
+	c.lastBeliefs = o.beliefs
 	if o.beliefs != nil && o.accuracy == result.Bounded {
 		v.BoundMethod = o.beliefs.String()
 	}

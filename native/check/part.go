@@ -13,9 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart answers a property from those states of an MDP that were explored, whatever
-// the others are: Pmax=? of F or U is 1 where some scheduler reaches the target with
-// probability one and stays among them. It reports false for everything else.
+// FromPart answers a property of an MDP from the states that are explored, whatever the other states are: Pmax=? of F or U
+// is 1 if some scheduler reaches the target with probability one within them. It reports false for everything else.
 func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
 	start := time.Now()
 	f := logic.Of(p.X)
@@ -23,7 +22,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 		return v, false
 	}
 	path := f.Path
-	if !path.Reaches() || !local(p, path.Left, true) || !local(p, path.Right, true) {
+	if !path.Reaches() || !aboutStateOnly(p, path.Left, true) || !aboutStateOnly(p, path.Right, true) {
 		return v, false
 	}
 	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
@@ -52,9 +51,9 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	return v, err == nil
 }
 
-// conclude writes to a verdict an answer that did not take all states, with a note that says so.
+// conclude writes an answer that did not need all states to a verdict, with a note that says so.
 func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
-	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
 	v.Warnings = append(v.Warnings, space.Warnings()...)
 	err := c.write(out, v, nil)
 	v.Warnings = append(v.Warnings, c.differences(p)...)
@@ -62,9 +61,9 @@ func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *
 	return err
 }
 
-// local reports whether a formula, nil for none, is about the variables of a state: not
-// about its choices, nor what they lead to, nor, unless init says so, about the label "init".
-func local(p *Property, x sema.Expr, init bool) bool {
+// aboutStateOnly reports whether a formula is about the variables of a state only: not about its choices or successors, and,
+// unless init is set, not about the label "init". It holds for nil.
+func aboutStateOnly(p *Property, x sema.Expr, init bool) bool {
 	if x == nil {
 		return true
 	}
@@ -73,7 +72,7 @@ func local(p *Property, x sema.Expr, init bool) bool {
 		switch x := x.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Label:
-			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && local(p, p.Program.Labels[x.Index].X, init))
+			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && aboutStateOnly(p, p.Program.Labels[x.Index].X, init))
 		default:
 			only = false
 		}

@@ -41,7 +41,7 @@ func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 
 // measure returns the value of P, R or S in each state.
 func (e *evaluation) measure(f *logic.Formula) (*numbers, error) {
-	defer e.schedule(f)()
+	defer e.beginScheduler(f)()
 	switch f.Kind {
 	case logic.Probability:
 		return e.prob(f)
@@ -60,7 +60,7 @@ func (e *evaluation) prob(f *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.partial() {
+	if e.partiallyObservable() {
 		return asProbability(e.observed(f.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
@@ -109,7 +109,7 @@ func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers,
 		if err != nil {
 			return nil, err
 		}
-		e.note(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
+		e.noteUntil(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
 		return e.next(set, dir)
 	case logic.Until:
 		if !e.fair() || p.Bound == nil || p.Bound.High != nil {
@@ -152,7 +152,7 @@ func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.take(v.Scheduler, v.Steps)
+	e.noteScheduler(v.Scheduler, v.Steps)
 	e.gaveUp = e.gaveUp || !v.Converged
 	e.extended = e.extended || v.Extended
 	return solved(v), nil
@@ -203,7 +203,7 @@ func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Dir
 		return e.fairUntil(left, right)
 	}
 	if p.Bound == nil {
-		e.note(left, right, solve.Steps{High: solve.Unbounded}, negated)
+		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
 			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
 				return e.solved(v, err)
@@ -215,7 +215,7 @@ func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Dir
 	if err != nil {
 		return nil, err
 	}
-	e.note(left, right, steps, negated)
+	e.noteUntil(left, right, steps, negated)
 	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
 }
 
@@ -223,7 +223,7 @@ func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Dir
 // it asks for bounds, which are computed from the fractions of the model.
 func (e *evaluation) stepping(steps int) solve.Options {
 	opts := e.narrowed()
-	if e.exact && e.mixed && e.wanted == nil && solve.BoundsAreFaster(e.graph, steps) {
+	if e.exact && e.boundsAllowed && e.wanted == nil && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts
@@ -232,7 +232,7 @@ func (e *evaluation) stepping(steps int) solve.Options {
 // narrowed returns the options for values that are used only in the states where they are needed.
 func (e *evaluation) narrowed() solve.Options {
 	opts := e.opts
-	if e.exact && !e.valued && e.wanted == nil {
+	if e.exact && !e.wantsValues && e.wanted == nil {
 		opts.Within = e.within
 	}
 	return opts
@@ -285,7 +285,7 @@ func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
 	}
 	k, err := logic.Count(x)
-	return k, e.placed(err)
+	return k, e.withPosition(err)
 }
 
 // steady returns the value of an S operator.
@@ -293,7 +293,7 @@ func (e *evaluation) steady(f *logic.Formula) (*numbers, error) {
 	switch {
 	case e.p.Program.Type == syntax.LTS:
 		return nil, e.unsupported(f.X, "found an S operator for a model without probabilities")
-	case e.partial():
+	case e.partiallyObservable():
 		return nil, e.unsupported(f.X, "found an S operator for a partially observable model")
 	case e.fair():
 		return nil, e.unsupported(f.X, "found an S operator and fair schedulers")

@@ -9,9 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// start is where a product begins: a state of the model, with the state of the
-// automaton that has read it.
-type start struct {
+// productState is a state of the product: a state of the model, and the state of the automaton after it has read that.
+type productState struct {
 	state uint32
 	auto  int
 }
@@ -20,27 +19,26 @@ type start struct {
 // automaton. Where the automaton has accepted or rejected, the path stays forever.
 type productModel struct {
 	*sparse.Graph
-	auto   *automata.Automaton
-	pairs  []start  // of each state of the product
-	begin  []uint32 // the states of the starts
-	choice []uint32 // the choice of the model for each choice, None for self-loops
+	auto        *automata.Automaton
+	pairs       []productState // of each state of the product
+	startStates []uint32       // the states of the starts
+	choice      []uint32       // the choice of the model for each choice, None for self-loops
 }
 
-// reading has an automaton read the states of a model.
-type reading struct {
+// automatonReader lets an automaton read the states of a model.
+type automatonReader struct {
 	auto    *automata.Automaton
 	letters *letters
 	steps   [][]int32 // by state of the automaton and letter; -1 is not known
 }
 
-// letters has the letter that each state of a model is read as: the i-th is
-// list[i].
+// letters has the letter that each state of a model is read as: state s is list[of[s]].
 type letters struct {
 	of   []uint32
 	list []uint64
 }
 
-// newLetters numbers the letters of a model. sets are the propositions.
+// newLetters numbers the letters of a model. Bit i of a letter says whether the state is in the i-th set.
 func newLetters(n int, sets []*sparse.Set) *letters {
 	l := &letters{of: make([]uint32, n)}
 	number := map[uint64]uint32{}
@@ -62,8 +60,9 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 	return l
 }
 
-func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []start) (*productModel, error) {
-	x, err := sparse.NewProduct(ctx, m, automatonMemory{&reading{auto: a, letters: l}}, starts, nil, math.MaxInt32)
+// newProduct builds the product from the given states.
+func newProduct(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
+	x, err := sparse.NewProduct(ctx, m, automatonMemory{&automatonReader{auto: a, letters: l}}, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -71,22 +70,22 @@ func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *le
 }
 
 // automatonMemory is the state of an automaton as the memory of a product.
-type automatonMemory struct{ *reading }
+type automatonMemory struct{ *automatonReader }
 
-func (m automatonMemory) State(p start) uint32 { return p.state }
+func (m automatonMemory) State(p productState) uint32 { return p.state }
 
-func (m automatonMemory) Step(p start, t uint32) (start, error) {
+func (m automatonMemory) Step(p productState, t uint32) (productState, error) {
 	q, err := m.step(p.auto, t)
-	return start{t, q}, err
+	return productState{t, q}, err
 }
 
-func (m automatonMemory) Absorbing(p start) bool {
+func (m automatonMemory) Absorbing(p productState) bool {
 	c := m.auto.Class(p.auto)
 	return c == automata.Accepted || c == automata.Rejected
 }
 
 // step returns the state of the automaton after it reads a state of the model.
-func (x *reading) step(q int, state uint32) (int, error) {
+func (x *automatonReader) step(q int, state uint32) (int, error) {
 	for q >= len(x.steps) {
 		row := make([]int32, len(x.letters.list))
 		for i := range row {
@@ -117,13 +116,13 @@ func (p *productModel) states(c automata.Class) *sparse.Set {
 // all returns the set of all states of the product.
 func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values at the starts.
+// project returns the values of the states from which the product was built.
 func (p *productModel) project(v *numbers) *numbers {
-	out := newNumbers(len(p.begin), v.acc)
+	out := newNumbers(len(p.startStates), v.acc)
 	if v.rat != nil {
-		out.rat = make([]*big.Rat, len(p.begin))
+		out.rat = make([]*big.Rat, len(p.startStates))
 	}
-	for i, s := range p.begin {
+	for i, s := range p.startStates {
 		out.put(i, v.at(int(s)))
 	}
 	return out
@@ -142,8 +141,7 @@ func (p *productModel) reward(r *sparse.Reward) *sparse.Reward {
 	}
 }
 
-// lift returns the entries of x at some places, zero where that is None; nil
-// stays nil.
+// lift returns the entries of x at the given indices, zero for None. If x is nil, so is the result.
 func lift[T any](x []T, at []uint32) []T {
 	if x == nil {
 		return nil

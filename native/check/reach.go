@@ -22,12 +22,12 @@ type Reach struct {
 	// Negated says that the formula holds on the paths that do not satisfy the until
 	// formula, as G does.
 	Negated bool
-	// Choices is the scheduler that attains the value, as in Scheduler; nil in a Markov chain.
+	// Choices is a scheduler that attains the value, as in Scheduler; nil for a Markov chain.
 	Choices [][]uint32
 	// From is an initial state: the one with the worst value for a bound, the best for
 	// a query.
 	From int
-	// Rel and Bound are those of the operator: Bound is nil for a query.
+	// Rel and Bound are the threshold of the operator; Bound is nil for a query.
 	Rel   syntax.Op
 	Bound *big.Rat
 }
@@ -36,21 +36,21 @@ type Reach struct {
 // for. In a CTMC the formula has no time bound. Where there is no such thing the
 // error says why, by name; the verdict is the one of Check all the same.
 func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdict, error) {
-	op, err := reaching(p)
+	op, err := pathOperator(p)
 	if m := c.bounds.space.Model(); err == nil {
 		switch {
 		case c.opts.Fair:
-			err = unscheduled(p, p.X, "found fair schedulers, which have no paths of their own")
+			err = noScheduler(p, p.X, "found fair schedulers, which have no paths of their own")
 		case m.Intervals():
-			err = unscheduled(p, p.X, "found a model with intervals, whose paths have no probability")
+			err = noScheduler(p, p.X, "found a model with intervals, whose paths have no probability")
 		case p.Program.Type == syntax.POMDP || p.Program.Type == syntax.LTS:
-			err = unscheduled(p, p.X, "found a %s, want a DTMC, CTMC or MDP for paths", p.Program.Type)
+			err = noScheduler(p, p.X, "found a %s, want a DTMC, CTMC or MDP for paths", p.Program.Type)
 		}
 	}
 	if err != nil {
 		return nil, c.Check(ctx, p), err
 	}
-	w := &wanted{operator: op.X}
+	w := &wantedScheduler{operator: op.X}
 	c.wanted = w
 	v := c.Check(ctx, p)
 	c.wanted = nil
@@ -58,9 +58,9 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	case v.Err != nil:
 		return nil, v, v.Err
 	case w.choices == nil:
-		return nil, v, unscheduled(p, op.X, "a scheduler that counts so many steps is too large")
+		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
 	case w.reach == nil:
-		return nil, v, unscheduled(p, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
+		return nil, v, noScheduler(p, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
 	}
 	m, err := c.fractions(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	if m.space.Model().Kind == sparse.MDP {
 		r.Choices = w.choices
 	}
-	r.From = w.worst(op, m.space.Model())
+	r.From = w.worstInitial(op, m.space.Model())
 	err = r.bound(op.Threshold)
 	return &r, v, err
 }
@@ -92,29 +92,30 @@ func (r *Reach) bound(t sema.Threshold) error {
 	return nil
 }
 
-// reaching returns the operator P of a property that asks for paths.
-func reaching(p *Property) (*logic.Formula, error) {
+// pathOperator returns the operator P of a property that asks for paths.
+func pathOperator(p *Property) (*logic.Formula, error) {
 	f := logic.Of(p.X)
 	switch {
 	case f.Kind != logic.Probability:
-		return nil, unscheduled(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
+		return nil, noScheduler(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
 	case f.Path.Form == logic.CostBounded:
 		return nil, costBoundedScheduler(p, f.Path)
 	case f.Path.Form == logic.InitialState:
-		return nil, unscheduled(p, f.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
+		return nil, noScheduler(p, f.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
 	return f, nil
 }
 
-// note keeps the until formula that the operator whose scheduler is wanted is about.
-func (e *evaluation) note(left, right *sparse.Set, steps solve.Steps, negated bool) {
-	if e.wanted != nil && e.wanted.within {
+// noteUntil keeps the until formula of the operator whose scheduler is asked for.
+func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
+	if e.wanted != nil && e.wanted.inOperator {
 		e.wanted.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
 }
 
-// worst returns the initial state whose value is farthest on the side of the operator.
-func (w *wanted) worst(op *logic.Formula, m *sparse.Model) int {
+// worstInitial returns the initial state with the smallest value if the operator asks for a minimum, and with the greatest
+// otherwise.
+func (w *wantedScheduler) worstInitial(op *logic.Formula, m *sparse.Model) int {
 	least, _ := op.Threshold.Least(false)
 	best := int(m.Initial[0])
 	for _, s := range m.Initial {

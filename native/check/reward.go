@@ -27,7 +27,7 @@ func (e *evaluation) rewardOperator(f *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.partial() {
+	if e.partiallyObservable() {
 		return e.observedReward(f, r, dir)
 	}
 	switch o.Form {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -41,21 +40,21 @@ type Scheduler struct {
 func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
 	op, err := operator(p)
 	if err == nil && c.opts.Fair {
-		err = unscheduled(p, p.X, "found fair schedulers, which remember what they did and are not exported")
+		err = noScheduler(p, p.X, "found fair schedulers, which remember what they did and are not exported")
 	}
 	if err == nil && c.bounds.space.Model().Intervals() {
-		err = unscheduled(p, p.X, "found a model with intervals, whose schedulers are not exported")
+		err = noScheduler(p, p.X, "found a model with intervals, whose schedulers are not exported")
 	}
 	if err == nil && c.bounds.space.Program().Type == syntax.POMDP {
-		err = unscheduled(p, p.X, "found a partially observable model, whose strategies are automata")
+		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
 	}
 	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
-		err = unscheduled(p, p.X, "found a model without nondeterminism, which has no schedulers")
+		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}
 	if err != nil {
 		return nil, c.Check(ctx, p), err
 	}
-	w := &wanted{operator: op.X}
+	w := &wantedScheduler{operator: op.X}
 	c.wanted = w
 	v := c.Check(ctx, p)
 	c.wanted = nil
@@ -65,9 +64,9 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 	case w.controller != nil:
 		return &Scheduler{Space: w.space, Controller: w.controller}, v, nil
 	case op.Kind == logic.Objectives:
-		return nil, v, unscheduled(p, op.X, "found objectives that no scheduler meets together")
+		return nil, v, noScheduler(p, op.X, "found objectives that no scheduler meets together")
 	case w.choices == nil:
-		return nil, v, unscheduled(p, op.X, "a scheduler that counts so many steps is too large")
+		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
 	}
 	return &Scheduler{Space: w.space, Choices: w.choices}, v, nil
 }
@@ -82,13 +81,13 @@ func operator(p *Property) (*logic.Formula, error) {
 	case f.Kind == logic.Probability && f.Path.Form == logic.CostBounded:
 		return nil, costBoundedScheduler(p, f.Path)
 	case f.Pareto():
-		return nil, unscheduled(p, f.X, "found several queries in multi(...), want one: which corner is meant? Ask for the others by bounds")
+		return nil, noScheduler(p, f.X, "found several queries in multi(...), want one: which corner is meant? Ask for the others by bounds")
 	case f.Kind == logic.Reward && f.Objective.Form == logic.CoSafe:
-		return nil, unscheduled(p, f.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(f.Objective.X))
+		return nil, noScheduler(p, f.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(f.Objective.X))
 	case f.Measure() || f.Kind == logic.Objectives:
 		return f, nil
 	}
-	return nil, unscheduled(p, f.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(f.X))
+	return nil, noScheduler(p, f.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(f.X))
 }
 
 // outermost names an expression that has no scheduler.
@@ -106,39 +105,38 @@ func outermost(x sema.Expr) string {
 }
 
 func costBoundedScheduler(p *Property, path *logic.Path) error {
-	return unscheduled(p, path.X, "found a path formula with bounds of rewards, whose schedulers remember what was earned")
+	return noScheduler(p, path.X, "found a path formula with bounds of rewards, whose schedulers remember what was earned")
 }
 
-func unscheduled(p *Property, x sema.Expr, format string, args ...any) error {
-	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...), File: p.File, Pos: x.Pos()}
+func noScheduler(p *Property, x sema.Expr, format string, args ...any) error {
+	return result.Refuse(p, result.Unsupported, x.Pos(), format, args...)
 }
 
-// wanted is a scheduler that is being computed.
-type wanted struct {
+// wantedScheduler is the scheduler that is asked for, while it is computed.
+type wantedScheduler struct {
 	operator   sema.Expr
 	space      *explicit.Space
 	choices    [][]uint32
 	controller *sparse.Controller
-	within     bool     // its operands are being evaluated
+	inOperator bool     // its operands are being evaluated
 	reach      *Reach   // what it asks for, if that is an until formula
 	values     *numbers // of an operator P
 }
 
-// schedule begins the evaluation of an operator. If it is the one whose
-// scheduler is wanted, that of the last solution until its end is kept: it is
-// the operator's own, nested ones come first.
-func (e *evaluation) schedule(f *logic.Formula) (end func()) {
+// beginScheduler begins the evaluation of an operator. If its scheduler is asked for, the scheduler of the last solution
+// before end is kept. Nested operators are evaluated first, so that is the operator's own.
+func (e *evaluation) beginScheduler(f *logic.Formula) (end func()) {
 	if e.wanted == nil || e.wanted.operator != f.X {
 		return func() {}
 	}
-	e.wanted.within = true
+	e.wanted.inOperator = true
 	e.opts.Scheduler = e.kind() == sparse.MDP && (f.Kind != logic.Probability || f.Path.Form != logic.InitialState) // no scheduler changes the state a path begins in
-	e.wanted.space, e.wanted.choices, e.wanted.controller = e.space, [][]uint32{anything(e.space.Model())}, nil
-	return func() { e.opts.Scheduler, e.wanted.within = false, false }
+	e.wanted.space, e.wanted.choices, e.wanted.controller = e.space, [][]uint32{anyChoice(e.space.Model())}, nil
+	return func() { e.opts.Scheduler, e.wanted.inOperator = false, false }
 }
 
-// take keeps the scheduler of a solution, if one was asked for.
-func (e *evaluation) take(memoryless []uint32, steps [][]uint32) {
+// noteScheduler keeps the scheduler of a solution if one is asked for.
+func (e *evaluation) noteScheduler(memoryless []uint32, steps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}
@@ -148,8 +146,8 @@ func (e *evaluation) take(memoryless []uint32, steps [][]uint32) {
 	}
 }
 
-// anything returns the scheduler to which every choice is the same.
-func anything(m *sparse.Model) []uint32 {
+// anyChoice returns a scheduler that selects an arbitrary choice in every state.
+func anyChoice(m *sparse.Model) []uint32 {
 	out := make([]uint32, m.NumStates())
 	for s := range out {
 		out[s] = sparse.None

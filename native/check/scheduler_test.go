@@ -46,7 +46,7 @@ func newReferee(t *testing.T, m *compile.Model) *referee {
 	}}
 }
 
-// judge compares the value of the property's scheduler with the verdict.
+// findGoodNodes compares the value of the property's scheduler with the verdict.
 func (r *referee) judge(p *check.Property) {
 	r.t.Helper()
 	for kind, c := range r.checker {

@@ -20,20 +20,20 @@ import (
 	"tilecheck/result"
 )
 
-// Stages begins to answer a property of a DTMC of which the checker's space has the first
-// states. It returns nil for everything but P=? of F and U and R=? of F, over labels and
-// variables, and if there is a cycle through several of those states.
+// Stages begins to answer a property of a DTMC from the first states, which the checker's space has. It returns nil unless
+// the property is P=? of F or U, or R=? of F, over labels and variables; and if there is a cycle through several of those
+// states.
 func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 	s := c.newStages(p)
-	if s == nil || s.pass(ctx, []number{s.one}) != nil {
+	if s == nil || s.followPart(ctx, []number{s.one}) != nil {
 		return nil
 	}
 	return s
 }
 
-// Sum explores on, as build says, and returns the value. It reports false for chains that do
-// not come apart: there is a cycle through several states of a part, or most states are come
-// across again. Its error is the context's, or says in which state the model is wrong.
+// Sum explores the other states, with the given options, and returns the value. It reports false for a chain that cannot be
+// split into stages: there is a cycle through several states of a stage, or most states are found again in later stages. An
+// error is the context's, or names a state in which the model is wrong.
 func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
 	if tell := build.Progress; tell != nil {
 		build.Progress = func(at progress.Progress) {
@@ -47,7 +47,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 			given = append(given, s.mass[i])
 		}
 		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
-			err = s.pass(ctx, given)
+			err = s.followPart(ctx, given)
 		}
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
@@ -69,10 +69,9 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 	return v, out.width <= s.c.opts.epsilon(), err
 }
 
-// Stages is an answer under way that does not keep the states of a chain that it has dealt
-// with: each part hands on to the next one the probabilities of its states that are left to
-// explore, and the value is a sum. They are fractions if the checker's space has these, and
-// otherwise bounds.
+// Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
+// stage passes the probabilities of its unexplored states on to the next one, and the value is a sum. The numbers are
+// fractions if the checker's space has fractions, and otherwise bounds.
 type Stages struct {
 	c      *Checker
 	start  time.Time
@@ -95,8 +94,8 @@ type Stages struct {
 
 const milestone = 1 << 10
 
-// errEntangled says that parts of a chain are no stages of it.
-var errEntangled = errors.New("the chain has no stages")
+// errNoStages says that parts of a chain are no stages of it.
+var errNoStages = errors.New("the chain has no stages")
 
 func (c *Checker) newStages(p *Property) *Stages {
 	space := c.bounds.space
@@ -116,14 +115,14 @@ func (c *Checker) newStages(p *Property) *Stages {
 		return nil
 	}
 	s.x, s.y = path.Left, path.Right
-	if !local(p, s.x, false) || !local(p, s.y, false) { // parts have initial states of their own
+	if !aboutStateOnly(p, s.x, false) || !aboutStateOnly(p, s.y, false) { // parts have initial states of their own
 		return nil
 	}
 	return s
 }
 
-// pass follows the probabilities of a part's initial states to its end.
-func (s *Stages) pass(ctx context.Context, given []number) error {
+// followPart distributes the probabilities of the initial states of a stage to its last states.
+func (s *Stages) followPart(ctx context.Context, given []number) error {
 	space := s.space
 	s.overlaps = s.overlaps || space.Overlaps() > 0
 	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.p}}
@@ -146,10 +145,10 @@ func (s *Stages) pass(ctx context.Context, given []number) error {
 		unexplored = sparse.NewSet(m.NumStates())
 	}
 	open := left.Minus(right)
-	found := reach(m, open.Minus(unexplored))
+	found := reachedVia(m, open.Minus(unexplored))
 	order, acyclic := m.Topological(found.Intersect(open).Minus(unexplored))
 	if !acyclic {
-		return errEntangled
+		return errNoStages
 	}
 	s.mass = append(s.mass[:0], given...)
 	s.mass = append(s.mass, make([]number, m.NumStates()-len(given))...)
@@ -165,12 +164,12 @@ func (s *Stages) pass(ctx context.Context, given []number) error {
 			}
 			some = append(some, f)
 		}
-		if err := s.leave(m, w, gains, int(state)); err != nil {
+		if err := s.passOn(m, w, gains, int(state)); err != nil {
 			return err
 		}
 	}
 	if again > len(some)/2 {
-		return errEntangled
+		return errNoStages
 	}
 	for _, f := range some {
 		s.milestones[f] = struct{}{}
@@ -187,9 +186,8 @@ func (s *Stages) pass(ctx context.Context, given []number) error {
 	return nil
 }
 
-// leave adds the probability of a state to those of the states that follow it. A state that
-// is never left is the end of its paths.
-func (s *Stages) leave(m *sparse.Model, w []number, gains *sparse.Reward, state int) error {
+// passOn adds the probability of a state to its successors. A path ends in a state that it cannot leave.
+func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state int) error {
 	first, end := m.Row(state)
 	stays, leaves := false, number{}
 	for t := first; t < end; t++ {
@@ -203,14 +201,14 @@ func (s *Stages) leave(m *sparse.Model, w []number, gains *sparse.Reward, state 
 	if stays {
 		if leaves.hi == 0 {
 			if s.reward != nil {
-				return errEntangled // the reward is infinite
+				return errNoStages // the reward is infinite
 			}
 			return nil
 		}
 		x = over(x, leaves)
 	}
 	if gains != nil {
-		if g := s.gain(gains, state); g.hi > 0 {
+		if g := s.rewardOf(gains, state); g.hi > 0 {
 			s.sum = plus(s.sum, times(x, g))
 		}
 	}
@@ -226,7 +224,7 @@ func (s *Stages) leave(m *sparse.Model, w []number, gains *sparse.Reward, state 
 	return nil
 }
 
-func (s *Stages) gain(r *sparse.Reward, state int) number {
+func (s *Stages) rewardOf(r *sparse.Reward, state int) number {
 	if s.exact {
 		return fraction(r.OfChoiceRat(state, state))
 	}
@@ -246,7 +244,7 @@ func (s *Stages) weights(m *sparse.Model) []number {
 	return w
 }
 
-// widened encloses what a number is off by err from, relatively.
+// widened encloses a number whose relative error is at most err.
 func widened(x, err float64) number {
 	if err == 0 {
 		return point(x)
@@ -256,7 +254,7 @@ func widened(x, err float64) number {
 	return times(point(x), number{lo: lo, hi: hi})
 }
 
-// plus, times and over are of numbers that are not negative.
+// plus, times and over compute with numbers that are not negative.
 func plus(x, y number) number {
 	if x.hi == 0 {
 		return y
@@ -268,7 +266,7 @@ func times(x, y number) number { return enclosed(syntax.OpMul, x, y) }
 
 func over(x, y number) number { return enclosed(syntax.OpDiv, x, y) }
 
-// enclosed is binary, where what bounds do not tell may be anything.
+// enclosed applies an operator. If the bounds of the operands do not determine bounds of the result, that is at least 0.
 func enclosed(op syntax.Op, x, y number) number {
 	if out, ok := binary(op, x, y); ok {
 		return out
@@ -276,8 +274,8 @@ func enclosed(op syntax.Op, x, y number) number {
 	return number{lo: 0, hi: math.Inf(1)}
 }
 
-// reach returns the states that are reached from the initial ones through states in via.
-func reach(m *sparse.Model, via *sparse.Set) *sparse.Set {
+// reachedVia returns the states that are reached from the initial states through states in via.
+func reachedVia(m *sparse.Model, via *sparse.Set) *sparse.Set {
 	out := sparse.NewSet(m.NumStates())
 	var todo []uint32
 	visit := func(s uint32) {

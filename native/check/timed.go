@@ -19,7 +19,7 @@ func (e *evaluation) timedUntil(p *logic.Path, left, right *sparse.Set, negated 
 	switch {
 	case err != nil:
 		return nil, err
-	case e.exact && !e.mixed:
+	case e.exact && !e.boundsAllowed:
 		return nil, &inexact{p.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	case e.exact:
 		return e.timed(p.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
@@ -68,7 +68,7 @@ func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
 	v, err := sema.Enclose(x, nil)
 	switch {
 	case err != nil:
-		return v, solve.Time{}, e.placed(err)
+		return v, solve.Time{}, e.withPosition(err)
 	case v.Rat != nil && v.Rat.Sign() >= 0:
 		return v, solve.At(v.Rat), nil
 	case v.Rat != nil || !(v.Hi >= 0) || math.IsInf(v.Lo, 0):
@@ -100,7 +100,7 @@ func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers
 	}
 	f := solve.TimedCumulReward
 	switch instant := o.Form == logic.Instantaneous; {
-	case e.exact && !e.mixed:
+	case e.exact && !e.boundsAllowed:
 		return nil, &inexact{o.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
 		f = solve.PreciseInstantReward
@@ -139,7 +139,7 @@ func (e *evaluation) markovUntil(p *logic.Path, c *sema.Cost, dir solve.Directio
 	}
 	var rates solve.Rates
 	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
-		return nil, e.placed(err)
+		return nil, e.withPosition(err)
 	}
 	v, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {

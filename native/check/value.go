@@ -9,8 +9,7 @@ import (
 	"tilecheck/result"
 )
 
-// truth is a state formula's value in every state: it holds in yes, does not
-// in no, and nobody knows in the others.
+// truth is the value of a state formula in every state: true in yes, false in no, and unknown in the other states.
 type truth struct{ yes, no *sparse.Set }
 
 func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
@@ -23,12 +22,11 @@ func (t truth) or(u truth) truth { return t.not().and(u.not()).not() }
 
 func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
 
-// open returns the states of which nobody knows.
-func (t truth) open() *sparse.Set { return t.yes.Union(t.no).Complement() }
+// unknown returns the states in which the value is unknown.
+func (t truth) unknown() *sparse.Set { return t.yes.Union(t.no).Complement() }
 
-// number is a numeric value in one state: between lo and hi, and exactly rat if
-// that is not nil. Both ends of a value that is not a number are NaN, those of an
-// infinite one are both infinite: where only one is, no bound is known.
+// number is a numeric value in one state: it is between lo and hi, and equals rat if that is not nil. Both bounds of NaN are
+// NaN, and both bounds of infinity are infinite. If only one bound is infinite, that bound is not known.
 type number struct {
 	lo, hi float64
 	rat    *big.Rat
@@ -50,7 +48,7 @@ func (x number) isPoint() bool { return x.lo == x.hi || x.isNaN() }
 
 func (x number) isNaN() bool { return x.lo != x.lo }
 
-// infinite reports whether the value itself is.
+// infinite reports whether the value is infinite.
 func (x number) infinite() bool { return x.lo == x.hi && math.IsInf(x.lo, 0) }
 
 // over and under report whether the value is known not to be lo or hi.
@@ -58,8 +56,8 @@ func (x number) over() bool { return x.above || math.IsInf(x.lo, -1) && !x.isPoi
 
 func (x number) under() bool { return x.below || math.IsInf(x.hi, 1) && !x.isPoint() }
 
-// numbers is a numeric formula's value in every state. rat is nil unless the
-// values are exact; an entry that is nil then is infinite or not a number.
+// numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
+// infinite or NaN.
 type numbers struct {
 	lo, hi []float64
 	rat    []*big.Rat
@@ -102,7 +100,7 @@ func (v *numbers) put(s int, x number) {
 	}
 }
 
-// solved returns what solve computed.
+// solved converts the values of package solve.
 func solved(v *solve.Values) *numbers {
 	if v.Exact == nil {
 		out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}

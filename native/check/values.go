@@ -9,24 +9,24 @@ import (
 	"tilecheck/result"
 )
 
-// StateValues is the value of a formula in every state, between two doubles. Truth is 0 or 1;
-// 0 to 1 is one that the bounds leave open. Both ends of what is no number are NaN.
+// StateValues are bounds on the value of a formula in every state. A truth value is 0 or 1; its bounds are 0 and 1 if it is
+// unknown. Both bounds of NaN are NaN.
 type StateValues struct {
 	Lo, Hi   []float64
 	Boolean  bool
 	Accuracy result.Accuracy
 }
 
-// Values evaluates a property as Check does, and returns its value in every state of the space: that of
-// the operand, where the property is a filter. What goes wrong is the Err of the verdict; then there are none.
+// Values evaluates a property as Check does, and returns its value in every state of the space. Of a filter it returns the
+// values of the operand. Errors are the Err of the verdict; then there are no values.
 func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result.Verdict) {
 	x := logic.WithoutFilters(p.X).X
 	all := *p
 	// Printing is what asks for the values of all states.
 	all.X = &sema.Filter{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: "printall", X: x}
-	c.valued = true
+	c.wantsValues = true
 	v := c.Check(ctx, &all)
-	c.valued = false
+	c.wantsValues = false
 	out := c.values
 	c.values = nil
 	v.Listings = nil
@@ -36,8 +36,8 @@ func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result
 	return out, v
 }
 
-// spread returns truth in all states as numbers.
-func (t truth) spread() *StateValues {
+// values returns truth values as numbers.
+func (t truth) values() *StateValues {
 	n := t.yes.Len()
 	out := &StateValues{Lo: make([]float64, n), Hi: make([]float64, n), Boolean: true}
 	for s := range n {
@@ -51,9 +51,9 @@ func (t truth) spread() *StateValues {
 	return out
 }
 
-// keep notes the values of the states of a filter that prints, if they are asked for, and reports whether they are.
-func (e *evaluation) keep(set *sparse.Set, values func() *StateValues) bool {
-	if !e.valued {
+// keepValues keeps the values of a filter that prints if all values are asked for, and reports whether they are.
+func (e *evaluation) keepValues(set *sparse.Set, values func() *StateValues) bool {
+	if !e.wantsValues {
 		return false
 	}
 	if set.Count() == e.space.Model().NumStates() {

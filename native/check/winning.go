@@ -15,7 +15,7 @@ type quantifier interface {
 	reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
 
-// surely asks that a scheduler makes it so with probability one.
+// surelySatisfied asks that a scheduler makes it so with probability one.
 type surely struct{ *evaluation }
 
 func (q surely) lasting(p *productModel) ([][]uint32, error) {
@@ -79,7 +79,7 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 		return nil, err
 	}
 	out := sparse.NewSet(p.NumStates())
-	var jumps []start
+	var jumps []productState
 	var from []uint32
 	for _, set := range sets {
 		for _, i := range set {
@@ -93,7 +93,7 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 				return nil, err
 			}
 			for _, j := range to {
-				jumps, from = append(jumps, start{s.state, j}), append(from, i)
+				jumps, from = append(jumps, productState{s.state, j}), append(from, i)
 			}
 		}
 	}
@@ -114,8 +114,8 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 
 // repeating reports for each of some jumps whether the accepting part, from
 // there on, can be accepting for ever.
-func (a *abstraction) repeating(p *productModel, q quantifier, jumps []start) ([]bool, error) {
-	limit, err := multiply(a.ctx, a.graph.Model, p.auto, a.letters, jumps)
+func (a *abstraction) repeating(p *productModel, q quantifier, jumps []productState) ([]bool, error) {
+	limit, err := newProduct(a.ctx, a.graph.Model, p.auto, a.letters, jumps)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (a *abstraction) repeating(p *productModel, q quantifier, jumps []start) ([
 		return nil, err
 	}
 	out := make([]bool, len(jumps))
-	for k, i := range limit.begin {
+	for k, i := range limit.startStates {
 		out[k] = reached.Has(int(i))
 	}
 	return out, nil

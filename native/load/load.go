@@ -32,7 +32,11 @@ func Model(ctx context.Context, job runner.Job) (m *compile.Model, warnings []st
 func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&p.Job)
 	if p.Job.States != nil {
-		return explicit.Given(ctx, p.Job.States, opts.Exact)
+		fractions := explicit.NoFractions
+		if opts.Exact {
+			fractions = explicit.StrictFractions
+		}
+		return explicit.Given(ctx, p.Job.States, fractions)
 	}
 	m, err := single(p)
 	if err != nil {

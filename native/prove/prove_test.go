@@ -10,6 +10,7 @@ import (
 	"tilecheck/native/load"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 )
@@ -39,7 +40,7 @@ func spaceOf(t *testing.T, src, props string) (*explicit.Space, []*prove.Propert
 	}
 	var out []*prove.Property
 	for _, p := range list {
-		out = append(out, &prove.Property{Property: p, Program: full, File: "p.props"})
+		out = append(out, &prove.Property{Property: logic.Property{Property: p, Program: full, File: "p.props"}})
 	}
 	return space, out
 }

@@ -16,10 +16,8 @@ import (
 
 // Property is a property to prove.
 type Property struct {
-	sema.Property
-	Program *sema.Program // the model, with the labels of the properties file
-	File    string        // the name of the properties file
-	Guess   float64       // the approximate value; 0 if unknown
+	logic.Property
+	Guess float64 // the approximate value; 0 if unknown
 }
 
 // Skeleton is a certificate without its columns and its model: it says what is to be proven of some properties.
@@ -141,7 +139,7 @@ type translation struct {
 }
 
 func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
-	return &result.Failure{Class: result.Unsupported, Message: "there is no certificate of " + fmt.Sprintf(format, args...), File: t.p.File, Pos: x.Pos()}
+	return result.Refuse(&t.p.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
 }
 
 // claim translates a whole property, with its filter.

@@ -37,15 +37,14 @@ type Options struct {
 	// Progress, when not nil, is called a few times per second, never
 	// concurrently.
 	Progress func(progress.Progress)
-	// Split, when not nil, shares the samples with other processes; Stream then
-	// names them, by everything that decides what is drawn but the seed. Where
-	// only a part is drawn, the result has no value.
+	// Split, unless nil, shares the samples with other processes. Stream names the samples by everything that they depend
+	// on, except the seed. A result of a part of the samples has no value.
 	Split  *shard.Ledger
 	Stream string
 }
 
-// Result is what sampling says about a property. Its Verdict lacks the fields
-// that only the caller knows: Constants and Engine.
+// Result is the result of sampling for one property. Its Verdict lacks the fields that only the caller knows: Constants and
+// Engine.
 type Result struct {
 	result.Verdict
 	// Estimate is the mean of the samples, also of a bounded property; NaN
@@ -56,29 +55,23 @@ type Result struct {
 	Nondet, Overlap int64
 }
 
-// Paths is what has sample paths: a *compile.Model, or states that are known, an
-// *explicit.Space.
+// Paths draws sample paths: a *compile.Model, or a state space, an *explicit.Space.
 type Paths interface {
-	// NewRunner returns what draws paths that a monitor watches; the runner and what is
-	// forked of it need the context no longer than until it returns.
+	// NewRunner returns a runner, which draws paths for a monitor. The runner and its forks use the context only until
+	// NewRunner returns.
 	NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error)
 }
 
-// Check samples paths of a model for one property. What goes wrong is the Err
-// of the result, never a panic or a missing result.
+// Check samples paths of a model for one property. An error is the Err of the result.
 //
-// The outcomes are used in the order of the samples whoever drew them, and
-// sampling stops at the first sample at which the method is done; value, number
-// of samples and intervals are the same bits for every number of workers. When
-// the context ends before that, the result holds the estimate from the samples
-// up to the first that was not finished, an interval that is valid however
-// their number came about, and an Err of class result.Interrupted
-// (result.Timeout if a deadline passed).
+// The outcomes are counted in the order of the samples, whichever worker drew them, and sampling stops at the first sample
+// with which the method is done. So the value, the number of samples and the intervals are the same bits for every number of
+// workers. If the context ends before that, the result has the estimate from the samples before the first unfinished one, an
+// interval that is valid for any way to end, and an Err of class result.Interrupted (result.Timeout if a deadline passed).
 //
-// The Bound of the verdict is a sound interval for the mean, and BoundMethod
-// its name: Clopper-Pearson if the number of samples was fixed beforehand, a
-// confidence sequence otherwise. A reward has one only if MaxReward was given.
-// HalfWidth is PRISM's, which is nominal; there is none where the plan is valid.
+// The Bound of the verdict is a sound interval for the mean, and BoundMethod its name: Clopper-Pearson if the number of
+// samples was fixed beforehand, otherwise a confidence sequence. A reward has a bound only if MaxReward is given. HalfWidth
+// is PRISM's, which is nominal; a valid plan has none.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
 func Check(ctx context.Context, m Paths, p *Property, opt Options) *Result {
@@ -97,12 +90,12 @@ func Check(ctx context.Context, m Paths, p *Property, opt Options) *Result {
 
 // check is the state of one Check.
 type check struct {
-	p     *Property
-	opt   Options
-	obj   *Objective
-	plan  *stats.Plan
-	start time.Time
-	told  time.Time // of the last progress report
+	p            *Property
+	opt          Options
+	obj          *Objective
+	plan         *stats.Plan
+	start        time.Time
+	lastProgress time.Time
 
 	truth   stats.Bernoulli
 	rewards stats.Moments
@@ -152,7 +145,7 @@ func (c *check) sample(ctx context.Context, m Paths) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	s := &sampler{runner: r, seed: c.opt.Seed, workers: c.opt.Workers, end: math.MaxInt64, take: c.take, tick: c.tick}
+	s := &sampler{runner: r, seed: c.opt.Seed, workers: c.opt.Workers, end: math.MaxInt64, take: c.count, tick: c.reportProgress}
 	if n, fixed := c.plan.Samples(); fixed {
 		s.end = n
 	}
@@ -172,8 +165,8 @@ func (c *check) stats() stats.Statistics {
 	return &c.truth
 }
 
-// take counts the next sample and reports whether more are wanted.
-func (c *check) take(o *compile.Outcome) bool {
+// count counts the next sample, and reports whether more are needed.
+func (c *check) count(o *compile.Outcome) bool {
 	if o.Status != compile.True && o.Status != compile.False {
 		c.failed = o
 		return false
@@ -193,14 +186,14 @@ func (c *check) take(o *compile.Outcome) bool {
 	return !c.plan.Done(&c.truth)
 }
 
-// tick reports progress at most ten times per second.
-func (c *check) tick() {
+// reportProgress reports progress at most ten times per second.
+func (c *check) reportProgress() {
 	now := time.Now()
 	s := c.stats()
-	if c.opt.Progress == nil || now.Sub(c.told) < 100*time.Millisecond || s.Count() == 0 {
+	if c.opt.Progress == nil || now.Sub(c.lastProgress) < 100*time.Millisecond || s.Count() == 0 {
 		return
 	}
-	c.told = now
+	c.lastProgress = now
 	target, _ := c.plan.Samples()
 	p := progress.Progress{
 		Done: s.Count(), Target: target, Unit: progress.Samples, Estimate: s.Mean(), Rate: float64(s.Count()) / now.Sub(c.start).Seconds(),
@@ -211,7 +204,7 @@ func (c *check) tick() {
 	c.opt.Progress(p)
 }
 
-// describe sets what is known about the samples, however sampling ended.
+// describe sets the fields of the verdict that are known however sampling ended.
 func (c *check) describe() {
 	s := c.stats()
 	c.res.Samples = s.Count()
@@ -272,8 +265,8 @@ func (c *check) estimate(o stats.Outcome) {
 	c.warnEstimate(o)
 }
 
-// soundInterval sets the bound of the verdict. An interruption decides the
-// number of samples in a way that may depend on them: long paths are cut off.
+// soundInterval sets the bound of the verdict. An interruption makes the number of samples depend on them, because it cuts
+// off long paths.
 func (c *check) soundInterval(s stats.Statistics, interrupted bool) stats.Interval {
 	var i stats.Interval
 	var err error

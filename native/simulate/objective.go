@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"tilecheck/prism/compile"
@@ -12,14 +11,8 @@ import (
 	"tilecheck/result"
 )
 
-// Property is a property to sample for. Program is the one that
-// sema.Properties.Instantiate returned with it; it has the labels of the
-// properties file. File names that file in diagnostics.
-type Property struct {
-	sema.Property
-	Program *sema.Program
-	File    string
-}
+// Property is a property to sample for.
+type Property = logic.Property
 
 // Objective is a property in the form that is sampled: a monitor of single
 // paths and what its outcomes are averaged to.
@@ -65,7 +58,7 @@ type builder struct {
 
 func (b *builder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
 	if b.err == nil {
-		b.err = &result.Failure{Class: class, Message: fmt.Sprintf(format, args...), File: b.p.File, Pos: at}
+		b.err = result.Refuse(b.p, class, at, format, args...)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"tilecheck/result"
 )
 
-// Path is a path that is drawn while it is visited: at random, or from a record; see Walk.
+// Path is a path that is drawn while it is visited, at random or from a record; see Walk.
 type Path struct {
 	// End and Err say, once all was visited, where the path ends and why. The
 	// error is a *result.Failure, and the path up to it has been visited. Reaching
@@ -63,7 +63,7 @@ type Step struct {
 	Rewards []float64
 }
 
-// PathEnd is why a path ends where it does.
+// PathEnd is the reason why a path ends.
 type PathEnd uint8
 
 // The ends of a path.
@@ -83,8 +83,7 @@ func (e PathEnd) String() string {
 	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error", "interrupted", "end of the recorded path"}[e]
 }
 
-// PathOptions says which path to draw. One of Steps, Time and Deadlock says
-// when it is complete; with none of them it has no steps.
+// PathOptions says which path to draw. Steps, Time or Deadlock says when the path is complete; without them it has no steps.
 type PathOptions struct {
 	Steps int64
 	// Time is a duration in a CTMC and a number of steps in other models.
@@ -129,8 +128,7 @@ func Walk(ctx context.Context, src Source, opt PathOptions) *Path {
 	return &Path{ctx: ctx, src: src, opt: opt}
 }
 
-// Visits draws the path and yields its states in order. Nothing of it is kept:
-// it may have thousands of millions of steps.
+// Visits draws the path and yields its states in order. It keeps none of them, because a path may have billions of steps.
 func (p *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
 		w, err := newWalker(p.ctx, p.src, p.opt)
@@ -149,8 +147,8 @@ func (p *Path) Visits() iter.Seq[*Visit] {
 	}
 }
 
-// walker draws a path.
-type walker struct {
+// pathDrawer draws a path.
+type pathDrawer struct {
 	ctx   context.Context
 	src   Source
 	opt   PathOptions
@@ -160,12 +158,12 @@ type walker struct {
 	mean    bool
 }
 
-func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error) {
+func newWalker(ctx context.Context, src Source, opt PathOptions) (*pathDrawer, error) {
 	initial, err := src.Start(ctx, opt.Rewards)
 	if err != nil {
 		return nil, err
 	}
-	w := &walker{ctx: ctx, src: src, opt: opt}
+	w := &pathDrawer{ctx: ctx, src: src, opt: opt}
 	w.product.SetInt64(1)
 	if opt.Record != nil {
 		w.start, err = opt.Record.start(src.Program(), initial)
@@ -184,10 +182,10 @@ func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error
 	return w, nil
 }
 
-func (w *walker) continuous() bool { return w.src.Program().Type == syntax.CTMC }
+func (w *pathDrawer) continuous() bool { return w.src.Program().Type == syntax.CTMC }
 
 // path draws the path. A state is yielded when the step that leaves it is known.
-func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
+func (w *pathDrawer) path(yield func(*Visit) bool) (PathEnd, error) {
 	var key [32]byte
 	for i, word := range compile.NewStream(w.opt.Seed, w.opt.Index) {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
@@ -231,7 +229,7 @@ func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
 }
 
 // duration is what a step counts for PathOptions.Time.
-func (w *walker) duration(s *Step) float64 {
+func (w *pathDrawer) duration(s *Step) float64 {
 	if w.continuous() {
 		return s.Time
 	}
@@ -239,7 +237,7 @@ func (w *walker) duration(s *Step) float64 {
 }
 
 // ended decides whether the path is complete, and why.
-func (w *walker) ended(n int64, now float64, choices *compile.Choices) (PathEnd, bool) {
+func (w *pathDrawer) ended(n int64, now float64, choices *compile.Choices) (PathEnd, bool) {
 	switch {
 	case choices.Deadlock():
 		return AtDeadlock, true
@@ -257,13 +255,13 @@ func (w *walker) ended(n int64, now float64, choices *compile.Choices) (PathEnd,
 
 // loops reports whether the only thing the state can do is to stay as it is,
 // for ever and, outside a CTMC, without anybody noticing.
-func (w *walker) loops(state []int32, choices *compile.Choices) bool {
+func (w *pathDrawer) loops(state []int32, choices *compile.Choices) bool {
 	return !w.continuous() && len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
 		slices.Equal(choices.List[0].Transitions[0].Target, state)
 }
 
 // step draws a step from one state to the next, or takes that of the record.
-func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
+func (w *pathDrawer) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
 	var s *Step
 	var i int
 	if w.opt.Record != nil && at.Number < w.opt.Record.Steps() {
@@ -298,7 +296,7 @@ func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand)
 }
 
 // draw draws a step.
-func (w *walker) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transition int) {
+func (w *pathDrawer) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transition int) {
 	s = &Step{Choices: len(choices.List)}
 	switch {
 	case w.continuous():
@@ -317,7 +315,7 @@ func (w *walker) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transi
 }
 
 // probability is that of a transition in a Markov chain, or within its choice; or its rate.
-func (w *walker) probability(choices *compile.Choices, weight float64) float64 {
+func (w *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
 	if w.src.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
 	}
@@ -325,15 +323,15 @@ func (w *walker) probability(choices *compile.Choices, weight float64) float64 {
 }
 
 // stateRewards returns the rewards of a state, if they are asked for.
-func (w *walker) stateRewards(state []int32) ([]float64, error) {
+func (w *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	if !w.opt.Rewards {
 		return nil, nil
 	}
 	return w.src.StateRewards(state)
 }
 
-// pick returns the first transition whose cumulative weight exceeds u, and the
-// last where the sum falls short of it by rounding.
+// pick returns the first transition whose cumulative weight exceeds u. If rounding makes the sum too small, it returns the
+// last one.
 func pick(ts []compile.Transition, u float64) int {
 	for i := range ts {
 		if u -= ts[i].Weight; u < 0 {

@@ -15,8 +15,7 @@ import (
 	"tilecheck/result"
 )
 
-// Record is a path that was written down: by PRISM's -simpath, by WriteTable, by
-// report.WitnessPath or by hand.
+// Record is a path from a file: written by PRISM's -simpath, by WriteTable, by report.WitnessPath or by hand.
 type Record struct {
 	File string // as the user named it
 	rows []row
@@ -31,18 +30,17 @@ type row struct {
 	state       []int32
 }
 
-// Steps is how many steps a record has.
+// Steps returns the number of steps of the record.
 func (r *Record) Steps() int64 { return int64(len(r.rows) - 1) }
 
-// maxRecord is the number of values that a record may have.
+// maxRecord limits the number of values of a record.
 const maxRecord = 50_000_000
 
-// ReadPath reads a path of a model: a heading, then a row per state, with commas,
-// tabulators or blanks between the columns. There has to be a column for each variable;
-// those of the step's number, action and time are checked where they are, and the probability (in
-// a CTMC the rate, or its share) may not be more than that of the step: PRISM's is that of one
-// update of those that come to the same. Others, as rewards, are not read. An action of ? is any one. The error is a
-// *result.Failure with the place in the file, or that of the context.
+// ReadPath reads a path of a model: a heading, then a row per state, with commas, tabulators or blanks between the columns.
+// Each variable needs a column. The columns of the step's number, its action and its time are checked if they exist. The
+// probability (in a CTMC the rate, or its share) may be less than that of the step, because PRISM's is the probability of
+// one of several updates with the same result. Other columns, such as rewards, are ignored. The action ? stands for any
+// action. An error is a *result.Failure with the place in the file, or the context's.
 func ReadPath(ctx context.Context, file string, text []byte, prog *sema.Program) (*Record, error) {
 	p := &recordReader{file: file, prog: prog, columns: make(map[string]int)}
 	out := &Record{File: file}
@@ -221,7 +219,7 @@ func (r *Record) start(prog *sema.Program, initial [][]int32) ([]int32, error) {
 
 // follow takes the step that the record has, as pick and race do: in a Markov chain its
 // probability is that of all commands which make it.
-func (w *walker) follow(at *Visit, choices *compile.Choices) (s *Step, transition int, err error) {
+func (w *pathDrawer) follow(at *Visit, choices *compile.Choices) (s *Step, transition int, err error) {
 	prog, r := w.src.Program(), &w.opt.Record.rows[at.Number+1]
 	s = &Step{Choices: len(choices.List), Choice: -1}
 	given := !math.IsNaN(r.probability)

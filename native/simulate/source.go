@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Source is what a random path is drawn from: a model, by FromModel, or states
-// that are known, as explicit.Steps. It serves one path at a time.
+// Source gives the steps from which a random path is drawn: those of a model (FromModel) or of a state space
+// (explicit.Steps). It serves one path at a time.
 type Source interface {
 	Program() *sema.Program
 	// Start begins a path, with rewards or without, and returns the initial states.

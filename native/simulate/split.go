@@ -18,7 +18,7 @@ import (
 	"tilecheck/stats"
 )
 
-// smallestBlock is the least that a part draws of samples that end themselves.
+// smallestBlock is the least number of samples that a part draws if the samples decide when to stop.
 const smallestBlock = 1000
 
 // stream returns the samples as parts share them. If their number is not known, a part of the first round draws a block: its share of half
@@ -31,8 +31,8 @@ func (c *check) stream() shard.Stream {
 	return shard.Stream{Name: c.opt.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*of))}
 }
 
-// summed reports whether a part records the sum of its samples. Their order matters if any sample may be the last one, and if
-// rewards are added, which are float64.
+// summed reports whether a part records only the sum of its samples. It records each sample if any of them may be the last
+// one, or if rewards are added, because sums of float64 numbers depend on the order.
 func (c *check) summed() bool {
 	_, fixed := c.plan.Samples()
 	return fixed && !c.obj.Reward
@@ -84,10 +84,10 @@ func (c *check) replay(p *shard.Piece) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return readLog(data, p.End-p.First, c.obj.Reward, c.take)
+	return readLog(data, p.End-p.First, c.obj.Reward, c.count)
 }
 
-// summary is what samples add up to, and the one that ended them, if one did.
+// summary is the sum of samples, and the outcome that ended them, if there is one.
 type summary struct {
 	Samples   int64
 	Successes int64
@@ -99,7 +99,7 @@ type summary struct {
 	Failed    *pathEnd `json:",omitempty"`
 }
 
-// pathEnd is an outcome that is none; rewards and times of such paths are not used.
+// pathEnd is an outcome of a path without a value. The rewards and times of such a path are not used.
 type pathEnd struct {
 	Status  compile.Status
 	Steps   int64

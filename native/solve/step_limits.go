@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -54,44 +55,103 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 	}
 }
 
-// rewardLimit bounds the rewards of n more steps by n times the least and the greatest reward of one step.
-//
-// Let T be one step of the equations. It is monotone, and T(x+c) = T(x)+c for a constant c, because the probabilities of
-// a choice sum to one. If T(x) <= x+c then T^n(x) <= x+n*c, and likewise from below. The computed bounds contain T
-// of the bounds before them, so c is the greatest difference of two consecutive upper bounds.
+// drift skips steps of equations T with T(x+c) = T(x)+c for a constant c, because the probabilities of a choice sum to one
+// and no state is closed. T is monotone, so if p steps take the upper bounds U to at most U+c, then m p further steps take
+// whatever is at most U+c to at most U+c+m c, and r steps after that add no more than r steps without the m c. Likewise from
+// below. The computed bounds contain T of the bounds before them, so c is the greatest difference of two upper bounds p steps
+// apart. In a periodic model p is a multiple of the period; any p is sound.
 //
 // Source: Odoni (1969), for the long-run average.
-func (sys *system) rewardLimit(opts Options) stepLimit {
+type drift struct {
+	epsilon float64
+	lower   []float64 // after at steps
+	upper   []float64
+	at      int     // a power of two; 0 before the first
+	most    float64 // of upper
+	// When left steps remain, low and high are what they add at least and at most; left is 0 while that is not known.
+	left      int
+	low, high float64
+}
+
+// newDrift returns nil where every step is taken.
+func (sys *system) newDrift(opts Options) *drift {
 	if opts.Classic || sys.g.Kind == sparse.CTMC {
 		return nil
 	}
-	const tiny = 0x1p-960 // below it a product of positive numbers may lose its digits
-	return func(oldLower, oldUpper []float64, remaining int) (bool, error) {
-		least, most := math.Inf(1), 0.0
-		for s, upper := range sys.v.Upper {
-			least = min(least, sys.v.Lower[s]-oldLower[s])
-			most = max(most, upper-oldUpper[s])
-		}
-		// Each difference, product and sum is rounded once: four units cover that and the rounding of n.
-		n := float64(remaining)
-		low := max(least*(1-4*unit), 0) * n * (1 - 4*unit)
-		high := most * (1 + 4*unit) * n * (1 + 4*unit)
-		if low < tiny {
-			low = 0
-		}
-		if most > 0 {
-			high = max(high, tiny)
-		}
-		for s, upper := range sys.v.Upper {
-			lo, hi := (sys.v.Lower[s]+low)*(1-4*unit), (upper+high)*(1+4*unit)
-			if !(hi-lo <= opts.epsilon()/2*hi && hi < math.MaxFloat64) {
-				return false, nil
-			}
-		}
-		for s := range sys.v.Upper {
-			sys.v.Lower[s] = max(sys.v.Lower[s], (sys.v.Lower[s]+low)*(1-4*unit))
-			sys.v.Upper[s] = (sys.v.Upper[s] + high) * (1 + 4*unit)
-		}
-		return true, nil
+	return &drift{epsilon: opts.epsilon()}
+}
+
+// skip reports whether it has written the bounds after the remaining steps.
+func (d *drift) skip(v *Values, done, remaining int) bool {
+	switch {
+	case d.left > 0:
+		return remaining == d.left && d.add(v)
+	case done >= fewestSteps && done&(done-1) == 0 && remaining > done:
+		d.lower, d.upper, d.at = append(d.lower[:0], v.Lower...), append(d.upper[:0], v.Upper...), done
+		d.most = slices.Max(v.Upper)
+		return false
+	case d.at == 0 || remaining < done-d.at:
+		return false
 	}
+	period := done - d.at
+	times := remaining / period
+	if !d.bound(v, float64(times)) || !d.narrow(v) {
+		return false
+	}
+	d.left = times * period
+	return remaining == d.left && d.add(v)
+}
+
+// bound sets low and high to what n periods add. It reports whether they can be close.
+func (d *drift) bound(v *Values, n float64) bool {
+	const tiny = 0x1p-960 // below it a product of positive numbers may lose its digits
+	least, most := math.Inf(1), 0.0
+	for s, upper := range v.Upper {
+		least = min(least, v.Lower[s]-d.lower[s])
+		most = max(most, upper-d.upper[s])
+		if (most-least)*n > 2*d.epsilon*(d.most+most*n) {
+			return false
+		}
+	}
+	// Each difference, product and sum is rounded once: four units cover that and the rounding of n.
+	down := 1 - 4*unit
+	if least < 0 {
+		down = 1 + 4*unit
+	}
+	d.low, d.high = least*down*n*down, most*(1+4*unit)*n*(1+4*unit)
+	if math.Abs(d.low) < tiny {
+		d.low = min(0, math.Copysign(tiny, least))
+	}
+	if most > 0 {
+		d.high = max(d.high, tiny)
+	}
+	return true
+}
+
+// after returns the bounds of a state when low and high are added.
+func (d *drift) after(v *Values, s int) (lo, hi float64) {
+	lo = (v.Lower[s] + d.low) - 4*unit*(v.Lower[s]+math.Abs(d.low))
+	return max(lo, 0), (v.Upper[s] + d.high) * (1 + 4*unit)
+}
+
+// narrow reports whether the bounds are as narrow as asked for when low and high are added.
+func (d *drift) narrow(v *Values) bool {
+	for s := range v.Upper {
+		if lo, hi := d.after(v, s); !(hi-lo <= d.epsilon/2*hi && hi < math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds low and high if that is narrow, and forgets them otherwise.
+func (d *drift) add(v *Values) bool {
+	d.left = 0
+	if !d.narrow(v) {
+		return false
+	}
+	for s := range v.Upper {
+		v.Lower[s], v.Upper[s] = d.after(v, s)
+	}
+	return true
 }

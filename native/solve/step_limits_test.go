@@ -118,19 +118,93 @@ func skippedSteps(t *testing.T, g *sparse.Graph, reward *sparse.Reward, dir Dire
 	if err != nil {
 		t.Fatal(err)
 	}
-	skipped := 0
-	limit := sys.rewardLimit(Options{})
-	sys.limit = func(lower, upper []float64, remaining int) (bool, error) {
-		enough, err := limit(lower, upper, remaining)
-		if enough {
-			skipped = 1
-		}
-		return enough, err
-	}
+	sys.drift = sys.newDrift(Options{})
 	if err := sys.steps(t.Context(), Options{}, sparse.FullSet(g.NumStates()), k); err != nil {
 		t.Fatal(err)
 	}
-	return skipped
+	if sys.drift.low > 0 {
+		return 1
+	}
+	return 0
+}
+
+// The steps of a ring that is too large for squaring are skipped once it was gone round, also if they end elsewhere.
+func TestPeriodicSteps(t *testing.T) {
+	const n, k = 600, 100_000_003
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range n {
+		b.State()
+		b.Add((s+1)%n, 1)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, reward := sparse.NewGraph(m), &sparse.Reward{State: make([]float64, n)}
+	reward.State[0], reward.State[7] = 1, 3
+	total, err := CumulReward(t.Context(), g, reward, k, Max, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	instant, err := InstantReward(t.Context(), g, reward, k, Max, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range n {
+		visits := func(of int) float64 { return float64((k-1-(of-s+n)%n)/n + 1) } // of the first k states from s on
+		for name, c := range map[string]struct {
+			v    *Values
+			want float64
+		}{"C<=k": {total, visits(0) + 3*visits(7)}, "I=k": {instant, reward.State[(s+k)%n]}} {
+			if lo, hi := c.v.Lower[s], c.v.Upper[s]; c.want < lo || c.want > hi || hi-lo > 1e-8*hi {
+				t.Fatalf("%s, state %d: [%v, %v], want %v", name, s, lo, hi, c.want)
+			}
+		}
+	}
+}
+
+// The bounds of random models of period two or four contain the values of 400 bits.
+func TestPeriodicBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 13))
+	const k = 3001
+	skipped := 0
+	for i := range 16 {
+		kind, dir, period := sparse.Kind(i%2), Direction(i/2%2), 2+i/4%2*2
+		n := period * (2 + rng.IntN(2))
+		b := sparse.NewBuilder(kind)
+		for s := range n {
+			b.State()
+			for range 1 + rng.IntN(2)*int(kind) {
+				if kind == sparse.MDP {
+					b.Choice(0)
+				}
+				next := func() int { return (s+1)%period + period*rng.IntN(n/period) }
+				b.Add(next(), 0.25)
+				b.Add(next(), 0.75)
+			}
+		}
+		m, err := b.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, reward := sparse.NewGraph(m), &sparse.Reward{State: make([]float64, n)}
+		for s := range n {
+			reward.State[s] = float64(rng.IntN(4))
+		}
+		v, err := CumulReward(t.Context(), g, reward, k, dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, want := range afterSteps(g, nil, reward, dir == Min, k) {
+			if want.Cmp(big.NewFloat(v.Lower[s])) < 0 || want.Cmp(big.NewFloat(v.Upper[s])) > 0 {
+				t.Errorf("model %d (%v, direction %v, period %d), state %d: [%v, %v] does not contain %.20g", i, kind, dir, period, s, v.Lower[s], v.Upper[s], want)
+			}
+		}
+		skipped += skippedSteps(t, g, reward, dir, k)
+	}
+	if skipped == 0 {
+		t.Error("no steps were skipped in any model")
+	}
 }
 
 // A ring of 600 states, too large for squaring: long step bounds take a few sweeps.

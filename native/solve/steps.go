@@ -99,7 +99,7 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 	if err != nil {
 		return nil, err
 	}
-	sys.limit = sys.rewardLimit(opts)
+	sys.drift = sys.newDrift(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	sys.v.Steps = sys.trace.steps(nil)
 	return sys.v, err
@@ -119,6 +119,7 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 			sys.v.Exact[s] = r.StateRat[s]
 		}
 	}
+	sys.drift = sys.newDrift(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	sys.v.Steps = sys.trace.steps(nil)
 	return sys.v, err
@@ -151,6 +152,9 @@ func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n 
 		dense, ok = sys.newDenseSteps(states)
 	}
 	return sys.v.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
+		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, done, n-done) {
+			return true, nil
+		}
 		if sys.triesLimit(done, n-done) {
 			if enough, err := sys.limit(lower, upper, n-done); enough || err != nil {
 				return true, err

@@ -29,6 +29,7 @@ type system struct {
 	round rounding
 	v     *Values
 	trace *stepScheduler // of the steps; nil when no scheduler is asked for
+	drift *drift         // of rewards, skips steps; nil if every step is taken
 	limit stepLimit      // skips steps; nil if every step is taken
 
 	sum, term, part fraction // scratch of exact computations

@@ -5,6 +5,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
+// Property is a property to check, with values of its constants. Program is the model with the labels of the properties file
+// appended, and File the name of that file in messages.
+type Property struct {
+	sema.Property
+	Program *sema.Program
+	File    string
+}
+
 // Kind is the kind of a formula.
 type Kind uint8
 

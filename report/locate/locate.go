@@ -8,7 +8,7 @@ import (
 	"tilecheck/result"
 )
 
-// Places returns the places that an error is about, none if it names none.
+// Places returns the places that an error names, none if it names none.
 func Places(err error) []table.Place {
 	at := func(file string, line, column int, message string) []table.Place {
 		if line == 0 {

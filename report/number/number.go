@@ -10,7 +10,7 @@ import (
 	"tilecheck/result"
 )
 
-// How many significant digits people get to see.
+// The numbers of significant digits for people.
 const (
 	plainDigits   = 6  // of a number without an interval
 	MaxDigits     = 8  // of a number with one, however narrow
@@ -18,16 +18,15 @@ const (
 	MaxFraction   = 24 // longest fraction that is shown as one
 )
 
-// exponent returns the decimal exponent of a finite x rounded to that many
-// significant digits; that of 0 is 0.
+// exponent returns the decimal exponent of a finite x rounded to a number of significant digits; 0 for 0.
 func exponent(x float64, digits int) int {
 	_, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', digits-1, 64), "e")
 	n, _ := strconv.Atoi(exp) // FormatFloat wrote it
 	return n
 }
 
-// Scale is how a number and the ends of its interval are written for people:
-// all with the same last decimal place.
+// Scale is the last decimal place with which a number and the ends of its interval
+// are written for people.
 //
 // A half-width justifies the digits up to its second significant one: 0.4443
 // with a half-width of 0.0412 is written 0.444, with 0.0041 it is 0.4443. No
@@ -42,11 +41,10 @@ type Scale struct {
 	capped bool
 }
 
-// Of returns the scale for x with that half-width; a half-width that is
-// not positive and finite is none.
+// Of returns the scale for x with this half-width, which is ignored unless it is positive and finite.
 func Of(x, half float64) Scale { return To(x, half, MaxDigits) }
 
-// To is Of with another number of digits at most.
+// To is Of with at most this number of significant digits.
 func To(x, half float64, digits int) Scale {
 	if _, special := result.SpecialNumber(x); special {
 		return Scale{Trim: true}
@@ -69,8 +67,8 @@ func To(x, half float64, digits int) Scale {
 	return s
 }
 
-// Format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of
-// an interval are rounded outwards, so that what is printed contains what is known.
+// Format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of an interval are rounded outwards, so
+// that the printed interval contains the given one.
 func (s Scale) Format(x float64, dir int) string {
 	if name, special := result.SpecialNumber(x); special {
 		return name
@@ -97,8 +95,8 @@ func (s Scale) Format(x float64, dir int) string {
 	return mantissa
 }
 
-// Interval writes an interval with its ends rounded outwards. Where the scale has no place that an interval's width justifies,
-// each end has its own.
+// Interval writes an interval with its ends rounded outwards. If the scale has no decimal place that the width
+// justifies, each end has a scale of its own.
 func (s Scale) Interval(lo, hi float64) string {
 	low, high := s, s
 	if s.Trim {
@@ -117,8 +115,8 @@ func (s Scale) digits(x float64) string {
 	return strconv.FormatFloat(x, 'e', max(s.place+exponent(x, plainDigits), 0), 64)
 }
 
-// Exact writes a rational for people: the fraction unless it is long, and
-// its decimal expansion, marked "~" where that is rounded.
+// Exact writes a rational for people: the fraction if it is short, and its decimal expansion, marked "~" if that is
+// rounded.
 func Exact(r *big.Rat) string {
 	if text := r.RatString(); r.IsInt() && len(text) <= MaxFraction {
 		return text
@@ -151,7 +149,7 @@ func Percent(share float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64) + "%"
 }
 
-// Duration writes seconds with three significant digits in the unit that fits; 0 is not measured.
+// Duration writes seconds with three significant digits in a suitable unit; it is empty for 0.
 func Duration(seconds float64) string {
 	switch {
 	case !(seconds > 0):

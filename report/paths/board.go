@@ -31,7 +31,7 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	}
 	n := len(b.slots)
 	if n == 0 {
-		return nil, usage.Errorf("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
+		return nil, usage.Errorf("--as-board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
 	}
 	if b.cols == 0 {
 		b.cols = modelgen.Recognizer{}.Columns(prog)
@@ -39,7 +39,7 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	if b.cols == 0 {
 		b.cols = int(math.Sqrt(float64(n)))
 		if b.cols*b.cols != n {
-			return nil, usage.Errorf("--board: the %d cells are no square board, want --cols", n)
+			return nil, usage.Errorf("--as-board: the %d cells are no square board, want --cols", n)
 		}
 	}
 	if b.cols < 1 || n%b.cols != 0 {

@@ -9,7 +9,7 @@ import (
 	"tilecheck/report/table"
 )
 
-// Bound says what was proven with a strategy, which saw the boards that are named.
+// Bound is the table of a proven bound.
 func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elapsed time.Duration) *table.Facts {
 	t, part, bound := new(table.Facts), best.Part, best.Bound
 	boards, shape := boardsWord(opt.Canonical), opt.Rules.Shape()
@@ -37,7 +37,7 @@ func addSeconds(t *table.Facts, elapsed time.Duration) {
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 }
 
-// Checked says what a certificate proves.
+// Checked is the table of a checked certificate.
 func Checked(checked *induced.CheckedBound, elapsed time.Duration) *table.Facts {
 	t := new(table.Facts)
 	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)

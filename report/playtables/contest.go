@@ -37,7 +37,7 @@ func WriteContest(w io.Writer, c *play.Contest, f table.Format, opt table.Option
 	return pairTable(c).Write(w, f, opt)
 }
 
-// standing returns the players in the order of what they are ranked by.
+// standing returns the players in the order of their ranking.
 func standing(c *play.Contest) []int {
 	order := make([]int, len(c.Players))
 	for i := range order {
@@ -49,7 +49,7 @@ func standing(c *play.Contest) []int {
 	return order
 }
 
-// criterion is the number that players are ranked by.
+// criterion is the number that ranks the players.
 func criterion(c *play.Contest, p *play.Contestant) float64 {
 	if c.By == play.ByScore {
 		return p.Score.Mean()
@@ -57,7 +57,7 @@ func criterion(c *play.Contest, p *play.Contestant) float64 {
 	return p.Won.Mean()
 }
 
-// placeText is "2", or "2-3" where the games do not tell players apart.
+// placeText is "2", or "2-3" if the games do not distinguish players.
 func placeText(p *play.Contestant) string {
 	if p.Best == p.Worst {
 		return strconv.Itoa(p.Best)
@@ -126,12 +126,12 @@ func pairTable(c *play.Contest) *table.Table {
 	return t
 }
 
-// winnerText says who is better. Players that the games do not tell apart need not be equal.
+// winnerText names the better player. If the games do not distinguish two players, they need not be equal.
 func winnerText(p *play.Pair) string {
 	return [...]string{"second", "not known", "first"}[p.Winner()+1]
 }
 
-// contestNotes say why it ended and what the intervals are.
+// contestNotes explain the end of the contest and the intervals.
 func contestNotes(c *play.Contest) []string {
 	notes := []string{fmt.Sprintf("seed %d, %d games of each of at most %d: %v", c.Match.Seed, c.Games, c.Asked, c.End)}
 	known := int64(0)
@@ -160,7 +160,7 @@ func shareMethod(sequential bool) string {
 	return stats.ClopperPearson.String()
 }
 
-// contestRows is the ranking and the pairs for programs.
+// contestRows is the ranking and the pairs, for programs.
 func contestRows(c *play.Contest) (*table.Table, error) {
 	t := &table.Table{
 		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By), Notes: contestNotes(c),

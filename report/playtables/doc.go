@@ -1,3 +1,2 @@
-// Package playtables shows what is found of the game, played, solved or bounded: as
-// tables and charts of package report.
+// Package playtables makes tables and charts of results about 2048: games played, games solved, and proven bounds.
 package playtables

@@ -80,7 +80,7 @@ func appendRow(t *table.Table, r *play.RowResult, seed uint64, notes *table.Foot
 	}
 }
 
-// judgedCells are our number and its interval, for people.
+// judgedCells returns our number and its interval, for people.
 func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 	lo, hi := j.Interval.Lo, j.Interval.Hi
 	switch {
@@ -129,7 +129,7 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	}
 }
 
-// finite is a number, or nothing when it is infinite.
+// finite returns a number, or nil if it is infinite.
 func finite(x float64) any {
 	if math.IsInf(x, 0) {
 		return nil
@@ -156,7 +156,7 @@ func verdictCell(v play.Verdict) table.Cell {
 	return table.Cell{Text: "-"}
 }
 
-// judgementNotes are what there is to say about one number: why it is not met only if it was computed not to be.
+// judgementNotes returns the notes about one number, with the reason of a contradiction if there is one.
 func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []string {
 	notes := slices.Clone(r.Warnings)
 	if j.Remark != "" {
@@ -171,7 +171,7 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 	return notes
 }
 
-// jointNote says whether the mean scores of a table are met together.
+// jointNote says whether the mean scores of a table agree with ours together.
 func jointNote(d play.Document, j play.Joint) string {
 	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
 	if j.Verdict == play.Incompatible {
@@ -180,7 +180,7 @@ func jointNote(d play.Document, j play.Joint) string {
 	return text + "compatible"
 }
 
-// documentNotes say what the numbers and the answers mean.
+// documentNotes explain the numbers and the verdicts.
 func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
 		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),

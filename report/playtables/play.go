@@ -102,7 +102,7 @@ func machineRow(e play.Estimate) []any {
 	return append(row, i.Lo, i.Hi, i.Confidence, together, i.Method.String(), i.Sound())
 }
 
-// quantityText is what an estimate is about.
+// quantityText names the quantity of an estimate.
 func quantityText(e play.Estimate) string {
 	switch e.Quantity {
 	case play.Won:
@@ -123,7 +123,7 @@ func quantityText(e play.Estimate) string {
 	return string(e.Quantity)
 }
 
-// rounded writes a number without an interval with four digits at most.
+// rounded writes a number without an interval with at most four digits.
 func rounded(x float64) string {
 	text := strconv.FormatFloat(x, 'g', 4, 64)
 	if strings.Contains(text, "e") && x >= 1 && x < 1e15 {
@@ -132,7 +132,7 @@ func rounded(x float64) string {
 	return text
 }
 
-// playNotes say how many games there were and what the intervals mean.
+// playNotes explain the number of games and the intervals.
 func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 	notes := append([]string{gamesNote(out)}, out.Warnings...)
 	confidence := 100 * estimates[0].Interval.Confidence

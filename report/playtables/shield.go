@@ -8,7 +8,7 @@ import (
 	"tilecheck/report/table"
 )
 
-// Shield adds to the table of what a player under a shield did what is proven of it.
+// Shield adds the proven facts about a shield to the table of its player.
 func Shield(t *table.Table, x *strategy.Shield, g *induced.Gain, f table.Format) {
 	row := func(quantity, key string, x float64, i induced.Interval, how string) {
 		value, interval := table.Estimate(x, i.Lo, i.Hi)
@@ -42,7 +42,7 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.Gain, f table.Format)
 	t.Notes = append(t.Notes, shieldNote(x))
 }
 
-// shieldNote says what the shield does.
+// shieldNote explains the shield.
 func shieldNote(x *strategy.Shield) string {
 	o, near := x.Options(), x.Near()
 	text := fmt.Sprintf("shield: a move loses at most %.6g of the best winning probability of its board", near.Loss)

@@ -33,7 +33,7 @@ func Layers(problem solve.Problem, stats solve.Stats) *table.Table {
 	return t
 }
 
-// Solved is what a game is worth, and what it took to find out.
+// Solved is the table of the value of a game and the cost of solving it.
 func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "board"},
@@ -65,12 +65,12 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 	return t
 }
 
-// Value prints the digits of a value that rounding leaves alone.
+// Value writes the digits of a value that rounding does not change.
 func Value(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
 func valueCell(v float64) table.Cell { return table.Cell{Text: Value(v), Value: v} }
 
-// Moves is what the moves of a position are worth.
+// Moves is the table of the values of the moves in a position.
 func Moves(solved *solve.Table, b game.Board, value float64, best game.Moves, moves []solve.MoveValue) *table.Table {
 	problem := solved.Problem()
 	t := &table.Table{
@@ -84,7 +84,7 @@ func Moves(solved *solve.Table, b game.Board, value float64, best game.Moves, mo
 	return t
 }
 
-// Best says what to do, or that the game is over.
+// Best names the best moves, or says that the game is over.
 func Best(solved *solve.Table, b game.Board, best game.Moves) string {
 	switch {
 	case best != 0:

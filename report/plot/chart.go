@@ -23,19 +23,19 @@ type Chart struct {
 	Series []Series
 }
 
-// Tick is a named place on an axis.
+// Tick is a named position on an axis.
 type Tick struct {
 	At   float64
 	Name string
 }
 
-// Series is what is drawn in one colour: its points, in the order of X, and what was published about the same, hollow.
+// Series is one colour of a plot: points in the order of X, and hollow points for published numbers.
 type Series struct {
 	Name              string
 	Points, Published []Point
 }
 
-// Point is a number with the ends of its bar; when an end is not finite there is no bar.
+// Point is a number with the ends of its bar. Without finite ends there is no bar.
 type Point struct {
 	X, Y, Lo, Hi float64
 	Gap          bool // no line comes here from the point before
@@ -62,8 +62,7 @@ func Write(w io.Writer, name string, c *Chart) error {
 	return encode(w, d)
 }
 
-// CheckPath returns the error that Write will have for the extension of a path, so
-// that a caller finds out before a long run.
+// CheckPath returns the error of Write for the extension of a path, so that a caller can check it before a long run.
 func CheckPath(path string) error {
 	_, err := encoder(path)
 	return err
@@ -99,7 +98,7 @@ func (c *Chart) draw() (*drawing, error) {
 	return f.draw(), nil
 }
 
-// series is what is drawn in one colour.
+// series is a series in the coordinates of the drawing.
 type series struct {
 	name      string
 	look      look
@@ -107,13 +106,13 @@ type series struct {
 	published []point
 }
 
-// point is a number with the ends of its bar; run counts the gaps before it.
+// point is a number with the ends of its bar; run is the number of gaps before it.
 type point struct {
 	x, y, low, high float64
 	run             int
 }
 
-// series turns a Series into what is drawn. The error says which number cannot be.
+// series converts series i. The error names a number that cannot be drawn.
 func (c *Chart) series(i int) (s *series, err error) {
 	s = &series{name: printable.Text(c.Series[i].Name), look: lookOf(i)}
 	shift := 0.0

@@ -1,8 +1,7 @@
-// Package plot draws charts of numbers with their intervals, as SVG and PNG. What a
-// chart shows is decided by others.
+// Package plot draws charts of numbers with their intervals, as SVG and PNG.
 //
-// The pictures are simple, and a module that draws every kind brought 60 packages with
-// it: fonts, PDF, TeX. Only the outlines of letters and the filling of shapes come from
+// A general plotting module would bring 60 packages (fonts, PDF, TeX) for these simple
+// pictures. Only the outlines of letters and the filling of shapes come from
 // golang.org/x/image.
 //
 //	err := plot.Write(w, "losing.svg", &plot.Chart{Series: series})

@@ -14,8 +14,8 @@ type drawing struct {
 
 type xy struct{ x, y float64 }
 
-// path is a line of a width through its points, closed or not, or filled if the width is
-// 0. With a radius it is a circle around its only point.
+// path is a line of some width through its points, open or closed. Width 0 means a filled shape. With a radius, it is a
+// circle around its only point.
 type path struct {
 	points []xy
 	closed bool
@@ -57,7 +57,7 @@ const (
 	hollowRadius = 4.2
 )
 
-// look is the colour and shape of a strategy.
+// look is the colour and shape of a series.
 type look struct {
 	color color.RGBA
 	sides int // of the polygon; 0 is a circle

@@ -21,7 +21,7 @@ const (
 	thumbnailWidth, thumbnailGap = 26, 6
 )
 
-// figure is a chart, its title above and the legend to its right, where neither hides data.
+// figure is the layout of a chart: the title above, and the legend to the right.
 type figure struct {
 	chart  *Chart
 	title  string
@@ -46,7 +46,7 @@ func (f *figure) draw() *drawing {
 	return &f.drawing
 }
 
-// axes have the ranges of the numbers and the names of the chart.
+// axes returns axes with the ranges of the numbers and the names of the chart.
 func (f *figure) axes() (x, y axis) {
 	x, y = emptyAxis(), emptyAxis()
 	for _, s := range f.series {
@@ -77,7 +77,7 @@ func (f *figure) axes() (x, y axis) {
 	return x, y
 }
 
-// drawTitle returns where the rest begins.
+// drawTitle draws the title and returns the y coordinate below it.
 func (f *figure) drawTitle() float64 {
 	if f.title == "" {
 		return margin
@@ -90,7 +90,7 @@ func (f *figure) drawTitle() float64 {
 	return y + margin
 }
 
-// wrapTitle breaks the title into as few lines as fit the width, all about as long.
+// wrapTitle breaks the title into as few lines as fit the width, of about equal length.
 func (f *figure) wrapTitle(width float64) []string {
 	fits := func(columns int) bool {
 		for _, line := range table.Wrap(f.title, columns) {
@@ -113,7 +113,7 @@ func (f *figure) wrapTitle(width float64) []string {
 
 const hollowName = "published (hollow)"
 
-// hollow reports whether there is anything published.
+// hollow reports whether a series has published numbers.
 func (f *figure) hollow() bool {
 	for _, s := range f.series {
 		if len(s.published) > 0 {
@@ -152,7 +152,7 @@ func (f *figure) drawLegend(left, top float64) {
 	}
 }
 
-// place gives the axes what the names beside them leave.
+// place sets the coordinates of the axes: they get the room that the labels leave.
 func (f *figure) place(top, right float64) {
 	f.x.turned = f.x.letters() > maxLetters
 	names := textSize * lineHeight
@@ -211,7 +211,7 @@ func (f *figure) drawAxes() {
 	f.labels = append(f.labels, label{text: f.x.label, at: xy{(f.x.from + f.x.to) / 2, height - margin - axisSize*(lineHeight-1)}, size: axisSize, anchor: middle})
 }
 
-// drawSeries draws the published values first, so that the others lie above them.
+// drawSeries draws the published numbers first, so that the others are above them.
 func (f *figure) drawSeries(s *series) {
 	f.drawBars(s.look, s.published, 0.6)
 	for _, p := range s.published {
@@ -255,7 +255,7 @@ func (f *figure) drawBars(l look, points []point, width float64) {
 	}
 }
 
-// axis maps the numbers from min to max to places from one to another.
+// axis maps numbers from min to max to coordinates.
 type axis struct {
 	label    string
 	min, max float64
@@ -264,7 +264,7 @@ type axis struct {
 	from, to float64
 }
 
-// tick is a place on an axis. One without a name is short.
+// tick is a position on an axis. A tick without a name is short.
 type tick struct {
 	value float64
 	name  string

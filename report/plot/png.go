@@ -78,7 +78,7 @@ func stroke(points []xy, width float64) [][]xy {
 	return out
 }
 
-// fill paints what is within polygons.
+// fill paints the inside of polygons.
 func (c *canvas) fill(paint color.RGBA, polygons [][]xy) {
 	c.rasterize(paint, polygons, func(r *vector.Rasterizer, to func(xy) (float32, float32)) {
 		for _, points := range polygons {

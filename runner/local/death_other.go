@@ -4,5 +4,5 @@ package local
 
 import "syscall"
 
-// follow does nothing where a process cannot be told to end with another.
+// follow does nothing: this system cannot end a process together with another one.
 func follow(*syscall.SysProcAttr) {}

@@ -22,7 +22,7 @@ func (tree) start(cmd *exec.Cmd) error { return cmd.Start() }
 // ask tells every process to end.
 func (tree) ask(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
-// kill ends what is left, also after the tool itself was waited for.
+// kill ends the remaining processes of the run, also after the tool itself has ended.
 func (tree) kill(p *os.Process) error {
 	if err := syscall.Kill(-p.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
 		return err

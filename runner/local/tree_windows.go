@@ -56,7 +56,7 @@ func newJob() (windows.Handle, error) {
 // ask ends every process: Windows has no request that tools would follow.
 func (t *tree) ask(*os.Process) error { return windows.TerminateJobObject(t.job, 1) }
 
-// kill ends what is left, also after the tool itself was waited for.
+// kill ends the remaining processes of the run, also after the tool itself has ended.
 func (t *tree) kill(*os.Process) error {
 	return errors.Join(windows.TerminateJobObject(t.job, 1), windows.CloseHandle(t.job))
 }

@@ -82,7 +82,7 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 	if err != nil {
 		return err
 	}
-	i, truth, err := prover.Proven(ctx, &prove.Property{Property: of.Property, Program: of.Program, File: of.File})
+	i, truth, err := prover.Proven(ctx, &prove.Property{Property: of})
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (e *entry) sampling() runner.Method {
 		m = e.Method
 	}
 	switch m {
-	case "", runner.Exact:
+	case "", runner.States:
 		return ""
 	case runner.Sim: // chooses a sequential test for some properties
 		return runner.CI

@@ -82,7 +82,7 @@ func (in *instance) question(t *runner.Task, v sema.Valuation, constants []resul
 	if err != nil {
 		return q
 	}
-	p := &simulate.Property{Property: of.Property, Program: of.Program, File: of.File}
+	p := &of
 	o, err := simulate.NewObjective(p, simulate.DefaultMaxPath)
 	if err != nil { // its samples may not be independent paths, so there is no statistical test
 		q.Operator, q.Bound = 0, math.NaN()

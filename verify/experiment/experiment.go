@@ -157,7 +157,7 @@ type query struct {
 // strategy in one model: see plan.
 func (e *Experiment) queries(engines []runner.Engine) (tools, own []query) {
 	together := 1
-	if e.Job.Method != runner.Exact && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+	if e.Job.Method != runner.States && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
 		together = len(e.Max)
 	}
 	for i := range e.cells {
@@ -213,7 +213,7 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 		return out, cmp.Or(errs...)
 	}
 	var engine errgroup.Group
-	if e.Job.Method == runner.Exact { // one state space at a time is in memory
+	if e.Job.Method == runner.States { // one state space at a time is in memory
 		engine.SetLimit(1)
 	} else { // while one is compiled, another is sampled
 		engine.SetLimit(runtime.GOMAXPROCS(0))

@@ -85,7 +85,7 @@ func (e *Experiment) conclude(c *report.Comparison) {
 		return
 	}
 	c.Notes = append(c.Notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
-	if e.Job.Method != runner.Exact && e.Job.Simulation.MaxPath == 0 {
+	if e.Job.Method != runner.States && e.Job.Simulation.MaxPath == 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("faults: paths may have %d steps; PRISM's default is 10000 (--max-path, PRISM's -simpathlen)", publishedPath))
 	}
 }

@@ -30,7 +30,7 @@ func (s *subject) disagree(it *item, a, b *report.TestResult, why string) {
 	a.Outcome, b.Outcome = report.TestDisagreed, report.TestDisagreed
 	a.Reason = a.Engine + " and " + b.Engine + " contradict each other: " + why
 	b.Reason = a.Reason
-	if s.opt.Rerun != nil { // one engine alone contradicts nobody
+	if s.opt.Rerun != nil { // only both engines together repeat the contradiction
 		a.Rerun = s.opt.Rerun(a.Engine+","+b.Engine, it.id)
 		b.Rerun = a.Rerun
 	}

@@ -214,9 +214,9 @@ func (b *blesser) computeValues(ctx context.Context, s *subject, open []*item) m
 	}
 	steps := []func(*runner.Settings){
 		func(x *runner.Settings) {
-			x.Method, x.Numeric.Accuracy, x.Numeric.MaxStates = runner.Exact, result.Exact, b.opt.MaxStates
+			x.Method, x.Numeric.Accuracy, x.Numeric.MaxStates = runner.States, result.Exact, b.opt.MaxStates
 		},
-		func(x *runner.Settings) { x.Method, x.Numeric.Accuracy = runner.Exact, result.Bounded },
+		func(x *runner.Settings) { x.Method, x.Numeric.Accuracy = runner.States, result.Bounded },
 		func(x *runner.Settings) {
 			x.Method, x.Numeric = runner.CI, runner.Numeric{}
 			x.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}

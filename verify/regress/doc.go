@@ -4,7 +4,7 @@
 //	tests, err := regress.Discover(os.DirFS("models"), []string{"."}, suite.Closest)
 //	rep, err := regress.Run(ctx, tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}}, regress.Options{FS: os.DirFS("models")})
 //
-// The rules of judgment are those of package verify/expect; the runs are
-// those of package verify/suite. [Bless] writes annotations. The package
+// Package verify/expect has the rules of judgment, and package verify/suite finds
+// the runs. [Bless] writes annotations. The package
 // starts no tool and reads no file but through Options.FS.
 package regress

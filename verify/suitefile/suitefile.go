@@ -405,7 +405,7 @@ func Engine(label string) (name string, e runner.Entrant, err error) {
 		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)
 	case e.Accuracy == result.Proven && name != "native":
 		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
-	case err != nil, e.Method != "" && (e.Method != runner.Exact || name == "prism"):
+	case err != nil, e.Method != "" && (e.Method != runner.States || name == "prism"):
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, e, err

@@ -40,7 +40,7 @@ type answer struct {
 // tool has not answered after Checker.Patience, it is stopped and started again with the valid
 // properties.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
-	if p.Job.Method != "" && p.Job.Method != runner.Exact {
+	if p.Job.Method != "" && p.Job.Method != runner.States {
 		return b.Engine.Check(ctx, p)
 	}
 	checking, stop := context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a
 				continue
 			}
 			none := result.Verdict{
-				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.Exact), Constants: runner.Constants(model),
+				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
 				Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
 			}
 			if r := t.Rejected; r != nil {

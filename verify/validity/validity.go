@@ -173,7 +173,7 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	case in.Check.Validity != Valid:
 		return nil, in.notValid()
 	case in.states != nil:
-		return explicit.Given(ctx, in.states, true)
+		return explicit.Given(ctx, in.states, explicit.StrictFractions)
 	}
 	options := in.options
 	options.Exact = true
@@ -214,7 +214,7 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 // readStates is build for a job with States. These were checked when they were
 // read, except for deadlocks.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
-	if in.given, err = explicit.Given(ctx, job.States, false); err != nil {
+	if in.given, err = explicit.Given(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
 	}
 	in.Program, in.states = in.given.Program(), job.States

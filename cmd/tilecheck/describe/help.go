@@ -10,7 +10,20 @@ import (
 )
 
 func HelpOptions() kong.HelpOptions {
-	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: kong.DefaultHelpValueFormatter}
+	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: ValueHelp}
+}
+
+// ValueHelp is the help of a flag or argument, with its default.
+func ValueHelp(v *kong.Value) string { return kong.DefaultHelpValueFormatter(withDefault(v)) }
+
+// withDefault returns v with the default in its help, unless that says it already.
+func withDefault(v *kong.Value) *kong.Value {
+	if v.Flag == nil || v.Default == "" || v.IsBool() || strings.Contains(v.Help, "default") {
+		return v
+	}
+	shown := *v
+	shown.Help = fmt.Sprintf("%s (default: %s).", strings.TrimSuffix(v.Help, "."), v.Default)
+	return &shown
 }
 
 // PrintHelp prints the help of a command on one screen: the flags that hardly

@@ -82,7 +82,7 @@ func (m *manual) flags(flags []*kong.Flag) {
 		if !f.IsBool() {
 			name += `=\fI` + roff(f.FormatPlaceHolder()) + `\fR`
 		}
-		m.line(".TP\n%s\n%s", name, roff(f.Help))
+		m.line(".TP\n%s\n%s", name, roff(withDefault(f.Value).Help))
 	}
 }
 

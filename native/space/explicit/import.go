@@ -33,8 +33,8 @@ type Imported struct {
 	// TransitionRewards has one entry per structure of a Markov chain.
 	TransitionRewards []TransitionReward
 	Warnings          []string
-	// Rounded is as Space.Rounded.
-	Rounded bool
+	// Rounded is as Space.Rounded, and Normalised as Space.Normalised.
+	Rounded, Normalised bool
 }
 
 // Valued is a Valuation by the values of so many variables in state 0, then in state 1,
@@ -93,7 +93,7 @@ func Import(d *Imported) (*Space, error) {
 	}
 	s := &Space{
 		compiled: compiled, codec: newCodec(prog.Vars), model: d.Model,
-		rounded:  d.Rounded,
+		rounded: d.Rounded, normalised: d.Normalised,
 		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings, seen: d.Seen},
 	}
 	s.judge(d.File)

@@ -32,8 +32,10 @@ type ReadOptions struct {
 	// the file says or, as in PRISM, what it looks like.
 	Type syntax.ModelType
 	// Exact keeps all numbers as fractions, too. Probabilities must then sum to
-	// exactly one.
+	// exactly one, unless Normalise is set.
 	Exact bool
+	// Normalise, with Exact, divides the probabilities of a row by their sum where that is one but for rounding.
+	Normalise bool
 	// Fractions refuses UMB files that have doubles.
 	Fractions bool
 	// NoFixDeadlocks makes a state without transitions an error.
@@ -83,6 +85,16 @@ type assembly struct {
 	sums                 int         // diagnostics about sums
 	off                  float64     // greatest deviation of a sum from one
 	offRows              int
+	// With normalise, the transitions of the row that is open, which are put when their sum is known.
+	normalise  bool
+	open       []transition
+	normalised bool // as explicit.Space.Normalised
+}
+
+// transition is one of an exact row.
+type transition struct {
+	edge
+	x number
 }
 
 // edge is a transition of a row.
@@ -127,9 +139,9 @@ func (e *edges) add(x edge) (int, bool) {
 // clear begins another row.
 func (e *edges) clear() { e.all, e.of = e.all[:0], nil }
 
-func newAssembly(l *lines, kind sparse.Kind, states int, exact bool) *assembly {
+func newAssembly(l *lines, kind sparse.Kind, states int, opts ReadOptions) *assembly {
 	return &assembly{
-		lines: l, kind: kind, exact: exact, states: states, builder: sparse.NewBuilder(kind),
+		lines: l, kind: kind, exact: opts.Exact, normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC, states: states, builder: sparse.NewBuilder(kind),
 		actions: map[string]sparse.Action{}, one: number{f: 1, r: big.NewRat(1, 1)}, loops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
 	}
 }
@@ -204,7 +216,11 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 			a.highs.Add(a.highs, a.high.r)
 		}
 	}
-	a.put(target, x, action)
+	if a.normalise && !a.intervals {
+		a.open = append(a.open, transition{edge{target, action}, x})
+	} else {
+		a.put(target, x, action)
+	}
 	if target != a.begun-1 {
 		a.loops.Remove(a.begun - 1)
 	}
@@ -226,16 +242,30 @@ func (a *assembly) endRow() {
 	switch {
 	case before > a.sums: // another diagnostic may be why
 		return
-	case a.exact && a.sum.r.Cmp(a.one.r) != 0:
+	case a.exact && a.sum.r.Cmp(a.one.r) != 0 && !(a.normalise && off <= sumTolerance):
 		a.failAt(a.at, "the probabilities from here on sum to %s, exactly, wanted 1 (fractions such as 1/3 are exact, too)", a.sum.r.RatString())
 	case off > sumTolerance:
 		a.failAt(a.at, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.f, 'g', 10, 64))
 	}
 	a.sums += len(a.errs) - before
+	a.putOpen()
 	a.off = max(a.off, off)
 	if off > noteworthy {
 		a.offRows++
 	}
+}
+
+// putOpen puts the transitions of the row that is open, divided by their sum.
+func (a *assembly) putOpen() {
+	exactly := a.sum.r == nil || a.sum.r.Cmp(a.one.r) == 0
+	for _, t := range a.open {
+		if !exactly {
+			t.x.r = new(big.Rat).Quo(t.x.r, a.sum.r)
+			a.normalised = true
+		}
+		a.put(t.target, t.x, t.action)
+	}
+	a.open = a.open[:0]
 }
 
 // endIntervals is endRow for intervals.

@@ -196,7 +196,7 @@ func (d *drnFile) declared() bool {
 }
 
 func (d *drnFile) body(ctx context.Context) error {
-	d.assembly = newAssembly(d.l, kindOf(d.typ), d.declaredStates, d.opts.Exact)
+	d.assembly = newAssembly(d.l, kindOf(d.typ), d.declaredStates, d.opts)
 	d.current = -1
 	for n := 0; d.next(); n++ {
 		if n&0xfff == 0 {
@@ -484,7 +484,7 @@ func (d *drnFile) finish() (*explicit.Space, error) {
 		return nil, err
 	}
 	d.complete(model, said)
-	in := &explicit.Imported{File: d.src.Name, Type: d.typ, Actions: d.assembly.names, Model: model, Warnings: d.warnings()}
+	in := &explicit.Imported{File: d.src.Name, Type: d.typ, Actions: d.assembly.names, Model: model, Warnings: d.warnings(), Normalised: d.normalised}
 	in.Vars, in.Valuation = numbered(d.states)
 	d.addRewards(in)
 	return explicit.Import(in)

@@ -17,9 +17,9 @@ type Given struct {
 	ext  string // of the transitions
 	opts ReadOptions
 
-	mu     sync.Mutex
-	first  *explicit.Space
-	second *explicit.Space // with fractions, if the first one has none
+	mu    sync.Mutex
+	first *explicit.Space
+	exact map[explicit.Fractions]*explicit.Space // if the first one has no fractions
 }
 
 var _ explicit.Known = (*Given)(nil)
@@ -27,7 +27,7 @@ var _ explicit.Known = (*Given)(nil)
 // Open reads files. The extension is "tra", or that of a file that has all in
 // one, the Transitions: "drn", "pexp" or "umb". Errors are those of Read.
 func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*Given, error) {
-	g := &Given{src: src, ext: ext, opts: opts}
+	g := &Given{src: src, ext: ext, opts: opts, exact: map[explicit.Fractions]*explicit.Space{}}
 	var err error
 	g.first, err = g.read(ctx, opts)
 	return g, err
@@ -50,19 +50,22 @@ func (g *Given) Declares() *sema.Model { return g.first.Declares() }
 
 // Space implements explicit.Known. Fractions are read on their own, so that they
 // are not what the other way computes with.
-func (g *Given) Space(ctx context.Context, exact bool) (*explicit.Space, error) {
-	if !exact || g.opts.Exact {
+func (g *Given) Space(ctx context.Context, f explicit.Fractions) (*explicit.Space, error) {
+	if f == explicit.NoFractions || g.opts.Exact {
 		return g.first, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var err error
-	if g.second == nil {
-		opts := g.opts
-		opts.Exact = true
-		g.second, err = g.read(ctx, opts)
+	if s := g.exact[f]; s != nil {
+		return s, nil
 	}
-	return g.second, err
+	opts := g.opts
+	opts.Exact, opts.Normalise = true, f == explicit.Normalised
+	s, err := g.read(ctx, opts)
+	if err == nil {
+		g.exact[f] = s
+	}
+	return s, err
 }
 
 // Files implements runner.StateSpace. The transitions are first.

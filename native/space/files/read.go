@@ -199,7 +199,7 @@ func (r *reading) deadlocks() error {
 func (r *reading) importSpace() (*explicit.Space, error) {
 	d := &explicit.Imported{
 		File: r.src.Transitions.Name, Type: r.tra.typ, Actions: r.tra.names, Model: r.model,
-		TransitionRewards: r.rewards, Warnings: r.tra.warnings(), Rounded: r.rounded,
+		TransitionRewards: r.rewards, Warnings: r.tra.warnings(), Rounded: r.rounded, Normalised: r.tra.normalised,
 	}
 	if r.sta != nil {
 		d.Vars, d.Valuation = r.sta.vars, explicit.Valued(r.sta.values, len(r.sta.vars))
@@ -234,5 +234,9 @@ func (a *assembly) warnings() []string {
 	if a.offRows == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; bounds take that into account", a.offRows, a.src.Name, a.off)}
+	then := "bounds take that into account"
+	if a.normalised {
+		then = "each is divided by its sum"
+	}
+	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.offRows, a.src.Name, a.off, then)}
 }

@@ -82,7 +82,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 		return nil, nil, l, err
 	}
 	intervals := t.typ == syntax.IDTMC || t.typ == syntax.IMDP
-	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact || intervals)
+	opts.Exact = opts.Exact || intervals
+	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts)
 	t.intervals = intervals
 	if t.typ == syntax.POMDP {
 		t.seen = slices.Repeat([]int{-1}, t.totals[0])

@@ -21,7 +21,7 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 		return nil, err
 	}
 	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.typ]
-	b := &umbBuild{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.states, u.opts.Exact)}
+	b := &umbBuild{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.states, u.opts)}
 	b.intervals = u.typ == syntax.IDTMC || u.typ == syntax.IMDP
 	if err := b.actionNames(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 	if len(b.errs) > 0 {
 		return nil, b.errs
 	}
-	d := &explicit.Imported{File: u.src.Name, Type: u.typ, Actions: b.assembly.names, Model: model}
+	d := &explicit.Imported{File: u.src.Name, Type: u.typ, Actions: b.assembly.names, Model: model, Normalised: b.normalised}
 	for i, m := range u.index.Annotations.Get("rewards") {
 		r, each, err := b.reward(model, i, m)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"tilecheck/result"
 )
 
-// beliefs is what bounded a value of a partially observable model.
+// beliefs says which beliefs bounded a value of a partially observable model.
 type beliefs struct {
 	count, resolution, limit int
 	complete                 bool
@@ -26,7 +26,7 @@ type beliefs struct {
 	chain    int
 }
 
-// String names the method.
+// String describes the search.
 func (b *beliefs) String() string {
 	switch {
 	case b.complete:
@@ -37,15 +37,15 @@ func (b *beliefs) String() string {
 	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", b.count, b.resolution)
 }
 
-// maxStarts is in how many states a value of a partially observable model is computed:
-// each takes a search of its own.
+// maxStarts limits the number of states in which a value of a partially observable model is computed: each takes a search of
+// its own.
 const maxStarts = 64
 
-// partial reports whether the scheduler sees observations only.
-func (e *evaluation) partial() bool { return e.space.Program().Type == syntax.POMDP }
+// partiallyObservable reports whether schedulers see only observations.
+func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observed returns the extremal probability of a path formula, over the schedulers
-// that see observations, where a value is needed.
+// observed returns the extremal probability of a path formula over the schedulers that see only observations, in the states
+// where it is needed.
 func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, error) {
 	if p.Negated {
 		positive := *p
@@ -101,10 +101,10 @@ func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solv
 	return e.search(f.X, belief.Problem{Target: target, Reward: r, Direction: dir})
 }
 
-// observable returns the states in which a formula over variables and labels holds,
-// which observations must tell.
+// observable returns the states in which a formula over variables and labels holds. States with the same observation must
+// agree on it.
 //
-// Source: PRISM, which refuses others, too.
+// Source: PRISM, which refuses other formulas, too.
 func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 	if operator := logic.Nested(x, nil); operator != nil {
 		name := outermost(operator)
@@ -120,29 +120,28 @@ func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 	if err := e.observe(); err != nil {
 		return nil, err
 	}
-	if !belief.Observable(set, e.seen.Of) {
+	if !belief.Observable(set, e.observations.Of) {
 		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
 	}
 	return set, nil
 }
 
-// observe finds out once what the states show.
+// observe computes the observations of the model once.
 func (e *evaluation) observe() error {
-	if e.seen != nil {
+	if e.observations != nil {
 		return nil
 	}
 	seen, err := e.space.Observations(e.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
 		return &result.Failure{Class: result.Model, Message: wrong.Error(), File: wrong.File}
 	}
-	e.seen = seen
+	e.observations = seen
 	return err
 }
 
-// search bounds a value in the states in which it is needed. In the others there is
-// none.
+// search computes bounds of a value in the states in which it is needed. The other states have no value.
 func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
-	p.Graph, p.Observation = e.graph, e.seen.Of
+	p.Graph, p.Observation = e.graph, e.observations.Of
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(x, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
