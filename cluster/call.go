@@ -10,20 +10,20 @@ import (
 	"tilecheck/runner"
 )
 
-// answer is how long a program of a cluster may take; they give up by themselves before.
-const answer = 2 * time.Minute
+// callTimeout is the time limit for a program of a cluster; these programs have shorter limits of their own.
+const callTimeout = 2 * time.Minute
 
-// Reply is what a program of a cluster said.
+// Reply is the output and the exit code of a program of a cluster.
 type Reply struct {
 	Stdout, Stderr []byte
 	Code           int // its exit code
 }
 
-// Call runs a program of a cluster, of that name in errors, which prints so many bytes
-// at most. The error says why there is no exit code, and is the context's if that ended it.
+// Call runs a program of a cluster, which may print at most maxOutput bytes; errors call it program. The error says why there is no exit code. It
+// is the error of ctx if that ended the call.
 func Call(ctx context.Context, program string, tool runner.Commander, maxOutput int, args ...string) (*Reply, error) {
-	stdout, stderr := limited{left: maxOutput}, limited{left: maxOutput}
-	exit, err := runner.Run(ctx, tool, runner.Command{Args: args, Limits: runner.Limits{Time: answer}, Stdout: &stdout, Stderr: &stderr})
+	stdout, stderr := limitedBuffer{left: maxOutput}, limitedBuffer{left: maxOutput}
+	exit, err := runner.Run(ctx, tool, runner.Command{Args: args, Limits: runner.Limits{Time: callTimeout}, Stdout: &stdout, Stderr: &stderr})
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -35,13 +35,13 @@ func Call(ctx context.Context, program string, tool runner.Commander, maxOutput 
 	return &Reply{stdout.Bytes(), stderr.Bytes(), exit.Code}, nil
 }
 
-// limited refuses what is too long.
-type limited struct {
+// limitedBuffer is a buffer that refuses output above a limit.
+type limitedBuffer struct {
 	bytes.Buffer
 	left int
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
 		return 0, errors.New("too much output")
 	}

@@ -21,51 +21,51 @@ import (
 	"tilecheck/internal/filelock"
 )
 
-// Dir is the directory of a job, absolute.
+// Dir is the absolute path of the directory of a job.
 type Dir string
 
-// Part is the partial file of a shard. Tasks put a text for a shell here.
-func (d Dir) Part(shard string) string { return d.in("parts", shard+".part") }
+// Part returns the path of the partial file of a shard. Tasks pass a text for a shell as shard.
+func (d Dir) Part(shard string) string { return d.path("parts", shard+".part") }
 
-// Run is the record of how the run of a shard in a round ended.
+// Run returns the path of the record of how the run of a shard in a round ended.
 func (d Dir) Run(round int, shard string) string {
-	return d.in("runs", fmt.Sprintf("%d-%s", round, shard))
+	return d.path("runs", fmt.Sprintf("%d-%s", round, shard))
 }
 
-// Log is what a task says.
+// Log returns the path of the log of a task.
 func (d Dir) Log(round int, task string) string {
-	return d.in("log", fmt.Sprintf("%d-%s.log", round, task))
+	return d.path("log", fmt.Sprintf("%d-%s.log", round, task))
 }
 
-// Tasks lists the shards of a round, one line a task.
-func (d Dir) Tasks(round int) string { return d.in("rounds", fmt.Sprintf("%d.tasks", round)) }
+// Tasks returns the path of the list of a round's shards, which has one line for each task.
+func (d Dir) Tasks(round int) string { return d.path("rounds", fmt.Sprintf("%d.tasks", round)) }
 
-// Script is what a back end is given of a round: a batch script (sh), a manifest (yaml).
+// Script returns the path of the file that a back end submits for a round: a batch script (sh) or a manifest (yaml).
 func (d Dir) Script(round int, kind string) string {
-	return d.in("rounds", fmt.Sprintf("%d.%s", round, kind))
+	return d.path("rounds", fmt.Sprintf("%d.%s", round, kind))
 }
 
-// Program is the staged program of a job.
+// Program returns the path of the staged program of a job.
 func (d Dir) Program(j *Job) string {
 	name := "tilecheck"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return d.in("bin", j.Binary.Digest[:16], name)
+	return d.path("bin", j.Binary.Digest[:16], name)
 }
 
-// Work is the directory that tasks run in, where inputs have the names that the command has for them.
+// Work returns the directory in which tasks run. In it, inputs have the names that the command uses.
 func (d Dir) Work(j *Job) string {
-	return filepath.Join(d.in("inputs", j.Tree[:16]), strings.Repeat("x/", j.Up))
+	return filepath.Join(d.path("inputs", j.Tree[:16]), strings.Repeat("x/", j.Up))
 }
 
-func (d Dir) in(parts ...string) string {
+func (d Dir) path(parts ...string) string {
 	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
 
-func (d Dir) state() string { return d.in("submit.json") }
+func (d Dir) stateFile() string { return d.path("submit.json") }
 
-// folders are what a directory has besides its state and its lock.
+// folders are the directories in a job's directory.
 func folders() []string { return []string{"bin", "inputs", "rounds", "parts", "runs", "log"} }
 
 const (
@@ -74,19 +74,19 @@ const (
 	maxState     = 64 << 20
 )
 
-// Work is a directory that this process is attached to.
+// Work is a job's directory to which this process is attached.
 type Work struct {
 	Dir      Dir
 	Job      Job
 	Backend  string // the name of the back end
 	Settings settings.Settings
-	ID       string // of its own among all directories
+	ID       string // unique among all directories
 	Rounds   []*Round
 
 	lock *os.File
 }
 
-// state is what submit.json has.
+// state is the content of submit.json.
 type state struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
@@ -96,21 +96,20 @@ type state struct {
 	Rounds   []*Round          `json:"rounds"`
 }
 
-// sealed is a state with its checksum.
-type sealed struct {
+// checksummedState is a state with its checksum.
+type checksummedState struct {
 	Sum   string          `json:"sha256"`
 	State json.RawMessage `json:"state"`
 }
 
-// Exists reports whether a directory has a job.
+// Exists reports whether a directory contains a job.
 func Exists(dir string) bool {
-	_, err := os.Lstat(Dir(dir).state())
+	_, err := os.Lstat(Dir(dir).stateFile())
 	return err == nil
 }
 
-// Create makes the directory of a job, stages what its tasks read, and attaches to
-// it. A directory of a driver that was killed before the job was written is taken;
-// one that has anything else is an error.
+// Create creates the directory of a job, stages the files that its tasks read, and attaches to it. It continues a directory whose driver was
+// killed before it wrote the job. Other existing files are an error.
 func Create(dir string, request Request) (w *Work, err error) {
 	path, err := absolute(dir)
 	if err != nil {
@@ -120,7 +119,7 @@ func Create(dir string, request Request) (w *Work, err error) {
 		return nil, err
 	}
 	w = &Work{Dir: Dir(path), Backend: request.Backend, Settings: request.Settings}
-	if err := w.onlyOurs(); err != nil {
+	if err := w.checkFiles(); err != nil {
 		return nil, err
 	}
 	if err := w.attach(); err != nil {
@@ -131,18 +130,18 @@ func Create(dir string, request Request) (w *Work, err error) {
 			w.Close()
 		}
 	}(w)
-	if Exists(path) { // in the moment before it was locked
+	if Exists(path) { // another process created the job before this one got the lock
 		return nil, fmt.Errorf("%s has a job already", path)
 	}
 	for _, name := range folders() {
-		if err := os.Mkdir(w.Dir.in(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(w.Dir.path(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 	}
-	if err := w.folders(); err != nil {
+	if err := w.checkFolders(); err != nil {
 		return nil, err
 	}
-	if w.Job, err = w.Dir.stage(request); err != nil {
+	if w.Job, err = w.Dir.stageFiles(request); err != nil {
 		return nil, err
 	}
 	var id [4]byte
@@ -150,11 +149,10 @@ func Create(dir string, request Request) (w *Work, err error) {
 		return nil, err
 	}
 	w.ID = hex.EncodeToString(id[:])
-	return w, w.save()
+	return w, w.saveState()
 }
 
-// Open attaches to the directory of a job. What is there is checked: nothing of it
-// is believed that a driver could not have written.
+// Open attaches to the directory of a job and checks its files, so that it accepts only what a driver can have written.
 func Open(dir string) (w *Work, err error) {
 	path, err := absolute(dir)
 	if err != nil {
@@ -172,11 +170,11 @@ func Open(dir string) (w *Work, err error) {
 			w.Close()
 		}
 	}(w)
-	if err := w.folders(); err != nil {
+	if err := w.checkFolders(); err != nil {
 		return nil, err
 	}
-	if err := w.load(); err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Dir.state(), err)
+	if err := w.loadState(); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Dir.stateFile(), err)
 	}
 	return w, w.Dir.verify(&w.Job)
 }
@@ -189,12 +187,12 @@ func absolute(dir string) (string, error) {
 	return path, err
 }
 
-// Close lets another driver attach.
+// Close detaches, so that another driver can attach.
 func (w *Work) Close() { _ = w.lock.Close() }
 
-// attach locks the directory.
+// attach locks the directory for this process.
 func (w *Work) attach() error {
-	name := w.Dir.in(lockName)
+	name := w.Dir.path(lockName)
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is %s, want a file", name, kind(info))
 	}
@@ -213,8 +211,8 @@ func (w *Work) attach() error {
 	return nil
 }
 
-// onlyOurs refuses a directory that has something of somebody else.
-func (w *Work) onlyOurs() error {
+// checkFiles returns an error if the directory contains a file that a driver does not write.
+func (w *Work) checkFiles() error {
 	entries, err := os.ReadDir(string(w.Dir))
 	if err != nil {
 		return err
@@ -227,27 +225,26 @@ func (w *Work) onlyOurs() error {
 	return nil
 }
 
-// folders refuses links in the place of directories, and in the place of what
-// tasks write.
-func (w *Work) folders() error {
+// checkFolders returns an error for links in the place of directories or of files that tasks write.
+func (w *Work) checkFolders() error {
 	for _, name := range folders() {
-		info, err := os.Lstat(w.Dir.in(name))
+		info, err := os.Lstat(w.Dir.path(name))
 		if err != nil {
 			return err
 		}
 		if !info.IsDir() {
-			return fmt.Errorf("%s is %s, want a directory", w.Dir.in(name), kind(info))
+			return fmt.Errorf("%s is %s, want a directory", w.Dir.path(name), kind(info))
 		}
 		if name == "bin" || name == "inputs" {
-			continue // compared with their digests
+			continue // these files are compared with their digests
 		}
-		entries, err := os.ReadDir(w.Dir.in(name))
+		entries, err := os.ReadDir(w.Dir.path(name))
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && !e.Type().IsRegular() { // tasks rename files meanwhile
-				return fmt.Errorf("%s is %s, want a file", w.Dir.in(name, e.Name()), kind(info))
+				return fmt.Errorf("%s is %s, want a file", w.Dir.path(name, e.Name()), kind(info))
 			}
 		}
 	}
@@ -266,8 +263,8 @@ func kind(info fs.FileInfo) string {
 	return "no regular file"
 }
 
-// read reads a file that is no link and not larger than limit.
-func read(name string, limit int64) ([]byte, error) {
+// readRegular reads a regular file that is not larger than limit. It does not follow a link.
+func readRegular(name string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(name)
 	switch {
 	case err != nil:
@@ -285,13 +282,13 @@ func read(name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// load reads and checks the state.
-func (w *Work) load() error {
-	text, err := read(w.Dir.state(), maxState)
+// loadState reads and checks the state.
+func (w *Work) loadState() error {
+	text, err := readRegular(w.Dir.stateFile(), maxState)
 	if err != nil {
 		return err
 	}
-	var outer sealed
+	var outer checksummedState
 	if err := json.Unmarshal(text, &outer); err != nil {
 		return fmt.Errorf("it is damaged: %w", err)
 	}
@@ -306,11 +303,11 @@ func (w *Work) load() error {
 		return fmt.Errorf("found version %d, want %d: attach with the program that wrote it", s.Version, stateVersion)
 	}
 	w.ID, w.Backend, w.Job, w.Settings, w.Rounds = s.ID, s.Backend, s.Job, s.Settings, s.Rounds
-	return w.check()
+	return w.checkState()
 }
 
-// check looks at a state that somebody may have made.
-func (w *Work) check() error {
+// checkState checks that a driver can have written the state.
+func (w *Work) checkState() error {
 	if err := w.Job.check(); err != nil {
 		return err
 	}
@@ -332,50 +329,50 @@ func (w *Work) check() error {
 				return fmt.Errorf("round %d has a shard that is none", i+1)
 			}
 		}
-		w.complete(r)
+		w.fillRound(r)
 	}
 	return nil
 }
 
-// complete gives a round what all rounds have in common.
-func (w *Work) complete(r *Round) {
+// fillRound sets the fields of a round that all rounds have in common.
+func (w *Work) fillRound(r *Round) {
 	r.Name = fmt.Sprintf("tilecheck-%s-%d", w.ID, r.Number)
 	r.Job, r.Settings, r.Dir = &w.Job, w.Settings, w.Dir
 }
 
-// save replaces the state.
-func (w *Work) save() error {
+// saveState replaces the state file.
+func (w *Work) saveState() error {
 	body, err := json.Marshal(state{Version: stateVersion, ID: w.ID, Backend: w.Backend, Job: w.Job, Settings: w.Settings, Rounds: w.Rounds})
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(body)
-	text, err := json.Marshal(sealed{Sum: hex.EncodeToString(sum[:]), State: body})
+	text, err := json.Marshal(checksummedState{Sum: hex.EncodeToString(sum[:]), State: body})
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(w.Dir.state(), func(f io.Writer) error {
+	return atomicfile.Write(w.Dir.stateFile(), func(f io.Writer) error {
 		_, err := f.Write(append(text, '\n'))
 		return err
 	})
 }
 
-// begin writes a new round, before it is submitted.
-func (w *Work) begin(tasks [][]int) (*Round, error) {
+// newRound adds a round and writes its files and the state, before the round is submitted.
+func (w *Work) newRound(tasks [][]int) (*Round, error) {
 	if len(w.Rounds) == maxRounds {
 		return nil, fmt.Errorf("%s has %d rounds, want fewer", w.Dir, maxRounds)
 	}
 	r := &Round{Number: len(w.Rounds) + 1, Tasks: tasks}
-	w.complete(r)
-	if err := w.Dir.new(w.Dir.Tasks(r.Number), r.lines()); err != nil {
+	w.fillRound(r)
+	if err := w.Dir.createFile(w.Dir.Tasks(r.Number), r.taskLines()); err != nil {
 		return nil, err
 	}
 	w.Rounds = append(w.Rounds, r)
-	return r, w.save()
+	return r, w.saveState()
 }
 
-// lines are the shards of each task, as a script reads them.
-func (r *Round) lines() string {
+// taskLines returns the shards of each task, one line for each task, in the format that scripts read.
+func (r *Round) taskLines() string {
 	var b strings.Builder
 	for _, shards := range r.Tasks {
 		for i, s := range shards {
@@ -389,9 +386,8 @@ func (r *Round) lines() string {
 	return b.String()
 }
 
-// new writes a file of the directory, never through a link. One that a driver
-// wrote before it was killed is replaced.
-func (d Dir) new(name, text string) error {
+// createFile writes a file in the directory, never through a link. It replaces a file of a driver that was killed.
+func (d Dir) createFile(name, text string) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is %s, want none or a file", name, kind(info))
 	}
@@ -401,8 +397,8 @@ func (d Dir) new(name, text string) error {
 	})
 }
 
-// WriteScript writes what a back end is given of a round.
+// WriteScript writes the file that a back end submits for a round.
 func (r *Round) WriteScript(kind, text string) (name string, err error) {
 	name = r.Dir.Script(r.Number, kind)
-	return name, r.Dir.new(name, text)
+	return name, r.Dir.createFile(name, text)
 }

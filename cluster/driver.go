@@ -21,68 +21,66 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// Failure is the error of shards that could not be run.
+// Failure is the error for shards that failed too often.
 type Failure struct {
-	Code int    // the exit code of the last of them, -1 if its task was lost
-	Msg  string // what to look at
+	Code int    // exit code of the last run, -1 if its task disappeared
+	Msg  string // what happened, and in which log
 }
 
 func (e *Failure) Error() string { return e.Msg }
 
-// Driver runs what is in a directory to its end.
+// Driver runs all shards of a job and merges them.
 type Driver struct {
 	Work    *Work
 	Backend Backend
-	// Merge merges and prints the shards, which it gets in order. A *shard.More asks for others.
+	// Merge merges the shards, given their partial files in order, and prints the result. The error *shard.More requests more shards.
 	Merge func(ctx context.Context, files []string) error
-	// Progress and Note tell people what happens; nil for nobody.
+	// Progress and Note report to the user; nil: no reports.
 	Progress func(progress.Progress)
 	Note     func(text string)
-	// Retries is how often a shard may fail and be run again.
+	// Retries is how often a failed shard is run again.
 	Retries int
 
-	finished map[int]bool
-	of       string             // the job of the partial files
-	streams  map[string]*stream // of all finished shards
-	tries    map[int]int        // runs that failed
-	polls    int                // answers of the back end
-	gone     map[TaskID]gone
-	before   map[TaskID]bool  // gone when this driver attached
-	judged   map[TaskID]bool  // whose failures are counted
-	failed   map[int]*Failure // for good
-	maxTasks int
-	met      bool      // the back end has answered
-	silent   time.Time // since when the back end has not answered
-	told     string
-	said     map[string]bool   // why shards were run again
-	ended    map[TaskID]string // what the back end said of tasks that ended
-	spent    spent
+	finished     map[int]bool
+	jobID        string                   // of the partial files
+	streams      map[string]*sampleStream // samples of all finished shards
+	failedRuns   map[int]int              // number of failed runs, by shard
+	polls        int                      // number of answers of the back end
+	gone         map[TaskID]goneSince
+	goneBefore   map[TaskID]bool  // tasks that were gone when this driver attached
+	counted      map[TaskID]bool  // tasks whose failure is counted
+	failed       map[int]*Failure // shards that are not run again
+	maxTasks     int
+	answered     bool      // the back end has answered
+	silentSince  time.Time // time since which the back end has not answered; zero if it answers
+	lastNote     string
+	notedReasons map[string]bool   // reasons of failed runs that were reported
+	ended        map[TaskID]string // why tasks ended, according to the back end
+	timing       shardTiming
 }
 
-// spent is how long finished shards took.
-type spent struct {
+// shardTiming has the number and the total running time of finished shards.
+type shardTiming struct {
 	shards  int
 	seconds float64
 }
 
 const (
-	// defaultTasks is how many tasks a round has at most.
+	// defaultTasks is the default of the largest number of tasks in a round.
 	defaultTasks = 64
-	// aim is how long a task should take, in seconds: starting one costs about one.
-	aim = 60
-	// lagging is how long the file of a shard is waited for that says it is finished.
-	lagging = 2 * time.Minute
-	// silence is how long a back end may not answer, which is how long one may be
-	// restarted or upgraded.
-	silence = 10 * time.Minute
+	// targetSeconds is the intended running time of a task; starting one takes about a second.
+	targetSeconds = 60
+	// fileTimeout is how long the driver waits for the partial file of a shard whose record says that it is finished.
+	fileTimeout = 2 * time.Minute
+	// maxSilence is how long a back end may not answer; it may be restarted or upgraded in that time.
+	maxSilence = 10 * time.Minute
 )
 
-// Run returns what the merge returned. If the context ends first, the tasks go on
-// where the back end lets them.
+// Run runs all shards and returns the result of Merge. If ctx ends first, tasks continue if the back end is detached.
 func (d *Driver) Run(ctx context.Context) error {
-	d.finished, d.tries, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]gone{}
-	d.before = map[TaskID]bool{}
-	d.streams, d.said, d.judged, d.failed = map[string]*stream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
+	d.finished, d.failedRuns, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]goneSince{}
+	d.goneBefore = map[TaskID]bool{}
+	d.streams, d.notedReasons, d.counted, d.failed = map[string]*sampleStream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
 	want := d.Work.Job.Shards
 	for _, r := range d.Work.Rounds {
 		for _, shards := range r.Tasks {
@@ -90,8 +88,8 @@ func (d *Driver) Run(ctx context.Context) error {
 		}
 	}
 	for {
-		if err := d.finish(ctx, want); err != nil {
-			if _, failed := errors.AsType[*Failure](err); failed { // the others are of no use
+		if err := d.waitForShards(ctx, want); err != nil {
+			if _, failed := errors.AsType[*Failure](err); failed { // without this shard the others cannot be merged
 				err = errors.Join(err, d.Cancel(ctx))
 			}
 			return err
@@ -112,22 +110,22 @@ func (d *Driver) Run(ctx context.Context) error {
 	}
 }
 
-// finish returns when all shards up to want are finished.
-func (d *Driver) finish(ctx context.Context, want int) error {
+// waitForShards submits shards and waits until the shards 1 to want are finished.
+func (d *Driver) waitForShards(ctx context.Context, want int) error {
 	for begun := time.Now(); ; {
-		live, known, err := d.live(ctx)
+		live, known, err := d.liveTasks(ctx)
 		if err != nil {
 			return err
 		}
-		if err := d.scan(want); err != nil { // after the tasks were listed: what has ended since is finished
+		if err := d.readFinished(want); err != nil { // after liveTasks, so that a task that has just ended is not taken for lost
 			return err
 		}
-		d.tell(want, live)
+		d.reportProgress(want, live)
 		if len(d.finished) >= want {
 			return nil
 		}
 		if known {
-			if err := d.step(ctx, want, live); err != nil {
+			if err := d.submitMissing(ctx, want, live); err != nil {
 				return err
 			}
 		}
@@ -139,28 +137,28 @@ func (d *Driver) finish(ctx context.Context, want int) error {
 	}
 }
 
-// live asks for the tasks. A back end that does not answer is waited for.
-func (d *Driver) live(ctx context.Context) (live Live, known bool, err error) {
+// liveTasks asks the back end for its tasks. known is false if it does not answer.
+func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err error) {
 	var open []*Round
 	for _, r := range d.Work.Rounds {
-		if !d.done(r) {
+		if !d.roundFinished(r) {
 			open = append(open, r)
 		}
 	}
 	if len(open) == 0 {
-		d.met = true
+		d.answered = true
 		return live, true, nil
 	}
 	if live, err = d.Backend.Live(ctx, open); err != nil {
-		return live, false, d.wait(ctx, err)
+		return live, false, d.retryLater(ctx, err)
 	}
-	d.silent, d.ended = time.Time{}, live.Ended
-	if !d.met { // what is gone when a driver attaches has another chance
-		d.met = true
+	d.silentSince, d.ended = time.Time{}, live.Ended
+	if !d.answered { // failures before this driver attached do not count
+		d.answered = true
 		for _, r := range open {
 			for i := range r.Tasks {
 				if _, alive := live.Tasks[TaskID{r.Number, i + 1}]; !alive {
-					d.before[TaskID{r.Number, i + 1}] = r.Handle != ""
+					d.goneBefore[TaskID{r.Number, i + 1}] = r.Handle != ""
 				}
 			}
 		}
@@ -168,8 +166,8 @@ func (d *Driver) live(ctx context.Context) (live Live, known bool, err error) {
 	return live, true, nil
 }
 
-// done reports whether all shards of a round are finished.
-func (d *Driver) done(r *Round) bool {
+// roundFinished reports whether all shards of a round are finished.
+func (d *Driver) roundFinished(r *Round) bool {
 	for _, shards := range r.Tasks {
 		for _, s := range shards {
 			if !d.finished[s] {
@@ -180,9 +178,9 @@ func (d *Driver) done(r *Round) bool {
 	return true
 }
 
-// scan reads the partial files that are new.
-func (d *Driver) scan(want int) error {
-	entries, err := os.ReadDir(d.Work.Dir.in("parts"))
+// readFinished reads and checks the new partial files.
+func (d *Driver) readFinished(want int) error {
+	entries, err := os.ReadDir(d.Work.Dir.path("parts"))
 	if err != nil {
 		return err
 	}
@@ -190,7 +188,7 @@ func (d *Driver) scan(want int) error {
 		number, ok := strings.CutSuffix(e.Name(), ".part")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 1 || n > want || strconv.Itoa(n) != number || d.finished[n] {
-			continue // temporary files among them
+			continue // for example a temporary file
 		}
 		name := d.Work.Dir.Part(number)
 		f, err := shard.Read(name)
@@ -200,43 +198,43 @@ func (d *Driver) scan(want int) error {
 		if want := (shard.Part{Index: n, Of: d.Work.Job.Shards}); f.Part != want {
 			return fmt.Errorf("%s is shard %v, want %v", name, f.Part, want)
 		}
-		if d.of == "" {
-			d.of = f.ID()
+		if d.jobID == "" {
+			d.jobID = f.ID()
 		}
-		if f.Build != d.Work.Job.Build || f.ID() != d.of || !slices.Equal(f.Args, d.Work.Job.Words) {
+		if f.Build != d.Work.Job.Build || f.ID() != d.jobID || !slices.Equal(f.Args, d.Work.Job.Words) {
 			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, n)
 		}
 		d.finished[n] = true
-		d.count(f)
+		d.countSamples(f)
 		delete(d.failed, n)
 	}
 	return nil
 }
 
-// stream is what is known so far of samples that belong together.
-type stream struct {
-	jobs       int64
-	sum, weigh float64 // of their means
+// sampleStream adds up the samples of one random stream.
+type sampleStream struct {
+	jobs        int64
+	sum, weight float64 // weighted sum of the means of its pieces, and the weight
 }
 
-func (d *Driver) count(f *shard.File) {
+func (d *Driver) countSamples(f *shard.File) {
 	for _, p := range f.Pieces() {
 		s := d.streams[p.Stream]
 		if s == nil {
-			s = &stream{}
+			s = &sampleStream{}
 			d.streams[p.Stream] = s
 		}
 		n := p.End - p.First
 		s.jobs += n
 		if p.Mean != nil && n > 0 {
 			s.sum += *p.Mean * float64(n)
-			s.weigh += float64(n)
+			s.weight += float64(n)
 		}
 	}
 }
 
-// tell reports progress.
-func (d *Driver) tell(want int, live Live) {
+// reportProgress reports the numbers of running and waiting tasks and the samples so far.
+func (d *Driver) reportProgress(want int, live Live) {
 	running, waiting := 0, 0
 	for _, runs := range live.Tasks {
 		if runs {
@@ -261,49 +259,48 @@ func (d *Driver) tell(want int, live Live) {
 	}
 	var samples int64
 	for _, s := range d.streams {
-		if samples += s.jobs; len(d.streams) == 1 && s.weigh > 0 {
-			words = append(words, fmt.Sprintf("%.4g so far", s.sum/s.weigh))
+		if samples += s.jobs; len(d.streams) == 1 && s.weight > 0 {
+			words = append(words, fmt.Sprintf("%.4g so far", s.sum/s.weight))
 		}
 	}
 	if samples > 0 {
 		words = append(words, fmt.Sprintf("%d samples", samples))
 	}
-	if !d.silent.IsZero() {
+	if !d.silentSince.IsZero() {
 		words = append(words, d.Backend.Name()+" does not answer")
 	}
 	d.Progress(progress.Progress{Property: d.Backend.Name(), Detail: strings.Join(words, ", "), Done: int64(len(d.finished)), Target: int64(want), Unit: progress.Shards})
 }
 
-// step submits what is neither finished nor with a task.
-func (d *Driver) step(ctx context.Context, want int, live Live) error {
-	for _, r := range d.Work.Rounds { // one whose submission nobody has seen
-		if r.Handle == "" && !d.done(r) {
+// submitMissing submits the shards that are not finished and have no task.
+func (d *Driver) submitMissing(ctx context.Context, want int, live Live) error {
+	for _, r := range d.Work.Rounds { // a round without a handle may not have been submitted
+		if r.Handle == "" && !d.roundFinished(r) {
 			return d.submit(ctx, r)
 		}
 	}
-	again, err := d.lost(want, live)
+	again, err := d.missingShards(want, live)
 	switch {
 	case err != nil:
 		return err
 	case len(again) == 0 && len(d.finished)+len(d.failed) >= want && len(live.Tasks) == 0:
-		return d.failures()
+		return d.failureError()
 	case len(again) == 0:
 		return nil
 	}
-	if err := d.limit(ctx); err != nil {
-		return d.wait(ctx, err)
+	if err := d.askLimit(ctx); err != nil {
+		return d.retryLater(ctx, err)
 	}
-	r, err := d.Work.begin(d.bundle(again))
+	r, err := d.Work.newRound(d.divide(again))
 	if err != nil {
 		return err
 	}
 	return d.submit(ctx, r)
 }
 
-// lost returns the shards that were not submitted yet, and those to be run again:
-// they are not finished, and their task is gone.
-func (d *Driver) lost(want int, live Live) (again []int, err error) {
-	last := map[int]TaskID{} // the task that had a shard last
+// missingShards returns the shards to submit: those that never were submitted, and those that are not finished although their task is gone.
+func (d *Driver) missingShards(want int, live Live) (again []int, err error) {
+	last := map[int]TaskID{} // the last task of each shard
 	for _, r := range d.Work.Rounds {
 		for i, shards := range r.Tasks {
 			for _, s := range shards {
@@ -320,7 +317,7 @@ func (d *Driver) lost(want int, live Live) (again []int, err error) {
 		case d.finished[s] || d.failed[s] != nil:
 		case alive:
 			delete(d.gone, id)
-		case submitted && !d.isGone(s, id):
+		case submitted && !d.taskGone(s, id):
 			settling = true
 		default:
 			if g, ok := d.gone[id]; ok && g.at.Before(since) {
@@ -329,65 +326,62 @@ func (d *Driver) lost(want int, live Live) (again []int, err error) {
 			again = append(again, s)
 		}
 	}
-	if settling && time.Since(since) < 3*d.Backend.Lag() { // what is lost together is to be submitted together
+	if settling && time.Since(since) < 3*d.Backend.Lag() { // wait, so that shards that are lost together are submitted together
 		return nil, nil
 	}
 	judged := map[TaskID]bool{}
 	for _, s := range again {
 		if id, submitted := last[s]; submitted {
-			if err := d.judge(s, id); err != nil {
+			if err := d.countFailure(s, id); err != nil {
 				return nil, err
 			}
 			judged[id] = true
 		}
 	}
-	maps.Copy(d.judged, judged)
+	maps.Copy(d.counted, judged)
 	return slices.DeleteFunc(again, func(s int) bool { return d.failed[s] != nil }), nil
 }
 
-// gone is since when a task is.
-type gone struct {
+// goneSince says since which answer of the back end, and since when, a task is gone.
+type goneSince struct {
 	poll int
 	at   time.Time
 }
 
-// isGone reports whether it is believed that a task is gone without having
-// finished a shard. Its files may be there, and not yet be seen here.
-func (d *Driver) isGone(s int, id TaskID) bool {
-	if d.before[id] {
+// taskGone reports whether a task of shard s is gone for so long that the driver would see the files of a finished shard.
+func (d *Driver) taskGone(s int, id TaskID) bool {
+	if d.goneBefore[id] {
 		return true
 	}
 	since, ok := d.gone[id]
 	if !ok {
-		since = gone{d.polls, time.Now()}
+		since = goneSince{d.polls, time.Now()}
 		d.gone[id] = since
-		d.look()
+		d.refreshDirectories()
 	}
 	wait := d.Backend.Lag()
-	if run, ran := d.run(s, id); ran && slices.Contains([]int{0, 2, 3}, run.code) {
-		wait += lagging
+	if run, ran := d.readRunRecord(s, id); ran && slices.Contains([]int{0, 2, 3}, run.code) {
+		wait += fileTimeout
 	}
 	return d.polls > since.poll && time.Since(since.at) >= wait
 }
 
-// look has a file system that remembers what a directory had look again: it does
-// so in a directory that was changed from here.
-func (d *Driver) look() {
+// refreshDirectories makes a network file system read directories again, which it does after a local change.
+func (d *Driver) refreshDirectories() {
 	for _, dir := range []string{"parts", "runs"} {
-		if f, err := os.CreateTemp(d.Work.Dir.in(dir), ".look-*.tmp"); err == nil {
+		if f, err := os.CreateTemp(d.Work.Dir.path(dir), ".look-*.tmp"); err == nil {
 			_, _ = f.Close(), os.Remove(f.Name())
 		}
 	}
 }
 
-// judge counts the run of a shard whose task is gone and that is not finished. A
-// task that has finished other shards ended for a reason of its own, such as its
-// limit of time, and the shards behind are not to blame.
-func (d *Driver) judge(shard int, id TaskID) error {
-	if d.before[id] || d.judged[id] {
+// countFailure counts the failed run of a shard whose task is gone. It does not count a shard without a record if the task finished others: the
+// task then ended for a reason of its own, such as its time limit.
+func (d *Driver) countFailure(shard int, id TaskID) error {
+	if d.goneBefore[id] || d.counted[id] {
 		return nil
 	}
-	run, ran := d.run(shard, id)
+	run, ran := d.readRunRecord(shard, id)
 	if !ran {
 		for _, other := range d.Work.Rounds[id.Round-1].Tasks[id.Task-1] {
 			if d.finished[other] {
@@ -395,28 +389,28 @@ func (d *Driver) judge(shard int, id TaskID) error {
 			}
 		}
 	}
-	d.tries[shard]++
-	f := &Failure{Code: run.code, Msg: d.failure(shard, id, run, ran)}
-	hopeless := d.tries[shard] > d.Retries && len(d.finished) == 0
+	d.failedRuns[shard]++
+	f := &Failure{Code: run.code, Msg: d.failureText(shard, id, run, ran)}
+	hopeless := d.failedRuns[shard] > d.Retries && len(d.finished) == 0
 	switch {
-	case hopeless: // as are the others
-		f.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.tries[shard])
+	case hopeless: // the other shards would fail too
+		f.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.failedRuns[shard])
 		return f
-	case ran && (run.code == 80 || run.code == 4 || run.code == 126 || run.code == 127): // the same again every time
+	case ran && (run.code == 80 || run.code == 4 || run.code == 126 || run.code == 127): // another run would end in the same way
 		return f
-	case d.tries[shard] > d.Retries:
+	case d.failedRuns[shard] > d.Retries:
 		d.failed[shard] = f
 	default:
-		if why := d.why(id, run, ran); !d.said[why] { // once of all shards
-			d.said[why] = true
-			d.note("%s; it is run again", f.Msg)
+		if why := d.reason(id, run, ran); !d.notedReasons[why] { // report each reason once
+			d.notedReasons[why] = true
+			d.noteOnce("%s; it is run again", f.Msg)
 		}
 	}
 	return nil
 }
 
-// why says what became of the run of a shard.
-func (d *Driver) why(id TaskID, run run, ran bool) string {
+// reason returns why the run of a shard failed.
+func (d *Driver) reason(id TaskID, run runRecord, ran bool) string {
 	switch {
 	case !ran && d.ended[id] != "":
 		return "its task is gone: " + printable.Line(d.ended[id])
@@ -428,11 +422,11 @@ func (d *Driver) why(id TaskID, run run, ran bool) string {
 	return fmt.Sprintf("exit code %d on %s", run.code, run.host)
 }
 
-// failure says in one line what became of the run of a shard.
-func (d *Driver) failure(shard int, id TaskID, run run, ran bool) string {
+// failureText describes a failed run in one line, with the last line of its log.
+func (d *Driver) failureText(shard int, id TaskID, run runRecord, ran bool) string {
 	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
 	var b strings.Builder
-	fmt.Fprintf(&b, "shard %d: %s", shard, d.why(id, run, ran))
+	fmt.Fprintf(&b, "shard %d: %s", shard, d.reason(id, run, ran))
 	if line := lastLine(log); line != "" {
 		fmt.Fprintf(&b, ": %s", line)
 	}
@@ -440,8 +434,8 @@ func (d *Driver) failure(shard int, id TaskID, run run, ran bool) string {
 	return b.String()
 }
 
-// failures is the error of shards that failed too often.
-func (d *Driver) failures() error {
+// failureError returns the error for shards that failed too often.
+func (d *Driver) failureError() error {
 	var first int
 	for s := range d.failed {
 		if first == 0 || s < first {
@@ -453,20 +447,20 @@ func (d *Driver) failures() error {
 	if n := len(d.failed); n > 1 {
 		msg += fmt.Sprintf(", and %d other shards", n-1)
 	}
-	return &Failure{Code: f.Code, Msg: msg + fmt.Sprintf("; run %d times; %d of %d shards are finished", d.tries[first], len(d.finished), len(d.finished)+len(d.failed))}
+	return &Failure{Code: f.Code, Msg: msg + fmt.Sprintf("; run %d times; %d of %d shards are finished", d.failedRuns[first], len(d.finished), len(d.finished)+len(d.failed))}
 }
 
-// run is a record that a task wrote.
-type run struct {
+// runRecord is the record that a task writes after the run of a shard.
+type runRecord struct {
 	code     int
 	seconds  float64
 	host     string
 	restarts int
 }
 
-// run reads the record of a shard in a round. One that says nothing is none.
-func (d *Driver) run(shard int, id TaskID) (r run, ok bool) {
-	text, err := read(d.Work.Dir.Run(id.Round, strconv.Itoa(shard)), 1024)
+// readRunRecord reads the record of a shard in a round. ok is false if there is none or it is malformed.
+func (d *Driver) readRunRecord(shard int, id TaskID) (r runRecord, ok bool) {
+	text, err := readRegular(d.Work.Dir.Run(id.Round, strconv.Itoa(shard)), 1024)
 	if err != nil {
 		return r, false
 	}
@@ -482,7 +476,7 @@ func (d *Driver) run(shard int, id TaskID) (r run, ok bool) {
 	return r, errors.Join(errs[:]...) == nil && r.seconds >= 0 && !math.IsInf(r.seconds, 0)
 }
 
-// lastLine returns the last line of a log, of which only the end is read.
+// lastLine returns the last line of a log. It reads only the end of the file.
 func lastLine(name string) string {
 	const most = 4096
 	info, err := os.Lstat(name)
@@ -500,13 +494,12 @@ func lastLine(name string) string {
 	return printable.Line(strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// bundle puts shards into tasks: so many that no task takes longer than it must,
-// and so few that a task is worth its start, where the time of shards is known.
-func (d *Driver) bundle(shards []int) [][]int {
+// divide divides shards among as many tasks as allowed. If the time of a shard is known, it uses fewer tasks, so that each takes about targetSeconds.
+func (d *Driver) divide(shards []int) [][]int {
 	n := min(d.maxTasks, len(shards))
-	d.time()
-	if d.spent.shards > 0 {
-		n = min(n, max(1, int(math.Ceil(float64(len(shards))*d.spent.seconds/float64(d.spent.shards)/aim))))
+	d.measure()
+	if d.timing.shards > 0 {
+		n = min(n, max(1, int(math.Ceil(float64(len(shards))*d.timing.seconds/float64(d.timing.shards)/targetSeconds))))
 	}
 	tasks := make([][]int, n)
 	for i, s := range shards {
@@ -515,13 +508,13 @@ func (d *Driver) bundle(shards []int) [][]int {
 	return tasks
 }
 
-// limit asks once how many tasks a round may have.
-func (d *Driver) limit(ctx context.Context) error {
+// askLimit asks the back end once for the largest number of tasks in a round.
+func (d *Driver) askLimit(ctx context.Context) error {
 	if d.maxTasks > 0 {
 		return nil
 	}
 	most, err := d.Backend.Limits(ctx)
-	if err != nil && len(d.Work.Rounds) == 0 { // nothing was ever submitted from here
+	if err != nil && len(d.Work.Rounds) == 0 { // the back end has never accepted a round of this job
 		return &Refused{err.Error()}
 	}
 	if err == nil {
@@ -532,92 +525,90 @@ func (d *Driver) limit(ctx context.Context) error {
 	return err
 }
 
-// wait lets a back end be asked again that does not answer, unless that has lasted
-// too long or it never will.
-func (d *Driver) wait(ctx context.Context, err error) error {
+// retryLater returns nil if the driver should ask a back end again that does not answer. It returns an error after maxSilence or if err is a *Refused.
+func (d *Driver) retryLater(ctx context.Context, err error) error {
 	refused, never := errors.AsType[*Refused](err)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case never:
 		return refused
-	case d.silent.IsZero():
-		d.silent = time.Now()
-		d.note("%s does not answer, waiting for it: %v", d.Backend.Name(), err)
-	case time.Since(d.silent) > silence:
-		return fmt.Errorf("%s has not answered for %v: %w", d.Backend.Name(), silence, err)
+	case d.silentSince.IsZero():
+		d.silentSince = time.Now()
+		d.noteOnce("%s does not answer, waiting for it: %v", d.Backend.Name(), err)
+	case time.Since(d.silentSince) > maxSilence:
+		return fmt.Errorf("%s has not answered for %v: %w", d.Backend.Name(), maxSilence, err)
 	}
 	return nil
 }
 
-// time learns from the records how long finished shards took.
-func (d *Driver) time() {
-	d.spent = spent{}
-	if d.Backend == nil || !d.Backend.Detached() { // a process costs nothing to start
+// measure computes the timing of finished shards from their records.
+func (d *Driver) measure() {
+	d.timing = shardTiming{}
+	if d.Backend == nil || !d.Backend.Detached() { // starting a process costs almost nothing
 		return
 	}
 	for _, r := range d.Work.Rounds {
 		for i, shards := range r.Tasks {
 			for _, s := range shards {
-				if run, ok := d.run(s, TaskID{r.Number, i + 1}); ok && d.finished[s] {
-					d.spent.shards++
-					d.spent.seconds += run.seconds
+				if run, ok := d.readRunRecord(s, TaskID{r.Number, i + 1}); ok && d.finished[s] {
+					d.timing.shards++
+					d.timing.seconds += run.seconds
 				}
 			}
 		}
 	}
 }
 
-// submit submits a round, unless that was done by a driver that was killed. A back
-// end that does not answer is asked again.
+// submit submits a round, unless a driver that was killed has done so. If the back end does not answer, a later call tries again.
 func (d *Driver) submit(ctx context.Context, r *Round) error {
 	handle, err := d.Backend.Find(ctx, r)
 	if err == nil && handle == "" {
 		handle, err = d.Backend.Submit(ctx, r)
 	}
 	if err != nil {
-		return d.wait(ctx, err)
+		return d.retryLater(ctx, err)
 	}
-	d.silent = time.Time{}
+	d.silentSince = time.Time{}
 	r.Handle = handle
 	if d.Backend.Detached() {
 		n := 0
 		for _, shards := range r.Tasks {
 			n += len(shards)
 		}
-		d.note("%s has %d shards in %d tasks: %s", d.Backend.Name(), n, len(r.Tasks), handle)
+		d.noteOnce("%s has %d shards in %d tasks: %s", d.Backend.Name(), n, len(r.Tasks), handle)
 	}
-	return d.Work.save()
+	return d.Work.saveState()
 }
 
-// note tells something once.
-func (d *Driver) note(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); d.Note != nil && text != d.told {
-		d.told = text
+// noteOnce reports a text unless it is the same as the last one.
+func (d *Driver) noteOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); d.Note != nil && text != d.lastNote {
+		d.lastNote = text
 		d.Note(text)
 	}
 }
 
-// Cancel ends the tasks of all rounds that are not finished.
+// Cancel ends the tasks of all unfinished rounds.
 func (d *Driver) Cancel(ctx context.Context) error {
-	var open []*Round
+	var unfinished []*Round
 	for _, r := range d.Work.Rounds {
-		if !d.done(r) {
-			open = append(open, r)
+		if !d.roundFinished(r) {
+			unfinished = append(unfinished, r)
 		}
 	}
-	if len(open) == 0 {
+	if len(unfinished) == 0 {
 		return nil
 	}
-	return d.Backend.Cancel(ctx, open)
+	return d.Backend.Cancel(ctx, unfinished)
 }
 
-// Sweep removes what tasks that were killed have left beside partial files.
+// Sweep removes temporary files of killed tasks.
 func (w *Work) Sweep() error {
-	entries, err := os.ReadDir(w.Dir.in("parts"))
+	entries, err := os.ReadDir(w.Dir.path("parts"))
 	for _, e := range entries {
 		if atomicfile.IsPart(e.Name()) {
-			if err := os.Remove(w.Dir.in("parts", e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(w.Dir.path("parts", e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

@@ -422,7 +422,7 @@ func TestBundle(t *testing.T) {
 	w.Settings = settings.Settings{Tasks: 50}
 	f := newFake(t, 1)
 	d := &Driver{Work: w, Backend: f, maxTasks: 50, finished: map[int]bool{}}
-	if got := len(d.bundle(upTo(500))); got != 50 {
+	if got := len(d.divide(upTo(500))); got != 50 {
 		t.Errorf("%d tasks of unknown cost, want 50", got)
 	}
 	w.Rounds = []*Round{{Number: 1, Tasks: [][]int{{1}, {2}}}}
@@ -433,7 +433,7 @@ func TestBundle(t *testing.T) {
 	}
 	d.finished[1], d.finished[2] = true, true
 	// 100 shards of 6 s are 600 s, 10 tasks of a minute.
-	tasks := d.bundle(upTo(100))
+	tasks := d.divide(upTo(100))
 	if len(tasks) != 10 || len(slices.Concat(tasks...)) != 100 {
 		t.Errorf("%d tasks, want 10", len(tasks))
 	}
@@ -450,7 +450,7 @@ func TestRunRecords(t *testing.T) {
 		if err := os.WriteFile(w.Dir.Run(1, "1"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := d.run(1, TaskID{1, 1}); ok != want {
+		if _, ok := d.readRunRecord(1, TaskID{1, 1}); ok != want {
 			t.Errorf("%.40q: %v, want %v", text, ok, want)
 		}
 	}
@@ -461,7 +461,7 @@ func TestHostileDirectory(t *testing.T) {
 	other := Job{Words: []string{"play", "random", "--seed", "2"}, Build: "test", Shards: 3}
 	replace := func(name, text string) func(*testing.T, *Work) string {
 		return func(t *testing.T, w *Work) string {
-			path := w.Dir.in(name)
+			path := w.Dir.path(name)
 			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -470,7 +470,7 @@ func TestHostileDirectory(t *testing.T) {
 	}
 	link := func(name string) func(*testing.T, *Work) string {
 		return func(t *testing.T, w *Work) string {
-			path := w.Dir.in(name)
+			path := w.Dir.path(name)
 			if err := errors.Join(os.RemoveAll(path), os.Symlink("/etc/passwd", path)); err != nil {
 				t.Fatal(err)
 			}
@@ -479,7 +479,7 @@ func TestHostileDirectory(t *testing.T) {
 	}
 	edit := func(old, new string) func(*testing.T, *Work) string {
 		return func(t *testing.T, w *Work) string {
-			text, err := os.ReadFile(w.Dir.state())
+			text, err := os.ReadFile(w.Dir.stateFile())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -581,7 +581,7 @@ func TestHostileState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := create(t, request(t, 3))
 			spoil(w)
-			if err := w.save(); err != nil {
+			if err := w.saveState(); err != nil {
 				t.Fatal(err)
 			}
 			w.Close()
@@ -699,14 +699,14 @@ func TestArgs(t *testing.T) {
 func TestSweep(t *testing.T) {
 	w := create(t, request(t, 2))
 	for _, name := range []string{".1.part.0123abcd.tilecheck-part", "notes.tmp", ".hidden"} {
-		if err := os.WriteFile(w.Dir.in("parts", name), nil, 0o666); err != nil {
+		if err := os.WriteFile(w.Dir.path("parts", name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.Sweep(); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.ReadDir(w.Dir.in("parts"))
+	left, err := os.ReadDir(w.Dir.path("parts"))
 	if err != nil || len(left) != 2 {
 		t.Errorf("%v, %v: want what is not ours", left, err)
 	}

@@ -13,27 +13,26 @@ import (
 	"tilecheck/cluster/settings"
 )
 
-// Job is a command that splits, and into how many shards. It does not change once
-// it is submitted.
+// Job is a command with a number of shards. It does not change after it is submitted.
 type Job struct {
-	Given  []string `json:"given"`  // the command as it was given
-	Words  []string `json:"words"`  // the same with a seed, if that was drawn
+	Given  []string `json:"given"`  // the command as the user gave it
+	Words  []string `json:"words"`  // the same with a random seed, if the command had none
 	Shards int      `json:"shards"` // the N of --shard I/N
-	Dir    string   `json:"dir"`    // where the command was given, absolute
-	Build  string   `json:"build"`  // of the program that runs it
+	Dir    string   `json:"dir"`    // absolute working directory of the command
+	Build  string   `json:"build"`  // build of the program
 	Binary Staged   `json:"binary"`
 	Inputs []Staged `json:"inputs"`
 	Tree   string   `json:"tree"` // the digest of all inputs
-	Up     int      `json:"up"`   // how many directories above Dir inputs begin
+	Up     int      `json:"up"`   // number of directories above Dir in which the first inputs are
 }
 
 // Staged is a file that tasks read.
 type Staged struct {
-	Name   string `json:"name"` // as the command has it; of a directory, with what is below it
+	Name   string `json:"name"` // as in the command; for a file in a directory, with the path in it
 	Digest string `json:"digest"`
 }
 
-// The limits of what is read from a directory.
+// Limits for files that are read from the directory of a job.
 const (
 	maxWords  = 10_000
 	maxWord   = 1 << 20
@@ -42,7 +41,7 @@ const (
 	maxUp     = 100
 )
 
-// Args returns the words that do one shard. What is behind "--" takes no flags.
+// Args returns the arguments for one shard. It inserts flags before "--".
 func (j *Job) Args(shard, partial string) []string {
 	at := slices.Index(j.Words, "--")
 	if at < 0 {
@@ -51,13 +50,12 @@ func (j *Job) Args(shard, partial string) []string {
 	return slices.Concat(j.Words[:at], []string{"--shard", fmt.Sprintf("%s/%d", shard, j.Shards), "--partial", partial}, j.Words[at:])
 }
 
-// Same reports whether two jobs are one: the same command with the same files, by
-// the same program, in the same place. A seed that was drawn does not matter.
+// Same reports whether two jobs are the same: the same command with the same files, program and directory. A drawn seed may differ.
 func (j *Job) Same(k *Job) bool {
 	return slices.Equal(j.Given, k.Given) && j.Build == k.Build && j.Binary.Digest == k.Binary.Digest && j.Tree == k.Tree && j.Dir == k.Dir
 }
 
-// ID is a name for what Same compares.
+// ID returns a hash of everything that Same compares.
 func (j *Job) ID() string {
 	text, _ := json.Marshal([]any{j.Given, j.Build, j.Binary.Digest, j.Tree, j.Dir}) // never fails
 	h := sha256.Sum256(text)
@@ -77,15 +75,15 @@ func (j *Job) check() error {
 	if len(j.Inputs) > maxInputs || j.Up < 0 || j.Up > maxUp {
 		return fmt.Errorf("found %d inputs, %d directories up", len(j.Inputs), j.Up)
 	}
-	err := cmp.Or(digest(j.Binary.Digest), digest(j.Tree))
+	err := cmp.Or(checkDigest(j.Binary.Digest), checkDigest(j.Tree))
 	for _, in := range j.Inputs {
-		err = cmp.Or(err, digest(in.Digest))
+		err = cmp.Or(err, checkDigest(in.Digest))
 	}
 	return err
 }
 
-// digest checks a text that becomes the name of a file.
-func digest(s string) error {
+// checkDigest checks a digest that becomes the name of a file.
+func checkDigest(s string) error {
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
 		return fmt.Errorf("found the digest %q, want 64 hexadecimal digits", s)
 	}

@@ -17,12 +17,12 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// Request is what is to be submitted.
+// Request describes a job to submit.
 type Request struct {
 	Given    []string // the command
-	Words    []string // the same with a seed, if that was drawn
+	Words    []string // the same with a random seed, if the command had none
 	Shards   int
-	Dir      string   // that names of files are relative to
+	Dir      string   // directory for relative file names
 	Inputs   []string // files and directories that the command reads, as it names them
 	Build    string
 	Program  string // the path of this program
@@ -30,11 +30,10 @@ type Request struct {
 	Settings settings.Settings
 }
 
-// maxStaged is how many bytes are copied. Larger files, such as tables of solve,
-// are to be where tasks can read them.
+// maxStaged is the largest total size in bytes of copied files. Larger files, such as tables of solve, must be on a shared disk.
 const maxStaged = 4 << 30
 
-// Describe returns the job of a request, without copying anything.
+// Describe returns the job of a request without copying files.
 func Describe(q Request) (j Job, err error) {
 	j = Job{Given: q.Given, Words: q.Words, Shards: q.Shards, Dir: q.Dir, Build: q.Build, Binary: Staged{Name: "tilecheck"}}
 	if j.Binary.Digest, _, err = shard.Digest(q.Program); err != nil {
@@ -42,7 +41,7 @@ func Describe(q Request) (j Job, err error) {
 	}
 	var total int64
 	for _, name := range q.Inputs {
-		size, err := j.add(q.Dir, name)
+		size, err := j.addInput(q.Dir, name)
 		if err != nil {
 			return j, err
 		}
@@ -68,8 +67,8 @@ func Describe(q Request) (j Job, err error) {
 	return j, j.check()
 }
 
-// add adds an input, of a directory all files below it. It returns how much is to be copied.
-func (j *Job) add(dir, name string) (size int64, err error) {
+// addInput adds an input file, or all files in an input directory, and returns the number of bytes to copy.
+func (j *Job) addInput(dir, name string) (size int64, err error) {
 	name = filepath.Clean(name)
 	path := name
 	if !filepath.IsAbs(name) {
@@ -95,14 +94,14 @@ func (j *Job) add(dir, name string) (size int64, err error) {
 		if len(j.Inputs) > maxInputs {
 			return 0, fmt.Errorf("%s has more than %d files", name, maxInputs)
 		}
-		if e.Type()&fs.ModeSymlink != 0 { // of a directory, it can lead above
+		if e.Type()&fs.ModeSymlink != 0 { // a link to a directory can form a cycle
 			if to, err := os.Stat(filepath.Join(path, e.Name())); err != nil || to.IsDir() {
 				continue
 			}
 		} else if !e.IsDir() && !e.Type().IsRegular() {
 			continue
 		}
-		n, err := j.add(dir, filepath.Join(name, e.Name()))
+		n, err := j.addInput(dir, filepath.Join(name, e.Name()))
 		if err != nil {
 			return 0, err
 		}
@@ -111,23 +110,23 @@ func (j *Job) add(dir, name string) (size int64, err error) {
 	return size, err
 }
 
-// stage copies what tasks read, each once, and returns the job.
-func (d Dir) stage(q Request) (Job, error) {
+// stageFiles copies the files that tasks read and returns the job.
+func (d Dir) stageFiles(q Request) (Job, error) {
 	j, err := Describe(q)
 	if err != nil {
 		return j, err
 	}
-	if err := d.outside(q); err != nil {
+	if err := d.checkInputsOutside(q); err != nil {
 		return j, err
 	}
 	program := d.Program(&j)
-	err = keep(filepath.Dir(program), func(to string) error {
+	err = createOnce(filepath.Dir(program), func(to string) error {
 		return cmp.Or(os.Mkdir(to, 0o777), copyFile(q.Program, filepath.Join(to, filepath.Base(program)), j.Binary.Digest, 0o777))
 	})
 	if err != nil {
 		return j, err
 	}
-	return j, keep(d.in("inputs", j.Tree[:16]), func(to string) error {
+	return j, createOnce(d.path("inputs", j.Tree[:16]), func(to string) error {
 		work := filepath.Join(to, strings.Repeat("x/", j.Up))
 		if err := os.MkdirAll(work, 0o777); err != nil {
 			return err
@@ -148,9 +147,8 @@ func (d Dir) stage(q Request) (Job, error) {
 	})
 }
 
-// outside refuses a directory of inputs that has this one in it: what is staged
-// would be an input, too.
-func (d Dir) outside(q Request) error {
+// checkInputsOutside returns an error if an input directory contains the job's directory, because staged files would then be inputs too.
+func (d Dir) checkInputsOutside(q Request) error {
 	own, err := filepath.EvalSymlinks(string(d))
 	if err != nil {
 		return err
@@ -171,8 +169,8 @@ func (d Dir) outside(q Request) error {
 	return nil
 }
 
-// keep fills a file or directory under another name, and renames it, unless it is there.
-func keep(name string, fill func(to string) error) error {
+// createOnce creates a file or directory unless it exists: it calls fill with a temporary name and renames the result.
+func createOnce(name string, fill func(to string) error) error {
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
@@ -186,7 +184,7 @@ func keep(name string, fill func(to string) error) error {
 	return os.Rename(partly, name)
 }
 
-// copyFile copies a file that must still be the one that was looked at.
+// copyFile copies a file and checks that its digest is still the expected one.
 func copyFile(from, to, digest string, mode fs.FileMode) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -208,8 +206,7 @@ func copyFile(from, to, digest string, mode fs.FileMode) (err error) {
 	return out.Sync()
 }
 
-// verify reports whether what tasks read is what was staged, and whether the merge,
-// which reads the files where the command was given, still finds the same.
+// verify checks that the staged files are unchanged, and that the files at their original place are too, because the merge reads them there.
 func (d Dir) verify(j *Job) error {
 	same := func(path, digest, otherwise string) error {
 		info, err := os.Lstat(path)
@@ -251,8 +248,7 @@ func (d Dir) verify(j *Job) error {
 	return nil
 }
 
-// Preview returns the first round of a job as it would be, of a directory that need
-// not be there.
+// Preview returns the first round of a job for a directory that need not exist.
 func Preview(dir string, j Job, s settings.Settings) (*Round, error) {
 	path, err := absolute(dir)
 	if err != nil {
@@ -264,7 +260,7 @@ func Preview(dir string, j Job, s settings.Settings) (*Round, error) {
 	for i := range shards {
 		shards[i] = i + 1
 	}
-	r := &Round{Number: 1, Tasks: d.bundle(shards)}
-	w.complete(r)
+	r := &Round{Number: 1, Tasks: d.divide(shards)}
+	w.fillRound(r)
 	return r, nil
 }

@@ -13,17 +13,17 @@ import (
 	"tilecheck/runner"
 )
 
-// Tool returns a program that runs in a directory, with more environment.
+// Tool returns a commander that runs a program in a directory with additional environment variables.
 type Tool func(program, dir string, env ...string) (runner.Commander, error)
 
-// Place is where a task runs, for its record.
+// Place says where a task runs, for its record.
 type Place struct {
 	Host     string
 	Restarts int // of the task there
 }
 
-// Do runs a shard of a round. What it says goes to the log of its task, and to out
-// if that is not nil. How it ended goes into its record, unless the context has ended.
+// Do runs a shard of a round. Its output goes to the log of the task, and to out if that is not nil. Do writes the record of the run, unless ctx has
+// ended.
 func (r *Round) Do(ctx context.Context, tool runner.Commander, task, shard int, at Place, out io.Writer) (code int, err error) {
 	number := strconv.Itoa(shard)
 	log, err := os.OpenFile(r.Dir.Log(r.Number, strconv.Itoa(task)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
@@ -45,25 +45,24 @@ func (r *Round) Do(ctx context.Context, tool runner.Commander, task, shard int, 
 	}
 	host := cmp.Or(strings.Join(strings.Fields(at.Host), "-"), "unknown")
 	record := fmt.Sprintf("%d %.0f %s %d\n", exit.Code, exit.Elapsed.Seconds(), host, at.Restarts)
-	return exit.Code, r.Dir.new(r.Dir.Run(r.Number, number), record)
+	return exit.Code, r.Dir.createFile(r.Dir.Run(r.Number, number), record)
 }
 
-// Perform does the shards of a task of a round that are not finished, one after the
-// other, for back ends that start a program and have no shell. The code is that of
-// the last shard that did not finish, 0 if all did: one whose test failed has
-// finished. The directory is not locked, since its driver is elsewhere.
+// Perform runs the unfinished shards of a task one after the other, for back ends that start a program without a shell. The code is the exit code of
+// the last shard that did not finish, 0 if all did; a shard whose test failed counts as finished. Perform does not lock the directory, because
+// the driver on another machine has the lock.
 func Perform(ctx context.Context, dir string, round, task int, tool Tool, at Place, out io.Writer) (code int, err error) {
 	path, err := absolute(dir)
 	if err != nil {
 		return 1, err
 	}
 	w := &Work{Dir: Dir(path)}
-	if err := w.load(); err != nil { // of which the job never changes
+	if err := w.loadState(); err != nil { // the job in it never changes
 		return 1, err
 	}
 	r := &Round{Number: round}
-	w.complete(r)
-	if r.Tasks, err = w.Dir.tasks(round); err != nil {
+	w.fillRound(r)
+	if r.Tasks, err = w.Dir.readTasks(round); err != nil {
 		return 1, err
 	}
 	if task < 1 || task > len(r.Tasks) {
@@ -86,19 +85,19 @@ func Perform(ctx context.Context, dir string, round, task int, tool Tool, at Pla
 			return 1, err
 		}
 		if !finished(shard) {
-			code = max(ended, 1) // no file is no success
+			code = max(ended, 1) // without a file the shard is not finished
 		}
-		if ended == 80 { // so would the others
+		if ended == 80 { // usage error: the other shards would fail too
 			break
 		}
 	}
 	return code, nil
 }
 
-// tasks reads the list of a round, which is written once, and so is never an old one.
-func (d Dir) tasks(round int) ([][]int, error) {
+// readTasks reads the list of a round's shards. It is written once, so a network file system cannot return an old version.
+func (d Dir) readTasks(round int) ([][]int, error) {
 	name := d.Tasks(round)
-	text, err := read(name, maxState)
+	text, err := readRegular(name, maxState)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // TestAbsent: that nobody has Docker here is not that an engine does not answer,
 // or is named and is not there.
 func TestAbsent(t *testing.T) {
-	none := absent{unreachable(errors.New("no socket"))}
+	none := noEngine{unreachable(errors.New("no socket"))}
 	if !Absent(fmt.Errorf("clean: %w", none)) || none.Error() != unreachable(errors.New("no socket")).Error() {
 		t.Errorf("%v: not absent", none)
 	}

@@ -66,7 +66,7 @@ func direct(b *testing.B, cmd runner.Command) {
 // questions to the engine as that takes.
 func fresh(b *testing.B, l lab, cmd runner.Command) {
 	for b.Loop() {
-		req, err := request(fake(), Image{ID: l.image}, cmd.Limits, nil)
+		req, err := containerRequest(fake(), Image{ID: l.image}, cmd.Limits, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,20 +14,20 @@ import (
 	"tilecheck/runner"
 )
 
-// Check runs the tool once, as runner.Commander describes it, and waits for its
-// turn if the container is busy. Limits.Memory and Limits.CPUs are those the
-// container was started with; only their Memory is looked at again, for the
+// Check runs the tool once in the container, as runner.Commander describes. If
+// the container is busy, Check waits for its turn. The container keeps the limits
+// of memory and CPUs that it was started with; cmd.Limits.Memory only affects the
 // arguments of the tool.
 //
-// A run that the context ends after it has begun is an Exit with
-// runner.Cancelled, not an error, so that what was printed until then counts.
+// If ctx ends during the run, Check returns an Exit with runner.Cancelled and no
+// error, so that the output until then counts.
 func (c *Container) Check(ctx context.Context, cmd runner.Command) (runner.Exit, error) {
 	exit, _, err := c.check(ctx, cmd)
 	return exit, err
 }
 
 // check also reports whether the tool was started.
-func (c *Container) check(ctx context.Context, cmd runner.Command) (_ runner.Exit, begun bool, _ error) {
+func (c *Container) check(ctx context.Context, cmd runner.Command) (_ runner.Exit, started bool, _ error) {
 	if err := checkNames(cmd); err != nil {
 		return runner.Exit{}, false, err
 	}
@@ -39,42 +39,42 @@ func (c *Container) check(ctx context.Context, cmd runner.Command) (_ runner.Exi
 	if c.ended.Load() {
 		return runner.Exit{}, false, failure("the container of %s has ended", c.tool.Name)
 	}
-	run, err := c.begin(ctx, cmd)
+	run, err := c.startRun(ctx, cmd)
 	if err != nil {
-		_ = c.Terminate(ctx) // as below
-		return runner.Exit{}, false, c.notBegun(ctx, err)
+		_ = c.Terminate(ctx) // err is reported; Docker.Close removes the container if Terminate fails
+		return runner.Exit{}, false, c.startError(ctx, err)
 	}
-	exit := run.finish(ctx)
+	exit := run.wait(ctx)
 	absent := exit.Cause == runner.Finished && (exit.Code == 126 || exit.Code == 127)
 	if exit.Cause != runner.Finished || absent {
-		_ = c.Terminate(ctx) // the cause is told; what cannot be removed now is tried again by Docker.Close
+		_ = c.Terminate(ctx) // the exit already has a cause; Docker.Close tries the removal again
 	}
 	if absent {
-		return runner.Exit{}, true, failure("image %s has no program %s that could be run: %s", c.image, c.tool.Program[0], run.complaint.text())
+		return runner.Exit{}, true, failure("image %s has no program %s that could be run: %s", c.image, c.tool.Program[0], run.stderrStart.text())
 	}
 	return exit, true, nil
 }
 
-// notBegun is the error of a run that could not begin.
-func (c *Container) notBegun(ctx context.Context, err error) error {
+// startError returns the error of a run that could not be started.
+func (c *Container) startError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return classify("run "+c.tool.Name+" in a container of "+c.image.String(), err)
 }
 
-// run is a command that was started.
+// run is a started command.
 type run struct {
 	*Container
-	cmd       runner.Command
-	dir, exec string
-	stream    client.HijackedResponse
-	from      time.Time
-	complaint head
+	cmd         runner.Command
+	dir, execID string
+	stream      client.HijackedResponse
+	started     time.Time
+	stderrStart prefixBuffer
 }
 
-// begin copies the files in and starts the tool in a folder of its own.
-func (c *Container) begin(ctx context.Context, cmd runner.Command) (*run, error) {
+// startRun copies the files into the container and starts the tool in a new folder.
+func (c *Container) startRun(ctx context.Context, cmd runner.Command) (*run, error) {
 	c.runs++
 	r := &run{Container: c, cmd: cmd, dir: runDir(c.runs)}
 	files, err := archive(fmt.Sprint(c.runs), cmd.Files)
@@ -92,63 +92,62 @@ func (c *Container) begin(ctx context.Context, cmd runner.Command) (*run, error)
 	if err != nil {
 		return nil, err
 	}
-	r.exec, r.from = exec.ID, time.Now()
+	r.execID, r.started = exec.ID, time.Now()
 	attached, err := c.docker.client.ExecAttach(ctx, exec.ID, client.ExecAttachOptions{})
 	r.stream = attached.HijackedResponse
 	return r, err
 }
 
-// finish passes the output on until the run ends or has to be ended, and says
-// how it ended.
-func (r *run) finish(ctx context.Context) runner.Exit {
-	copied := make(chan error, 1)
-	go func() { copied <- demultiplex(r.cmd.Stdout, r.stderr(), r.stream.Reader) }()
-	var late <-chan time.Time
+// wait copies the output until the run ends, is cancelled or exceeds its time
+// limit, and returns how it ended.
+func (r *run) wait(ctx context.Context) runner.Exit {
+	outputDone := make(chan error, 1)
+	go func() { outputDone <- demultiplex(r.cmd.Stdout, r.stderr(), r.stream.Reader) }()
+	var timeLimit <-chan time.Time
 	if limit := r.cmd.Limits.Time; limit > 0 {
 		t := time.NewTimer(limit + grace + endAfter)
 		defer t.Stop()
-		late = t.C
+		timeLimit = t.C
 	}
 	var exit runner.Exit
 	select {
-	case err := <-copied:
-		exit = r.judge(ctx, err)
+	case err := <-outputDone:
+		exit = r.exitOf(ctx, err)
 	case <-ctx.Done():
-		exit = r.stop(ctx, copied, runner.Cancelled)
-	case <-late:
-		exit = r.stop(ctx, copied, runner.TimedOut)
+		exit = r.kill(ctx, outputDone, runner.Cancelled)
+	case <-timeLimit:
+		exit = r.kill(ctx, outputDone, runner.TimedOut)
 	}
 	r.stream.Close()
 	if exit.Cause != runner.Cancelled && exit.Cause != runner.Lost {
-		r.gather(ctx, &exit)
+		r.collectFiles(ctx, &exit)
 	}
 	return exit
 }
 
-// stderr also keeps the beginning of what goes to standard error.
+// stderr returns the writer for standard error, which also keeps the beginning.
 func (r *run) stderr() io.Writer {
 	if r.cmd.Stderr == nil {
-		return &r.complaint
+		return &r.stderrStart
 	}
-	return io.MultiWriter(&r.complaint, r.cmd.Stderr)
+	return io.MultiWriter(&r.stderrStart, r.cmd.Stderr)
 }
 
-// stop kills the container and waits for the last of the output.
-func (r *run) stop(ctx context.Context, copied <-chan error, cause runner.Cause) runner.Exit {
-	exit := runner.Exit{Code: -1, Cause: cause, Elapsed: time.Since(r.from)}
+// kill kills the container and waits for the rest of the output.
+func (r *run) kill(ctx context.Context, outputDone <-chan error, cause runner.Cause) runner.Exit {
+	exit := runner.Exit{Code: -1, Cause: cause, Elapsed: time.Since(r.started)}
 	_ = r.Terminate(ctx)
 	select {
-	case <-copied:
-	case <-time.After(settle):
+	case <-outputDone:
+	case <-time.After(settleTime):
 		r.stream.Close()
-		<-copied
+		<-outputDone
 	}
 	return exit
 }
 
-// gather collects the files that were asked for. Of a container that is gone
-// there are none.
-func (r *run) gather(ctx context.Context, exit *runner.Exit) {
+// collectFiles adds the requested files to exit, if the container still exists.
+func (r *run) collectFiles(ctx context.Context, exit *runner.Exit) {
 	if r.ended.Load() || len(r.cmd.Collect) == 0 {
 		return
 	}
@@ -159,16 +158,16 @@ func (r *run) gather(ctx context.Context, exit *runner.Exit) {
 	case ctx.Err() != nil:
 		exit.Cause = runner.Cancelled
 	case exit.Cause == runner.Finished:
-		exit.Cause = runner.Lost // the tool had finished, its files went away
+		exit.Cause = runner.Lost // the tool finished, but its files are missing
 	}
 }
 
-// judge says how a run ended whose output has ended.
-func (r *run) judge(ctx context.Context, copied error) runner.Exit {
-	exit := runner.Exit{Code: -1, Elapsed: time.Since(r.from)}
+// exitOf returns the exit of a run whose output has ended with copyErr.
+func (r *run) exitOf(ctx context.Context, copyErr error) runner.Exit {
+	exit := runner.Exit{Code: -1, Elapsed: time.Since(r.started)}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
-	if _, ok := errors.AsType[*refused](copied); ok {
+	if _, ok := errors.AsType[*writeError](copyErr); ok {
 		exit.Cause = runner.Refused
 		return exit
 	}
@@ -176,57 +175,57 @@ func (r *run) judge(ctx context.Context, copied error) runner.Exit {
 	switch {
 	case exit.Cause == runner.Lost:
 		return exit
-	case copied != nil && exit.Cause == runner.Finished:
+	case copyErr != nil && exit.Cause == runner.Finished:
 		exit.Cause = runner.Lost // the end of the output is missing
 		return exit
 	}
 	exit.Cause = r.cause(ctx, exit)
-	if exit.Cause == runner.Killed && r.docker.leaving(ctx) {
+	if exit.Cause == runner.Killed && r.docker.shuttingDown(ctx) {
 		exit.Cause = runner.Lost // the engine takes its containers down with it
 	}
 	return exit
 }
 
-// settle is how long after the end of the output the engine may take to tell
-// what comes on other ways.
-const settle = time.Second
+// settleTime is how long the engine may take, after the end of the output, to
+// report the exit status or a lack of memory.
+const settleTime = time.Second
 
-// status asks for the exit status. The cause is runner.Finished when there is
-// one, runner.Killed when the container ended, and runner.Lost when nobody knows
-// or the tool still runs: then the output has ended without it.
+// status returns the exit status and the cause runner.Finished. Without a status
+// the code is -1. The cause is then runner.Killed if the container has ended, and
+// otherwise runner.Lost: the tool may still run, but its output has ended.
 func (r *run) status(ctx context.Context) (int, runner.Cause) {
-	for begin := time.Now(); ; {
-		s, err := r.docker.client.ExecInspect(ctx, r.exec, client.ExecInspectOptions{})
+	for start := time.Now(); ; {
+		s, err := r.docker.client.ExecInspect(ctx, r.execID, client.ExecInspectOptions{})
 		switch {
 		case errdefs.IsNotFound(err):
 			return -1, runner.Killed
 		case err != nil:
 			return -1, runner.Lost
 		case !s.Running && s.PID == 0:
-			return s.ExitCode, r.neverRan(s.ExitCode)
+			return s.ExitCode, r.causeWithoutProcess(s.ExitCode)
 		case !s.Running:
 			return s.ExitCode, runner.Finished
 		}
-		if time.Since(begin) > settle || !pause(ctx, pollEvery/10) {
+		if time.Since(start) > settleTime || !pause(ctx, pollEvery/10) {
 			break
 		}
 	}
-	if in, err := r.docker.client.ContainerInspect(ctx, r.GetContainerID(), client.ContainerInspectOptions{}); errdefs.IsNotFound(err) || err == nil && !in.Container.State.Running {
+	if inspected, err := r.docker.client.ContainerInspect(ctx, r.GetContainerID(), client.ContainerInspectOptions{}); errdefs.IsNotFound(err) || err == nil && !inspected.Container.State.Running {
 		return -1, runner.Killed
 	}
 	return -1, runner.Lost
 }
 
-// neverRan is for a command without a process: the engine has a status for it
-// if the program could not be run.
-func (r *run) neverRan(code int) runner.Cause {
+// causeWithoutProcess returns the cause for a command that has no process. Docker
+// gives it a non-zero code if the program could not be run.
+func (r *run) causeWithoutProcess(code int) runner.Cause {
 	if code == 0 {
 		return runner.Lost
 	}
 	return runner.Finished
 }
 
-// cause says why a tool ended, from what status and the clock say.
+// cause derives why a tool ended from its exit status and its running time.
 func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 	limit := r.cmd.Limits.Time
 	const timedOut, killed = 124, 128 + 9 // timeout(1)
@@ -245,12 +244,12 @@ func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 	return runner.Finished
 }
 
-// head keeps the beginning of what is written to it.
-type head struct{ b []byte }
+// prefixBuffer keeps the first 512 bytes that are written to it.
+type prefixBuffer struct{ data []byte }
 
-func (h *head) Write(p []byte) (int, error) {
-	h.b = append(h.b, p[:min(len(p), 512-len(h.b))]...)
+func (h *prefixBuffer) Write(p []byte) (int, error) {
+	h.data = append(h.data, p[:min(len(p), 512-len(h.data))]...)
 	return len(p), nil
 }
 
-func (h *head) text() string { return strings.TrimSpace(string(h.b)) }
+func (h *prefixBuffer) text() string { return strings.TrimSpace(string(h.data)) }

@@ -14,8 +14,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Container is a running container of a tool, which checks one command after
-// the other. A run that did not end by itself takes the container with it.
+// Container is a running container of a tool. It runs one command at a time. A
+// run that does not end by itself ends the container.
 type Container struct {
 	testcontainers.Container
 	docker *Docker
@@ -24,22 +24,22 @@ type Container struct {
 	limits runner.Limits
 
 	busy  sync.Mutex // held during a run
-	runs  int        // that were begun here
-	bytes int64      // of files that were copied in
+	runs  int        // number of runs started
+	bytes int64      // size of the files copied in
 
-	life   net.Conn      // its standard input: the container ends with it
-	oom    chan struct{} // closed when the engine says that memory ran out
-	deaf   context.CancelFunc
-	ending sync.Once
-	ended  atomic.Bool
-	owned  bool // the connection ends with it
+	stdin          net.Conn      // standard input; the container ends when it is closed
+	oom            chan struct{} // closed when the engine reports that memory ran out
+	stopWatching   context.CancelFunc
+	terminateOnce  sync.Once
+	ended          atomic.Bool
+	ownsConnection bool // Terminate also closes docker
 }
 
-// Start starts a container of an image, which has to be there: nothing is
-// pulled. Memory and CPUs of limits hold for the container. opts may change
-// anything but the walls around it; see the package's documentation.
+// Start starts a container of an image, which must be on this machine: nothing is
+// pulled. Memory and CPUs of limits apply to the container. opts may change
+// anything but the isolation that the package's documentation describes.
 //
-// Whoever starts a container terminates it.
+// The caller must call Terminate.
 func (d *Docker) Start(ctx context.Context, tool Tool, image string, limits runner.Limits, opts ...testcontainers.ContainerCustomizer) (*Container, error) {
 	img, err := d.Find(ctx, tool, image)
 	if err != nil {
@@ -49,11 +49,11 @@ func (d *Docker) Start(ctx context.Context, tool Tool, image string, limits runn
 }
 
 func (d *Docker) start(ctx context.Context, tool Tool, img Image, limits runner.Limits, opts []testcontainers.ContainerCustomizer) (*Container, error) {
-	req, err := request(tool, img, limits, opts)
+	req, err := containerRequest(tool, img, limits, opts)
 	if err != nil {
 		return nil, err
 	}
-	c := &Container{docker: d, tool: tool, image: img, limits: limits, oom: make(chan struct{}), deaf: func() {}}
+	c := &Container{docker: d, tool: tool, image: img, limits: limits, oom: make(chan struct{}), stopWatching: func() {}}
 	prepare := testcontainers.ContainerLifecycleHooks{PostCreates: []testcontainers.ContainerHook{c.attach}}
 	for _, o := range []testcontainers.ContainerCustomizer{
 		testcontainers.WithLabels(d.session.labels(tool.Name)),
@@ -68,17 +68,17 @@ func (d *Docker) start(ctx context.Context, tool Tool, img Image, limits runner.
 		err = c.Container.Start(ctx)
 	}
 	if err != nil {
-		_ = c.Terminate(ctx) // what cannot be removed now is tried again by Docker.Close
+		_ = c.Terminate(ctx) // Docker.Close tries again if this fails
 		return nil, classify("start a container of "+img.String(), err)
 	}
 	return c, nil
 }
 
-// createLimit bounds the creation of a container.
+// createLimit is the time limit for creating a container.
 const createLimit = 30 * time.Second
 
-// create creates a container. The end of ctx does not stop it: the engine might
-// finish what it was asked for, and nobody would know what to remove.
+// create creates a container. It does not stop when ctx ends: the engine might
+// still create the container, and its ID would be unknown.
 func (d *Docker) create(ctx context.Context, req testcontainers.ContainerRequest) (testcontainers.Container, error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 	defer cancel()
@@ -89,29 +89,29 @@ func (d *Docker) create(ctx context.Context, req testcontainers.ContainerRequest
 	return ctr, err
 }
 
-// attach takes hold of a container before it starts.
+// attach connects to the standard input of a created container and watches it.
 func (c *Container) attach(ctx context.Context, ctr testcontainers.Container) error {
 	id := ctr.GetContainerID()
 	conn, err := c.docker.client.ContainerAttach(ctx, id, client.ContainerAttachOptions{Stream: true, Stdin: true})
 	if err != nil {
 		return err
 	}
-	c.life = conn.Conn
-	var hear context.Context
-	hear, c.deaf = context.WithCancel(context.WithoutCancel(ctx))
-	c.watch(hear, id)
+	c.stdin = conn.Conn
+	var watchContext context.Context
+	watchContext, c.stopWatching = context.WithCancel(context.WithoutCancel(ctx))
+	c.watchOOM(watchContext, id)
 	return nil
 }
 
-// Terminate kills and removes the container, whatever it does. It may be called
-// more than once and with a context that has ended.
+// Terminate kills and removes the container. It may be called more than once and
+// with a context that has ended.
 func (c *Container) Terminate(ctx context.Context, _ ...testcontainers.TerminateOption) error {
 	var err error
-	c.ending.Do(func() {
+	c.terminateOnce.Do(func() {
 		c.ended.Store(true)
-		c.deaf()
-		if c.life != nil {
-			_ = c.life.Close()
+		c.stopWatching()
+		if c.stdin != nil {
+			_ = c.stdin.Close()
 		}
 		if c.Container == nil {
 			return
@@ -119,20 +119,20 @@ func (c *Container) Terminate(ctx context.Context, _ ...testcontainers.Terminate
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 		defer cancel()
 		if err = c.docker.remove(ctx, c.GetContainerID()); err != nil {
-			c.docker.left.add(c.GetContainerID())
+			c.docker.leftovers.add(c.GetContainerID())
 			err = classify("remove container "+c.GetContainerID()[:12], err)
 		}
-		// There is nothing left for it to remove, but it has a connection to Ryuk.
+		// The container is removed already; this closes its connection to Ryuk.
 		_ = c.Container.Terminate(ctx, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
-		if c.owned {
+		if c.ownsConnection {
 			err = errors.Join(err, c.docker.Close())
 		}
 	})
 	return err
 }
 
-// Run starts a container in a session of its own, which ends with it, in the way
-// of the modules of testcontainers-go: see Docker.Start.
+// Run starts a container with its own connection, like Run of testcontainers-go's
+// modules. Terminate closes the connection too. See Docker.Start.
 func Run(ctx context.Context, tool Tool, image string, opts ...testcontainers.ContainerCustomizer) (*Container, error) {
 	d, err := Connect(ctx)
 	if err != nil {
@@ -142,6 +142,6 @@ func Run(ctx context.Context, tool Tool, image string, opts ...testcontainers.Co
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	c.owned = true
+	c.ownsConnection = true
 	return c, nil
 }

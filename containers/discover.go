@@ -20,77 +20,76 @@ import (
 	"tilecheck/runner"
 )
 
-// Kind is how images that hold a tool are found.
+// Kind describes how to find images that contain a tool.
 type Kind struct {
 	Tool Tool
-	// Words are what the name of a repository has in it if its images may hold
-	// the tool.
+	// Words are substrings of repository names; an image of a matching repository
+	// may contain the tool.
 	Words []string
-	// Programs are the names or paths that the tool may have there, the likeliest first.
+	// Programs are possible names or paths of the tool, the most likely first.
 	Programs []string
-	// Official is the image that needs no question; empty if there is none.
+	// Official is the official image, which is trusted without a probe; empty if there is none.
 	Official string
-	// Version asks the tool for its version.
+	// Version runs the tool and returns its version.
 	Version func(ctx context.Context, c runner.Commander) (string, error)
 }
 
-// Found is an image that holds a tool, or was thought to.
+// Found is an image that may contain a tool, and the result of the search in it.
 type Found struct {
 	Image   Image
-	Program string // its name or path there; empty if there is none
-	Version string // as it said itself, or as the label of our images does
-	Problem string // why it is of no use; empty if it is
+	Program string // name or path of the tool; empty if there is none
+	Version string // from the tool's output, or from the label of an image of ours
+	Problem string // why the image cannot be used; empty if it can
 }
 
-// Tool returns how the tool is run there.
+// Tool returns k.Tool with the program that was found.
 func (f Found) Tool(k Kind) Tool {
 	t := k.Tool
 	t.Program = append([]string{f.Program}, t.Program[1:]...)
 	return t
 }
 
-// Memory is a file in which the answers of images are kept by their IDs, so that
-// each image is asked once. The empty one forgets.
-type Memory string
+// Cache is the path of a file that keeps the results of probes by image ID, so
+// that each image is probed once. An empty path keeps nothing.
+type Cache string
 
-type remembered struct{ Program, Version, Problem string }
+type probeResult struct{ Program, Version, Problem string }
 
-// lasting reports whether the same image will answer the same another time.
-func (r remembered) lasting() bool {
+// cacheable reports whether another probe of the same image would give the same result.
+func (r probeResult) cacheable() bool {
 	return r.Problem == "" || strings.Contains(r.Problem, "has no program") || strings.Contains(r.Problem, "did not tell its version")
 }
 
-func (m Memory) read() map[string]remembered {
-	out := make(map[string]remembered)
+func (m Cache) read() map[string]probeResult {
+	out := make(map[string]probeResult)
 	if data, err := os.ReadFile(string(m)); m != "" && err == nil {
-		_ = json.Unmarshal(data, &out) // a damaged file is written anew
+		_ = json.Unmarshal(data, &out) // write replaces a damaged file
 	}
 	return out
 }
 
-func (m Memory) write(known map[string]remembered) error {
+func (m Cache) write(results map[string]probeResult) error {
 	if m == "" {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(string(m)), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.Write(string(m), func(w io.Writer) error { return json.NewEncoder(w).Encode(known) })
+	return atomicfile.Write(string(m), func(w io.Writer) error { return json.NewEncoder(w).Encode(results) })
 }
 
-// Discover lists the images on the machine that hold a tool: those that this
-// program made, the official one, and those of other makers whose name has one
-// of the words, which are asked for the version once. The best comes first: ours
-// before the official one before others, a newer one before an older one, and
-// last those that are of no use.
-func (d *Docker) Discover(ctx context.Context, k Kind, memory Memory) ([]Found, error) {
+// Discover lists the images on the machine that contain a tool: images that this
+// program made, the official one, and images whose repository name has one of the
+// words, which are probed once. Usable images come first. Among these the order is:
+// ours, the official one, others; newer ones before older ones.
+func (d *Docker) Discover(ctx context.Context, k Kind, memory Cache) ([]Found, error) {
 	images, err := d.candidates(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	var out []Found
 	for _, img := range images {
-		f, err := d.Ask(ctx, k, img, memory)
+		f, err := d.Identify(ctx, k, img, memory)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +112,7 @@ func (d *Docker) Discover(ctx context.Context, k Kind, memory Memory) ([]Found, 
 	return out, nil
 }
 
-// candidates lists the images that may hold a tool.
+// candidates lists the images that may contain a tool.
 func (d *Docker) candidates(ctx context.Context, k Kind) ([]Image, error) {
 	found, err := d.client.ImageList(ctx, client.ImageListOptions{})
 	if err != nil {
@@ -123,7 +122,7 @@ func (d *Docker) candidates(ctx context.Context, k Kind) ([]Image, error) {
 	for _, i := range found.Items {
 		ours := i.Labels[LabelTool]
 		for _, ref := range i.RepoTags {
-			if ours != k.Tool.Name && (ours != "" || ref != k.Official && !k.named(ref)) {
+			if ours != k.Tool.Name && (ours != "" || ref != k.Official && !k.matchesName(ref)) {
 				continue
 			}
 			images = append(images, Image{
@@ -135,7 +134,7 @@ func (d *Docker) candidates(ctx context.Context, k Kind) ([]Image, error) {
 	return images, nil
 }
 
-func (k Kind) named(ref string) bool {
+func (k Kind) matchesName(ref string) bool {
 	repository, _, _ := strings.Cut(ref, "@")
 	if i := strings.LastIndex(repository, ":"); i > strings.LastIndex(repository, "/") {
 		repository = repository[:i]
@@ -144,66 +143,66 @@ func (k Kind) named(ref string) bool {
 	return slices.ContainsFunc(k.Words, func(w string) bool { return strings.Contains(repository, w) })
 }
 
-// Ask finds the program of a tool in an image, and its version. Our images and
-// the official one are not asked. A Found with a Problem is no error.
-func (d *Docker) Ask(ctx context.Context, k Kind, img Image, memory Memory) (Found, error) {
-	f := Found{Image: img}
+// Identify finds the tool's program in an image and its version. It trusts the
+// labels of our images and the official image, and probes all others. A Found
+// with a Problem is not an error.
+func (d *Docker) Identify(ctx context.Context, k Kind, img Image, memory Cache) (Found, error) {
+	found := Found{Image: img}
 	if img.Tool == k.Tool.Name || img.Ref == k.Official {
-		f.Program, f.Version = k.Tool.Program[0], img.Version
-		return f, nil
+		found.Program, found.Version = k.Tool.Program[0], img.Version
+		return found, nil
 	}
-	known := memory.read()
+	cached := memory.read()
 	key := k.Tool.Name + " " + img.ID
-	answer, ok := known[key]
+	answer, ok := cached[key]
 	if !ok {
 		answer = d.probe(ctx, k, img)
 		if ctx.Err() != nil {
-			return f, ctx.Err()
+			return found, ctx.Err()
 		}
-		known[key] = answer
-		if !answer.lasting() {
-			memory = "" // the engine may have been at fault, not the image
+		cached[key] = answer
+		if !answer.cacheable() {
+			memory = "" // the engine may be the cause, not the image
 		}
-		if err := memory.write(known); err != nil && !errors.Is(err, fs.ErrPermission) {
-			return f, err
+		if err := memory.write(cached); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return found, err
 		}
 	}
-	f.Program, f.Version, f.Problem = answer.Program, answer.Version, answer.Problem
-	return f, nil
+	found.Program, found.Version, found.Problem = answer.Program, answer.Version, answer.Problem
+	return found, nil
 }
 
-// Try runs the tool of an image where it was found, also in our images and the
-// official one, whose labels Ask believes, and returns what it says: its version,
-// or a Problem. The error is that of ctx.
+// Try runs the program that was found, also in images whose labels Identify
+// trusts, and sets the version or a Problem. The error is the context's.
 func (d *Docker) Try(ctx context.Context, k Kind, f Found) (Found, error) {
 	k.Programs = []string{f.Program}
-	said := d.probe(ctx, k, f.Image)
-	f.Version, f.Problem = said.Version, said.Problem
+	probed := d.probe(ctx, k, f.Image)
+	f.Version, f.Problem = probed.Version, probed.Problem
 	return f, ctx.Err()
 }
 
-// probeLimit is how long a tool may take to say its version.
+// probeLimit is the time limit for a tool to print its version.
 const probeLimit = 30 * time.Second
 
-// probe runs the programs of an image that may be the tool.
-func (d *Docker) probe(ctx context.Context, k Kind, img Image) remembered {
+// probe tries the possible programs in an image and returns the first that prints a version.
+func (d *Docker) probe(ctx context.Context, k Kind, img Image) probeResult {
 	problem := "it has none of " + strings.Join(k.Programs, ", ")
 	for _, program := range k.Programs {
 		tool := Found{Program: program}.Tool(k)
 		pool, err := NewPool(ctx, d, Options{Tool: tool, Image: img.ID})
 		if err != nil {
-			return remembered{Problem: err.Error()}
+			return probeResult{Problem: err.Error()}
 		}
 		limited, cancel := context.WithTimeout(ctx, probeLimit)
 		version, err := k.Version(limited, pool)
 		cancel()
 		_ = pool.Close() // what could not be removed is tried again by Docker.Close
 		if err == nil {
-			return remembered{Program: program, Version: version}
+			return probeResult{Program: program, Version: version}
 		}
 		if !path.IsAbs(program) || len(k.Programs) == 1 {
 			problem = err.Error()
 		}
 	}
-	return remembered{Problem: problem}
+	return probeResult{Problem: problem}
 }

@@ -18,7 +18,7 @@ func TestNamed(t *testing.T) {
 		"prismmodelchecker/prism:dev": true, "prism": true, "localhost:5000/me/PRISM-games": true,
 		"ghcr.io/pmc-tools/umb-observatory:main": true, "me/other:prism": false, "debian:12": false, "localhost:5000/x": false,
 	} {
-		if got := k.named(ref); got != want {
+		if got := k.matchesName(ref); got != want {
 			t.Errorf("%s: got %v, want %v", ref, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestDiscover(t *testing.T) {
 			return "1.0", err
 		},
 	}
-	memory := Memory(filepath.Join(t.TempDir(), "cache", "images.json"))
+	memory := Cache(filepath.Join(t.TempDir(), "cache", "images.json"))
 	for round := range 2 {
 		found, err := l.Discover(t.Context(), kind, memory)
 		if err != nil {
@@ -90,7 +90,7 @@ func TestTry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, err := l.Ask(t.Context(), kind, img, "")
+		told, err := l.Identify(t.Context(), kind, img, "")
 		if err != nil || told.Version != "9.9" || told.Problem != "" {
 			t.Errorf("%s: Ask: %+v, %v, want what the label says", ref, told, err)
 		}

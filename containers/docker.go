@@ -12,35 +12,34 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 )
 
-// Docker is a connection to a Docker Engine, and the session of this process
-// there: what it starts is labelled with it and is gone when it is closed.
-// It is safe for concurrent use.
+// Docker is a connection to a Docker Engine and the session of this process.
+// Containers of the session carry its label. It is safe for concurrent use.
 type Docker struct {
-	provider *testcontainers.DockerProvider
-	client   client.APIClient
-	session  session
-	left     *leftovers
+	provider  *testcontainers.DockerProvider
+	client    client.APIClient
+	session   session
+	leftovers *leftovers
 }
 
-// connectLimit bounds how long an engine may take to answer at all.
+// connectLimit is the time limit for the first answer of an engine.
 const connectLimit = 10 * time.Second
 
-// Connect finds the Docker Engine as testcontainers-go does (its properties
-// file, DOCKER_HOST, the socket of the system or of the user) and asks whether
-// it is there. When it is not, the error is a *result.Failure that says what to
-// do, after ten seconds at most. Prepare comes before.
+// Connect finds the Docker Engine as testcontainers-go does (its properties file,
+// DOCKER_HOST, the socket of the system or of the user) and checks that it answers.
+// If it does not answer within ten seconds, the error is a *result.Failure that
+// says what to do. Call Prepare first.
 //
-// An engine that DOCKER_HOST names, or a context of docker's by way of Prepare,
-// is used or none is: testcontainers-go would go on to the local socket.
+// If DOCKER_HOST or a Docker context (see Prepare) names an engine, only that
+// engine is used; testcontainers-go would fall back to the local socket.
 func Connect(ctx context.Context) (*Docker, error) {
 	host := os.Getenv("DOCKER_HOST")
 	if host != "" {
-		if err := reach(ctx, host); err != nil {
+		if err := checkReachable(ctx, host); err != nil {
 			return nil, err
 		}
 	}
 	p, err := provider(ctx)
-	if a, ok := errors.AsType[absent](err); ok && host != "" {
+	if a, ok := errors.AsType[noEngine](err); ok && host != "" {
 		return nil, a.Failure
 	}
 	if err != nil {
@@ -52,9 +51,9 @@ func Connect(ctx context.Context) (*Docker, error) {
 	return open(ctx, p)
 }
 
-// open makes a Docker of a provider whose engine answers.
+// open returns the Docker for a provider and checks that its engine answers.
 func open(ctx context.Context, p *testcontainers.DockerProvider) (*Docker, error) {
-	d := &Docker{provider: p, client: p.Client(), session: newSession(), left: &leftovers{}}
+	d := &Docker{provider: p, client: p.Client(), session: newSession(), leftovers: &leftovers{}}
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	if _, err := d.client.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
@@ -63,9 +62,9 @@ func open(ctx context.Context, p *testcontainers.DockerProvider) (*Docker, error
 	return d, nil
 }
 
-// provider makes a provider of testcontainers-go. It asks engines that may not
-// answer and takes no context, so it is given a time; and where an engine goes
-// away between two of its questions it panics, which is no reason to fall.
+// provider returns a provider of testcontainers-go. The library takes no context
+// and may wait for engines that do not answer, so provider stops waiting after
+// connectLimit. It also panics if the engine goes away; provider returns an error.
 func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	type answer struct {
 		provider *testcontainers.DockerProvider
@@ -80,13 +79,13 @@ func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 		}()
 		p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(testcontainers.Bridge))
 		if err != nil {
-			err = absent{unreachable(err)}
+			err = noEngine{unreachable(err)}
 		}
 		answers <- answer{p, err}
 	}()
 	select {
 	case a := <-answers:
-		if _, ok := errors.AsType[absent](a.err); a.err != nil && !ok {
+		if _, ok := errors.AsType[noEngine](a.err); a.err != nil && !ok {
 			return nil, unreachable(a.err)
 		}
 		return a.provider, a.err
@@ -97,36 +96,36 @@ func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	}
 }
 
-// Close removes what could not be removed while the engine was away, and ends
-// the connection. Pools and containers are closed by their owners before.
+// Close removes the containers that could not be removed before, and closes the
+// connection. Pools and other containers must be closed by their owners first.
 func (d *Docker) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
 	var errs []error
-	for _, id := range d.left.take() {
+	for _, id := range d.leftovers.takeAll() {
 		errs = append(errs, d.remove(ctx, id))
 	}
 	return errors.Join(append(errs, d.client.Close())...)
 }
 
-// leaving reports whether the engine takes no new connections. One that shuts
-// down still answers on old ones while it stops its containers.
-func (d *Docker) leaving(ctx context.Context) bool {
-	_ = d.client.Close() // ends the connections that nobody uses, and nothing else
+// shuttingDown reports whether the engine accepts no new connections. An engine
+// that shuts down still answers on old ones while it stops its containers.
+func (d *Docker) shuttingDown(ctx context.Context) bool {
+	_ = d.client.Close() // only closes idle connections
 	_, err := d.client.Ping(ctx, client.PingOptions{})
-	return err != nil && lost(err)
+	return err != nil && noAnswer(err)
 }
 
-// Engine is what a Docker Engine says of itself.
+// Engine describes a Docker Engine.
 type Engine struct {
 	Version, API string
-	System       string // of the machine it runs on
+	System       string // operating system of its machine
 	CPUs         int
 	Memory       int64 // bytes
 	Host         string
 }
 
-// Engine asks the engine what it is.
+// Engine returns the description of the connected engine.
 func (d *Docker) Engine(ctx context.Context) (Engine, error) {
 	v, err := d.client.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// endpoint returns the variables that say where docker would look for an engine
-// and that are not set yet: a context is turned into DOCKER_HOST and what belongs
-// to it. DOCKER_HOST comes before DOCKER_CONTEXT, and this before the current
-// context of docker's configuration.
+// dockerEnvironment returns the environment variables that lead to the engine that
+// the docker command would use, if they are not set yet. It translates a Docker
+// context into DOCKER_HOST and related variables. DOCKER_HOST takes precedence over
+// DOCKER_CONTEXT, and that over the current context of docker's configuration.
 //
 // Source: docker's documentation, "Docker contexts", and its layout of the files
 // below ~/.docker/contexts.
-func endpoint(lookup func(string) (string, bool)) (map[string]string, error) {
+func dockerEnvironment(lookup func(string) (string, bool)) (map[string]string, error) {
 	if host, _ := lookup("DOCKER_HOST"); host != "" {
 		return nil, checkHost(host, "DOCKER_HOST")
 	}
 	dir := configDir(lookup)
-	name, said := lookup("DOCKER_CONTEXT")
-	where := "DOCKER_CONTEXT"
-	if !said || name == "" {
-		where = filepath.Join(dir, "config.json")
-		name = currentContext(where)
+	name, isSet := lookup("DOCKER_CONTEXT")
+	source := "DOCKER_CONTEXT"
+	if !isSet || name == "" {
+		source = filepath.Join(dir, "config.json")
+		name = currentContext(source)
 	}
 	if name == "" || name == "default" || dir == "" {
 		return nil, nil
@@ -38,7 +38,7 @@ func endpoint(lookup func(string) (string, bool)) (map[string]string, error) {
 	id := hex.EncodeToString(hash[:])
 	data, err := os.ReadFile(filepath.Join(dir, "contexts", "meta", id, "meta.json"))
 	if err != nil {
-		return nil, failure("%s names the Docker context %q, which there is not; `docker context ls` lists those that there are", where, name)
+		return nil, failure("%s names the Docker context %q, which there is not; `docker context ls` lists those that there are", source, name)
 	}
 	var meta struct {
 		Endpoints map[string]struct {
@@ -73,8 +73,8 @@ func configDir(lookup func(string) (string, bool)) string {
 	return ""
 }
 
-// currentContext reads docker's configuration; without one, or with one that
-// cannot be read, docker uses the default context.
+// currentContext returns the context in docker's configuration, empty for the
+// default context. Like docker, it ignores a file that it cannot read.
 func currentContext(file string) string {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -92,7 +92,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// checkHost refuses what no engine can be reached by from here.
+// checkHost returns an error for an address that this program cannot connect to.
 func checkHost(host, where string) error {
 	scheme, _, ok := strings.Cut(host, "://")
 	switch {
@@ -107,9 +107,8 @@ func checkHost(host, where string) error {
 	return nil
 }
 
-// reach asks the engine that DOCKER_HOST names whether it is there: what is named
-// is used, or nothing is.
-func reach(ctx context.Context, host string) error {
+// checkReachable checks that the engine at host, the value of DOCKER_HOST, answers.
+func checkReachable(ctx context.Context, host string) error {
 	if err := checkHost(host, "DOCKER_HOST"); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestEndpoint(t *testing.T) {
 		{map[string]string{"DOCKER_CONFIG": filepath.Join(home, "none")}, ""},
 	} {
 		test.env["HOME"] = home
-		env, err := endpoint(func(name string) (string, bool) { v, ok := test.env[name]; return v, ok })
+		env, err := dockerEnvironment(func(name string) (string, bool) { v, ok := test.env[name]; return v, ok })
 		var got string
 		for _, k := range []string{"DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"} {
 			if v, ok := env[k]; ok {

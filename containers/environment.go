@@ -13,23 +13,22 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 )
 
-// Prepare tells testcontainers-go what it has to know of this machine. It has no
-// other way to be told than environment variables, which it reads once, and a
-// logger, both of the whole process; so a program calls Prepare once, before
-// Connect and before anything runs beside it, with os.LookupEnv and os.Setenv.
-// The Docker context that docker would use is among what it has to know.
-// Variables that are set already stay as they are, and its messages, which are
-// meant for tests, go nowhere.
+// Prepare configures testcontainers-go for this machine and for the Docker context
+// that the docker command would use. The library is configured by environment
+// variables, which it reads once, and by a global logger. A program must therefore
+// call Prepare once, with os.LookupEnv and os.Setenv, before Connect and before
+// other goroutines run. Prepare does not change variables that are set, and
+// discards the library's log messages.
 func Prepare(ctx context.Context, lookup func(string) (string, bool), set func(string, string) error) error {
 	log.SetDefault(log.NewNoopLogger())
-	env, err := endpoint(lookup)
+	env, err := dockerEnvironment(lookup)
 	if err != nil {
 		return err
 	}
 	if err := setAll(env, set); err != nil {
 		return err
 	}
-	return setAll(environment(ctx, lookup), set)
+	return setAll(testcontainersEnvironment(ctx, lookup), set)
 }
 
 func setAll(env map[string]string, set func(string, string) error) error {
@@ -41,17 +40,17 @@ func setAll(env map[string]string, set func(string, string) error) error {
 	return nil
 }
 
-// environment returns the variables that are needed here and that lookup does
-// not know:
+// testcontainersEnvironment returns the variables to set among those that lookup
+// does not find:
 //
-//   - TESTCONTAINERS_RYUK_DISABLED when Ryuk's image is not there: it would be
-//     pulled, and without a network nothing could be started. Ryuk removes the
-//     containers of a process that was killed; without it they end with their
-//     process and are removed by the engine, which is enough.
-//   - TESTCONTAINERS_HOST_OVERRIDE where this looks like the inside of a container
-//     (/.dockerenv) and the engine runs beside us all the same, as its bridge
-//     shows: testcontainers-go would look for Ryuk at the default gateway.
-func environment(ctx context.Context, lookup func(string) (string, bool)) map[string]string {
+//   - TESTCONTAINERS_RYUK_DISABLED if Ryuk's image is not on the machine. The
+//     library would pull it, and without a network nothing could start. Ryuk removes
+//     the containers of a killed process. Without Ryuk they still end with their
+//     process, and the engine removes them.
+//   - TESTCONTAINERS_HOST_OVERRIDE if this process seems to run in a container
+//     (/.dockerenv) and the engine's bridge is on the same host: the library would
+//     look for Ryuk at the default gateway.
+func testcontainersEnvironment(ctx context.Context, lookup func(string) (string, bool)) map[string]string {
 	const ryuk, override = "TESTCONTAINERS_RYUK_DISABLED", "TESTCONTAINERS_HOST_OVERRIDE"
 	env := make(map[string]string)
 	if _, set := lookup(ryuk); !set && !hasRyuk(ctx) {
@@ -65,7 +64,7 @@ func environment(ctx context.Context, lookup func(string) (string, bool)) map[st
 	return env
 }
 
-// hasRyuk asks without testcontainers-go, which would read its settings.
+// hasRyuk checks for Ryuk's image without testcontainers-go, which would read its settings.
 func hasRyuk(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -12,46 +12,46 @@ import (
 	"tilecheck/result"
 )
 
-// failure is a reason why nothing could be run.
+// failure returns an error that says why nothing could be run.
 func failure(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Other, Message: fmt.Sprintf(format, args...)}
 }
 
-// unreachable says that there is no engine to talk to.
+// unreachable returns the failure for an engine that does not answer.
 func unreachable(err error) *result.Failure {
 	return failure("Docker does not answer (%v); start it (`systemctl start docker`, or Docker Desktop), or set DOCKER_HOST to where it is", err)
 }
 
-// absent is what is said where no engine is named and none is found.
-type absent struct{ *result.Failure }
+// noEngine is the failure if no engine is configured and none is found.
+type noEngine struct{ *result.Failure }
 
-// Unwrap returns what is said.
-func (a absent) Unwrap() error { return a.Failure }
+// Unwrap returns the failure.
+func (a noEngine) Unwrap() error { return a.Failure }
 
-// Absent reports whether an error of Connect means that nobody named an engine
-// and that there is none at the usual places: no socket, neither one that does not
-// answer nor one that may not be opened.
+// Absent reports whether an error of Connect means that no engine is configured
+// and that there is none at the usual places: no socket exists there. A socket that
+// does not answer or may not be opened counts as an engine.
 func Absent(err error) bool {
-	_, ok := errors.AsType[absent](err)
+	_, ok := errors.AsType[noEngine](err)
 	return ok
 }
 
-// lost reports whether err means that nobody answered, unlike an answer that
-// something is wrong.
-func lost(err error) bool {
+// noAnswer reports whether err means that the engine did not answer, as opposed to
+// an answer that reports an error.
+func noAnswer(err error) bool {
 	var network net.Error
 	var errno syscall.Errno
 	return client.IsErrConnectionFailed(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.As(err, &network) || errors.As(err, &errno)
 }
 
-// classify turns an error of the client into a failure that a user can act on.
-// An error of the context stays what it is.
+// classify turns an error of the client into a failure that a user can act on. It
+// does not change an error of the context.
 func classify(doing string, err error) error {
 	switch {
 	case err == nil || isContext(err):
 		return err
-	case lost(err):
+	case noAnswer(err):
 		return unreachable(err)
 	}
 	if f, ok := errors.AsType[*result.Failure](err); ok {

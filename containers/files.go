@@ -16,7 +16,7 @@ import (
 	"tilecheck/runner"
 )
 
-// checkNames refuses names that would leave the folder of a run.
+// checkNames returns an error for a file name that would leave the folder of a run.
 func checkNames(c runner.Command) error {
 	names := c.Collect
 	for _, f := range c.Files {
@@ -30,16 +30,16 @@ func checkNames(c runner.Command) error {
 	return nil
 }
 
-// archive is the folder of a run as a tar file, owned by the user of the tool.
+// archive returns the folder of a run as a tar file, owned by the user of the tool.
 func archive(dir string, files []runner.File) (*bytes.Buffer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	head := tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o700, Uid: nobody, Gid: nobody}
+	head := tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o700, Uid: toolUser, Gid: toolUser}
 	if err := w.WriteHeader(&head); err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		head := tar.Header{Typeflag: tar.TypeReg, Name: path.Join(dir, f.Name), Mode: 0o600, Uid: nobody, Gid: nobody, Size: int64(len(f.Data))}
+		head := tar.Header{Typeflag: tar.TypeReg, Name: path.Join(dir, f.Name), Mode: 0o600, Uid: toolUser, Gid: toolUser, Size: int64(len(f.Data))}
 		if err := w.WriteHeader(&head); err != nil {
 			return nil, fmt.Errorf("pack %s: %w", f.Name, err)
 		}
@@ -50,7 +50,7 @@ func archive(dir string, files []runner.File) (*bytes.Buffer, error) {
 	return &b, w.Close()
 }
 
-// collect reads those of the files named that a run left in its folder.
+// collect reads the named files that a run left in its folder. Missing ones are skipped.
 func (c *Container) collect(ctx context.Context, dir string, names []string) ([]runner.File, error) {
 	var files []runner.File
 	for _, n := range names {
@@ -66,8 +66,8 @@ func (c *Container) collect(ctx context.Context, dir string, names []string) ([]
 	return files, nil
 }
 
-// read returns a regular file of a container; what is no regular file, a link
-// among them, is nil.
+// read returns the contents of a regular file in a container, nil for any other
+// file, such as a symbolic link.
 func (d *Docker) read(ctx context.Context, id, file string) ([]byte, error) {
 	got, err := d.client.CopyFromContainer(ctx, id, client.CopyFromContainerOptions{SourcePath: file})
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Image is an image that is on the machine.
+// Image is an image on the machine.
 type Image struct {
-	Ref     string // the name it was asked for by, or its first one
+	Ref     string // the requested name, or one of its names
 	ID      string // of its configuration: content-addressed, "sha256:…"
 	Digest  string // of its manifest, if it came from a registry
-	Tool    string // that it holds, if it was made by this program
-	Version string // of that tool
+	Tool    string // the tool in it, if this program made the image
+	Version string // the version of Tool
 	Size    int64  // bytes
 	Created time.Time
 }
 
-// String returns the name with as much of the digest as tells images apart.
+// String returns the name with the first 12 digits of the digest.
 func (i Image) String() string {
 	digest := i.Digest
 	if digest == "" {
@@ -36,8 +36,8 @@ func (i Image) String() string {
 	return i.Ref + "@sha256:" + short[:min(12, len(short))]
 }
 
-// Find returns an image that is on the machine. When it is not, the error is a
-// *result.Failure with what Tool.Missing says; nothing is pulled, so the answer
+// Find returns an image on the machine. If it is not there, the error is a
+// *result.Failure with the advice of Tool.Missing. Nothing is pulled, so Find
 // takes milliseconds.
 func (d *Docker) Find(ctx context.Context, tool Tool, ref string) (Image, error) {
 	img, err := d.inspect(ctx, ref)
@@ -69,8 +69,8 @@ func digest(repoDigests []string) string {
 	return d
 }
 
-// Images lists the images that this program made, and those of refs that are
-// there, by name.
+// Images lists the images that this program made and those images of refs that
+// exist, ordered by name.
 func (d *Docker) Images(ctx context.Context, refs ...string) ([]Image, error) {
 	found, err := d.client.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("label", LabelTool)})
 	if err != nil {
@@ -108,7 +108,7 @@ func (d *Docker) Pull(ctx context.Context, ref string) error {
 	return classify("pull "+ref, out.Wait(ctx))
 }
 
-// Import makes an image of a root file system, a tar file that may be
+// Import makes an image from a root file system, which is a tar file and may be
 // compressed.
 func (d *Docker) Import(ctx context.Context, ref string, rootfs io.Reader) error {
 	out, err := d.client.ImageImport(ctx, client.ImageImportSource{Source: rootfs, SourceName: "-"}, ref, client.ImageImportOptions{})
@@ -120,9 +120,8 @@ func (d *Docker) Import(ctx context.Context, ref string, rootfs io.Reader) error
 	return classify("import "+ref, err)
 }
 
-// Build makes an image of a Dockerfile and the files that go with it, under the
-// name ref, or without a name. It returns the image's ID. The Dockerfile has to
-// do without a network.
+// Build makes an image from a Dockerfile and its files. It names the image ref,
+// unless ref is empty, and returns its ID. The Dockerfile cannot use the network.
 func (d *Docker) Build(ctx context.Context, ref, dockerfile string, files func(*tar.Writer) error) (string, error) {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(buildContext(w, dockerfile, files)) }()
@@ -156,8 +155,8 @@ func buildContext(w io.Writer, dockerfile string, files func(*tar.Writer) error)
 	return t.Close()
 }
 
-// progress reads the messages of an engine at work to their end. It returns the
-// ID of the image that came out, if they tell it.
+// progress reads the messages of an engine to their end and returns the ID of the
+// resulting image, empty if no message has it.
 func progress(messages io.Reader) (string, error) {
 	id := ""
 	for dec := json.NewDecoder(messages); ; {

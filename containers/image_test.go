@@ -100,12 +100,12 @@ func TestEngine(t *testing.T) {
 // TestEnvironment needs nothing that is set already.
 func TestEnvironment(t *testing.T) {
 	set := func(string) (string, bool) { return "x", true }
-	if env := environment(t.Context(), set); len(env) > 0 {
+	if env := testcontainersEnvironment(t.Context(), set); len(env) > 0 {
 		t.Errorf("sets %v again", env)
 	}
 	unset := func(string) (string, bool) { return "", false }
 	known := map[string]string{"TESTCONTAINERS_RYUK_DISABLED": "true", "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1"}
-	for k, v := range maps.All(environment(t.Context(), unset)) {
+	for k, v := range maps.All(testcontainersEnvironment(t.Context(), unset)) {
 		if known[k] != v {
 			t.Errorf("sets %s to %s", k, v)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Where the kernel counts the processes that it killed for memory: cgroup
-// version 2, and 1. The files exist in every container of the one or the other.
+// The files in which the kernel counts the processes that it killed because memory
+// ran out, for version 2 and version 1 of cgroups. Every container has one of them.
 //
 // Source: Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
 const (
@@ -21,24 +21,25 @@ const (
 	counterV1 = "/sys/fs/cgroup/memory/memory.oom_control"
 )
 
-// watch waits for the engine's word that the system killed for memory, until ctx
-// ends. The word may come a while after the run that it is about.
-func (c *Container) watch(ctx context.Context, id string) {
-	told := c.docker.client.Events(ctx, client.EventsListOptions{
+// watchOOM closes c.oom when the engine reports that the kernel killed a process
+// because memory ran out. It watches until ctx ends, because the report may come
+// after the run.
+func (c *Container) watchOOM(ctx context.Context, id string) {
+	notifications := c.docker.client.Events(ctx, client.EventsListOptions{
 		Filters: make(client.Filters).Add("container", id).Add("event", string(events.ActionOOM)),
 	})
 	go func() {
 		select {
-		case <-told.Messages:
+		case <-notifications.Messages:
 			close(c.oom)
-		case <-told.Err:
+		case <-notifications.Err:
 		}
 	}()
 }
 
-// outOfMemory reports whether the system killed for memory in the container. It
-// asks the kernel, which knows at once. Where the container has ended it waits
-// for the engine's word, because the exit status of 137 alone may be anybody's.
+// outOfMemory reports whether the kernel killed a process in the container because
+// memory ran out. It reads the kernel's counter. If the container has ended, it
+// waits for the engine's report: exit status 137 alone can have other causes.
 func (c *Container) outOfMemory(ctx context.Context) bool {
 	if killed, err := c.countKilled(ctx); err == nil {
 		return killed > 0
@@ -46,12 +47,12 @@ func (c *Container) outOfMemory(ctx context.Context) bool {
 	select {
 	case <-c.oom:
 		return true
-	case <-time.After(settle):
+	case <-time.After(settleTime):
 		return false
 	}
 }
 
-// wasOutOfMemory reports what the engine has told so far.
+// wasOutOfMemory reports whether the engine has reported that memory ran out.
 func (c *Container) wasOutOfMemory() bool {
 	select {
 	case <-c.oom:
@@ -61,10 +62,10 @@ func (c *Container) wasOutOfMemory() bool {
 	}
 }
 
-// countKilled asks the kernel how many processes it killed for memory.
+// countKilled returns how many processes the kernel killed because memory ran out.
 func (c *Container) countKilled(ctx context.Context) (int, error) {
 	exec, err := c.docker.client.ExecCreate(ctx, c.GetContainerID(), client.ExecCreateOptions{
-		Cmd: []string{"cat", counterV2, counterV1}, AttachStdout: true, // one of them is not there
+		Cmd: []string{"cat", counterV2, counterV1}, AttachStdout: true, // only one of the files exists
 	})
 	if err != nil {
 		return 0, err
@@ -84,7 +85,7 @@ func (c *Container) countKilled(ctx context.Context) (int, error) {
 	return killedCount(text.String())
 }
 
-// killedCount finds the counter in the text of its file.
+// killedCount parses the counter from the text of its file.
 func killedCount(text string) (int, error) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == "oom_kill" {

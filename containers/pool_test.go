@@ -85,7 +85,7 @@ func TestWalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := in.Container.HostConfig
-	if h.Memory != 64<<20 || h.MemorySwap != h.Memory || h.NanoCPUs != 5e8 || h.PidsLimit == nil || *h.PidsLimit != processes || len(h.Binds) > 0 {
+	if h.Memory != 64<<20 || h.MemorySwap != h.Memory || h.NanoCPUs != 5e8 || h.PidsLimit == nil || *h.PidsLimit != maxProcesses || len(h.Binds) > 0 {
 		t.Errorf("memory %d, with swap %d, CPUs %d, processes %v, binds %q", h.Memory, h.MemorySwap, h.NanoCPUs, h.PidsLimit, h.Binds)
 	}
 	volume := in.Container.Mounts[0].Name
@@ -240,7 +240,7 @@ func TestDead(t *testing.T) {
 		"":                           false,
 		"x":                          false,
 	} {
-		if got := dead(owner); got != want {
+		if got := processEnded(owner); got != want {
 			t.Errorf("dead(%q) is %t, want %t", owner, got, want)
 		}
 	}

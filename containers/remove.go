@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// removeLimit is how long the removal of a container is tried, while the
-	// engine restarts perhaps.
+	// removeLimit is how long a removal is tried, for example while the engine
+	// restarts.
 	removeLimit = 5 * time.Second
 	pollEvery   = 50 * time.Millisecond
 )
 
-// remove kills and removes a container with its volumes and returns when it is
-// gone. While the engine is away it tries again until ctx ends.
+// remove kills and removes a container and its volumes, and returns when it is
+// gone. If the engine does not answer, it tries again until ctx ends.
 func (d *Docker) remove(ctx context.Context, id string) error {
 	for {
 		_, err := d.client.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		switch {
 		case err == nil, errdefs.IsNotFound(err):
 			return nil
-		case !errdefs.IsConflict(err) && !lost(err): // a conflict is a removal that has begun
+		case !errdefs.IsConflict(err) && !noAnswer(err): // a conflict means that the removal has begun
 			return err
 		}
 		if !pause(ctx, pollEvery) {
@@ -34,7 +34,7 @@ func (d *Docker) remove(ctx context.Context, id string) error {
 	}
 }
 
-// pause waits, and reports whether ctx let it.
+// pause waits for d and returns true, or returns false as soon as ctx ends.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -48,21 +48,21 @@ func isContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// leftovers are containers that could not be removed yet.
+// leftovers is the set of containers that could not be removed yet.
 type leftovers struct {
-	mu  sync.Mutex
-	ids []string
+	mutex sync.Mutex
+	ids   []string
 }
 
 func (l *leftovers) add(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
 	l.ids = append(l.ids, id)
 }
 
-func (l *leftovers) take() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *leftovers) takeAll() []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
 	ids := l.ids
 	l.ids = nil
 	return ids

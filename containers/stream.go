@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// refused is an error of a writer that output was copied to.
-type refused struct{ err error }
+// writeError is an error of the writer that output was copied to.
+type writeError struct{ err error }
 
-func (r *refused) Error() string { return "write output: " + r.err.Error() }
-func (r *refused) Unwrap() error { return r.err }
+func (r *writeError) Error() string { return "write output: " + r.err.Error() }
+func (r *writeError) Unwrap() error { return r.err }
 
-// demultiplex copies Docker's stream of frames to its two outputs until the
-// stream ends. It holds no frame in memory and passes on what there is of a
-// frame that is cut, which is io.ErrUnexpectedEOF; stdcopy.StdCopy drops it and
-// returns nil.
+// demultiplex copies Docker's stream of frames to two outputs until the stream
+// ends. It does not buffer frames. For a truncated frame it writes the bytes that
+// arrived and returns io.ErrUnexpectedEOF; stdcopy.StdCopy would drop the bytes and
+// return nil.
 //
 // Source: Docker Engine API, ContainerAttach, "Stream format".
 func demultiplex(stdout, stderr io.Writer, stream io.Reader) error {
@@ -52,15 +52,15 @@ func copyFrame(to io.Writer, from io.Reader, size int64) error {
 	n, err := io.CopyN(w, from, size)
 	switch {
 	case w.err != nil:
-		return &refused{w.err}
+		return &writeError{w.err}
 	case errors.Is(err, io.EOF) && n < size:
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// checkedWriter remembers the error of a writer, to tell it from one of the
-// reader. A nil writer discards.
+// checkedWriter keeps the error of a writer, to distinguish it from an error of the
+// reader. It discards everything if the writer is nil.
 type checkedWriter struct {
 	to  io.Writer
 	err error

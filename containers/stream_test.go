@@ -41,7 +41,7 @@ func TestDemultiplex(t *testing.T) {
 }
 
 func TestDemultiplexErrors(t *testing.T) {
-	var refusal *refused
+	var refusal *writeError
 	if err := demultiplex(fullWriter{}, nil, bytes.NewReader(frame(1, "x"))); !errors.As(err, &refusal) || !errors.Is(err, errFull) {
 		t.Errorf("of a writer: %v", err)
 	}

@@ -13,25 +13,24 @@ import (
 	"tilecheck/runner"
 )
 
-// Tool is how a tool is run in an image.
+// Tool describes how to run a tool in an image.
 type Tool struct {
-	// Name is the word for the tool in labels and messages.
+	// Name is the name of the tool in labels and messages.
 	Name string
-	// Program stands in front of the arguments of every run.
+	// Program is the start of every command line, before the arguments of the run.
 	Program []string
-	// Env is set in addition to the environment of the image.
+	// Env is added to the environment of the image.
 	Env map[string]string
-	// Memory returns the arguments that keep the tool below a memory limit of its
-	// container, in bytes, and that args do not already set; nil means that there
-	// are none.
+	// Memory returns arguments that keep the tool below the memory limit of its
+	// container, in bytes, unless args set a limit; nil if there are none.
 	Memory func(limit int64, args []string) []string
-	// Missing says what to do when the image named is not there.
+	// Missing returns advice for the case that the image is not on the machine.
 	Missing func(image string) string
 }
 
-// argv is the command that runs in the container. Three limits nest: the tool's
-// own, if its arguments have one, timeout(1) a little later, which leaves the
-// container to the next run, and the end of the container from outside.
+// argv returns the command line in the container. The time limits are nested: first
+// the tool's own, if its arguments set one; then timeout(1), after which the
+// container can be used again; then the end of the container.
 func (t Tool) argv(c runner.Command) []string {
 	var argv []string
 	if limit := c.Limits.Time; limit > 0 {
@@ -44,7 +43,7 @@ func (t Tool) argv(c runner.Command) []string {
 	return append(argv, c.Args...)
 }
 
-// grace is what a tool gets beyond its limit, to end by itself and say so.
+// grace is the time after Limits.Time in which a tool can end by itself and report why.
 const grace = 500 * time.Millisecond
 
 func seconds(d time.Duration) string {
@@ -52,36 +51,36 @@ func seconds(d time.Duration) string {
 }
 
 const (
-	// killAfter is how long a tool may take to end when its time is over.
+	// killAfter is the time between the two signals of timeout(1), TERM and KILL.
 	killAfter = 250 * time.Millisecond
-	// endAfter is how much later the container is ended, if timeout(1) did not
+	// endAfter is the time after which the container is ended, if timeout(1) did not
 	// end the tool.
 	endAfter = killAfter + 200*time.Millisecond
-	// workDir has one folder for each run.
+	// workDir contains one folder for each run.
 	workDir = "/work"
-	// nobody runs every tool; no image needs to know the user.
-	nobody    = 65534
-	processes = 512
-	tmpBytes  = 256 << 20
+	// toolUser is the user and group that run every tool. The image need not know them.
+	toolUser     = 65534
+	maxProcesses = 512
+	tmpBytes     = 256 << 20
 )
 
-// request describes a container that does nothing until it is told to, and ends
-// when its standard input does: it cannot outlive the process that holds the
-// other end. opts come first, so that they cannot take the walls down.
-func request(tool Tool, image Image, limits runner.Limits, opts []testcontainers.ContainerCustomizer) (testcontainers.GenericContainerRequest, error) {
+// containerRequest returns the request for a container that idles (cat) and ends when
+// its standard input is closed, so it cannot outlive this process. opts are applied
+// before the isolation settings, so they cannot change those.
+func containerRequest(tool Tool, image Image, limits runner.Limits, opts []testcontainers.ContainerCustomizer) (testcontainers.GenericContainerRequest, error) {
 	req := testcontainers.GenericContainerRequest{ContainerRequest: testcontainers.ContainerRequest{Image: image.ID}}
 	resources := testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
 		h.Memory = limits.Memory
 		h.NanoCPUs = int64(limits.CPUs * 1e9)
 	})
-	walls := testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
+	isolation := testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
 		h.NetworkMode = "none"
 		h.ReadonlyRootfs = true
 		h.CapAdd, h.CapDrop = nil, []string{"ALL"}
 		h.SecurityOpt = []string{"no-new-privileges"}
 		h.Privileged = false
 		h.MemorySwap = h.Memory // no swap on top
-		h.PidsLimit = new(int64(processes))
+		h.PidsLimit = new(int64(maxProcesses))
 		h.Ulimits = []*container.Ulimit{{Name: "core"}}
 		h.LogConfig = container.LogConfig{Type: "none"}
 		h.Tmpfs = map[string]string{"/tmp": fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,mode=1777", tmpBytes)}
@@ -89,8 +88,8 @@ func request(tool Tool, image Image, limits runner.Limits, opts []testcontainers
 		h.AutoRemove = true
 	})
 	config := testcontainers.WithConfigModifier(func(c *container.Config) {
-		c.User = fmt.Sprintf("%d:%d", nobody, nobody)
-		c.Hostname = "localhost" // what has no network still looks itself up (log4j)
+		c.User = fmt.Sprintf("%d:%d", toolUser, toolUser)
+		c.Hostname = "localhost" // log4j looks up the host name, which fails without a network
 		c.WorkingDir = workDir
 		c.OpenStdin, c.StdinOnce = true, true
 	})
@@ -98,7 +97,7 @@ func request(tool Tool, image Image, limits runner.Limits, opts []testcontainers
 		req.Entrypoint, req.Cmd = []string{"cat"}, nil
 		return nil
 	})
-	for _, o := range append(append([]testcontainers.ContainerCustomizer{resources}, opts...), walls, config, idle) {
+	for _, o := range append(append([]testcontainers.ContainerCustomizer{resources}, opts...), isolation, config, idle) {
 		if err := o.Customize(&req); err != nil {
 			return req, fmt.Errorf("container of %s: %w", tool.Name, err)
 		}

@@ -31,12 +31,12 @@ type openModel struct {
 	program   *sema.Program // with the parameters
 	params    []parametric.Param
 	low, high []*big.Rat // of the parameters
-	point     *built
+	point     *states
 }
 
 // parametric checks a plan with parameters.
 func (r *run) parametric(m method) error {
-	x, ok := m.(*exact)
+	x, ok := m.(*statesMethod)
 	job := &r.plan.Job
 	switch {
 	case !ok:
@@ -70,7 +70,7 @@ func (r *run) parametric(m method) error {
 // maxPoints is how many points are tried: at each, everything that has a sign must be positive.
 const maxPoints = 12
 
-func (e *exact) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
+func (e *statesMethod) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
 	in := &openModel{program: program}
 	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC && t != syntax.MDP {
 		return nil, unsupported(in.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", t)
@@ -104,7 +104,7 @@ func (in *openModel) nowhere(last error) error {
 }
 
 // at builds the model at a point.
-func (in *openModel) at(ctx context.Context, e *exact, plan *runner.Plan, v sema.Valuation, try int) error {
+func (in *openModel) at(ctx context.Context, e *statesMethod, plan *runner.Plan, v sema.Valuation, try int) error {
 	v, in.params = slices.Clip(v), nil
 	for i, p := range plan.Params {
 		// Any point will do that is in no special place: neither on a boundary, nor where

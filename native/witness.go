@@ -17,12 +17,12 @@ import (
 	"tilecheck/runner"
 )
 
-// maxWitness is how many paths are tried to exceed a bound.
+// maxWitness is the largest number of paths that are added up to exceed a bound.
 const maxWitness = 1_000_000
 
-// witnessed checks a property and finds why its answer is what it is. That there is
-// no witness is a warning of the verdict, or its error if the context has ended.
-func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict {
+// checkAndWitness checks a property and adds its witnesses. If there is no witness, the verdict has a warning, or an error if the
+// context has ended.
+func (b *states) checkAndWitness(ctx context.Context, p *check.Property) result.Verdict {
 	r, v, err := b.checker.Reach(ctx, p)
 	if err == nil {
 		err = b.witnesses(ctx, r, &v)
@@ -37,7 +37,7 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 	return v
 }
 
-// Witness checks as Check does, and adds the likeliest path to each verdict that has one.
+// Witness checks as Check does, and adds the most likely path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
 	return e.Check(ctx, plan.WithOutputs(func(o *runner.Outputs) {
@@ -45,16 +45,16 @@ func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdi
 	}))
 }
 
-// question is what the paths of a witness are to show.
+// question says what the paths of a witness have to show.
 type question struct {
-	holds  bool     // the formula holds on them
-	exceed *big.Rat // nil for the likeliest ones
-	reach  bool     // exceed need only be reached
-	shown  bool     // then the property is decided
+	holds  bool     // the formula holds on the paths; otherwise it fails on them
+	exceed *big.Rat // their probability exceeds this; nil asks for the most likely paths
+	reach  bool     // reaching exceed is enough
+	shown  bool     // such paths decide the property
 }
 
-// ask returns what shows that a bound is kept, or is not: that a formula holds with
-// more than p, or its negation with more than 1-p.
+// ask returns the question whose paths show that a bound holds or fails: the formula has more than the probability p, or its
+// negation more than 1-p.
 func ask(r *check.Reach, v *result.Verdict) question {
 	kept := v.Value.Bool
 	least := r.Rel == syntax.OpGe || r.Rel == syntax.OpGt
@@ -66,8 +66,8 @@ func ask(r *check.Reach, v *result.Verdict) question {
 	return q
 }
 
-// witnesses finds the witnesses of a verdict. If the context ends, the last one may have a part of its paths.
-func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict) error {
+// witnesses finds the witnesses of a verdict. If the context ends, the last witness may be incomplete.
+func (b *states) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict) error {
 	var all []question
 	switch {
 	case r.Bound != nil:
@@ -95,13 +95,14 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 	return nil
 }
 
-// pathFormula returns which paths answer a question.
+// pathFormula returns the set of paths that answer a question.
 func pathFormula(r *check.Reach, q question) *witness.PathFormula {
 	return &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: q.holds == r.Negated}
 }
 
-// witness finds the paths that answer a question, and the chain that they are of. If the context ends, it returns those found so far.
-func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
+// witness finds the paths that answer a question, and the Markov chain that has them. If the context ends, it returns the paths
+// found so far.
+func (b *states) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
 	chain, err := witness.New(ctx, r.Space.Model(), pathFormula(r, q), r.Choices, r.From)
 	if err != nil {
 		return nil, nil, err
@@ -136,8 +137,8 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	return w, chain, err
 }
 
-// part finds the part of a model that exceeds a bound by itself: first states, then commands.
-func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Question) error {
+// part finds a critical subsystem, first of states, then of commands.
+func (b *states) part(ctx context.Context, w *result.Witness, q *subsystem.Question) error {
 	states, err := subsystem.States(ctx, q)
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Questi
 	return b.wants.Witness.Model(text)
 }
 
-// describer puts paths into words.
+// describer writes paths with the names of the model.
 type describer struct {
 	chain *witness.Chain
 	m     *sparse.Model
@@ -220,8 +221,7 @@ func (d *describer) probability(from, to uint32) result.JSONNumber {
 	return 0 // not reached: a path has transitions
 }
 
-// action names the actions of a step: in a Markov chain several transitions may
-// lead to the same state.
+// action returns the action of a step. In a Markov chain several transitions may lead to the same state: it returns all of them.
 func (d *describer) action(from, to uint32) string {
 	if d.m.Actions == nil {
 		return ""

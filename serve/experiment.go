@@ -139,9 +139,9 @@ func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *re
 		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Games, len(q.Strategies), mostGames, mostStrategies)
 	}
 	opt := play.CompareOptions{
-		Match: play.Match{Shape: rules.Shape(), Goal: goal, On: q.On, Seed: q.Seed}, By: play.Criterion(q.By),
+		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: q.On, Seed: q.Seed}, By: play.Criterion(q.By),
 		Games: q.Games, Confidence: confidence, All: q.All, Progress: out.progress,
-		Look: func(c *play.Contest) { out.part("table", tableOf(c, true)); pause() },
+		OnLook: func(c *play.Contest) { out.part("table", tableOf(c, true)); pause() },
 	}
 	for _, spec := range q.Strategies {
 		s, err := h.strategy(spec, strategy.Setting{Rules: rules, Max: goal})

@@ -254,7 +254,7 @@ func (h *handler) given(b *board) *solve.Table {
 
 // Winning reports whether the values of a game are probabilities of winning it, by the usual rules.
 func Winning(p solve.Problem) bool {
-	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Of == 10
+	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Total == 10
 }
 
 // table gives the solution of a game to f.

@@ -1,7 +1,7 @@
-// Package kubernetes is Kubernetes as a back end of package cluster: a round is
-// one Indexed Job, and what there is to know comes from kubectl, in the types of
-// the API. It needs Kubernetes 1.29, and leave to create, list and delete Jobs and
-// to list pods.
+// Package kubernetes is the back end of package cluster for Kubernetes. A round is
+// one Indexed Job. The package gets all information from kubectl, in the types of
+// the API. It needs Kubernetes 1.29 and the permissions to create, list and delete
+// Jobs and to list pods.
 //
 // Source: kubernetes.io/docs/concepts/workloads/controllers/job, and KEP-3329 (pod
 // failure policy), KEP-3850 (backoff limit per index).
@@ -27,7 +27,7 @@ import (
 	"tilecheck/runner"
 )
 
-// Kubernetes is a back end.
+// Kubernetes implements cluster.Backend.
 type Kubernetes struct {
 	tool     Tool
 	settings settings.Kubernetes
@@ -35,21 +35,21 @@ type Kubernetes struct {
 
 var _ cluster.Backend = (*Kubernetes)(nil)
 
-// Tool returns what runs kubectl, and the words before its arguments.
+// Tool returns the commander that runs kubectl, and the arguments to put before others.
 type Tool func() (tool runner.Commander, before []string, err error)
 
-// New returns the cluster that settings name.
+// New returns the back end for the cluster in settings.
 func New(tool Tool, s settings.Settings) *Kubernetes { return &Kubernetes{tool, s.Kubernetes} }
 
 const (
-	// maxOutput is how much it may print: some kilobytes for each pod.
+	// maxOutput is the largest output of kubectl in bytes; it prints some kilobytes for each pod.
 	maxOutput = 512 << 20
-	// maxTasks is how many indices a Job has at most.
+	// maxTasks is the largest number of indices of a Job.
 	maxTasks = 100_000
-	// overdue is how long after a pod was to be gone it is believed to be on a node
-	// that is lost. Kubernetes waits for the node, until somebody removes it.
+	// overdue is the time after the end of a pod's grace period at which its node counts as lost. Kubernetes itself waits until an
+	// administrator removes the node.
 	overdue = time.Minute
-	// maxSaid is how much of what kubectl says is shown.
+	// maxSaid is the largest length of a message of kubectl that is shown.
 	maxSaid = 400
 )
 
@@ -59,25 +59,24 @@ func (*Kubernetes) Name() string { return "kubernetes" }
 // Detached implements cluster.Backend.
 func (*Kubernetes) Detached() bool { return true }
 
-// Lag implements cluster.Backend: the volume may be one of NFS.
+// Lag implements cluster.Backend: the volume may be a network file system.
 func (*Kubernetes) Lag() time.Duration { return 3 * time.Second }
 
-// Pace implements cluster.Backend: a look is two lists of the API server.
+// Pace implements cluster.Backend: a call of Live requests two lists from the API server.
 func (*Kubernetes) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, time.Second), 15*time.Second)
 }
 
-// Limits implements cluster.Backend. The first thing that is asked of a cluster says
-// whether it is there, and takes Jobs from this user.
+// Limits implements cluster.Backend. It is the first call, so it also checks that the cluster answers and that the user may create Jobs.
 func (k *Kubernetes) Limits(ctx context.Context) (int, error) {
 	_, err := k.run(ctx, "auth", "can-i", "create", "jobs.batch")
-	if f, ok := errors.AsType[*failure](err); ok && f.said == "" { // which has printed no
+	if f, ok := errors.AsType[*failure](err); ok && f.said == "" { // kubectl has printed "no"
 		return 0, fmt.Errorf("no leave to create Jobs in the namespace %s", cmp.Or(k.settings.Namespace, "of kubectl"))
 	}
 	return maxTasks, err
 }
 
-// failure is what kubectl says when it fails.
+// failure is an error message of kubectl.
 type failure struct {
 	said string
 	code int
@@ -90,13 +89,12 @@ func (f *failure) Error() string {
 	return "kubectl: " + f.said
 }
 
-// is reports whether the API server gave a reason: "AlreadyExists".
+// is reports whether the API server gave this reason, for example "AlreadyExists".
 func (f *failure) is(reason string) bool {
 	return strings.HasPrefix(f.said, "Error from server ("+reason+"):")
 }
 
-// passing reports whether the same may succeed later: the server did not answer, or
-// was not able to, or something on the way was not.
+// passing reports whether the same call may succeed later, because the server or the network did not work.
 func (f *failure) passing() bool {
 	for _, reason := range []string{"InternalError", "ServiceUnavailable", "TooManyRequests", "Timeout", "ServerTimeout", "Conflict", "Expired"} {
 		if f.is(reason) {
@@ -116,7 +114,7 @@ func (f *failure) passing() bool {
 	return false
 }
 
-// run returns what kubectl prints. An error that is not passing is a failure.
+// run runs kubectl and returns its output. An error that another call cannot fix is a *failure.
 func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 	tool, words, err := k.tool()
 	if err != nil {
@@ -137,16 +135,16 @@ func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 		return reply.Stdout, nil
 	}
 	f := &failure{said(string(reply.Stderr)), reply.Code}
-	if strings.HasPrefix(f.said, "Error in configuration") { // there is no such context here
+	if strings.HasPrefix(f.said, "Error in configuration") { // the context does not exist
 		return nil, &cluster.Refused{Msg: f.Error()}
 	}
 	return nil, f
 }
 
-// logLine is a line that kubectl's libraries log, before it says what it means.
+// logLine matches the log lines that kubectl's libraries print before the message.
 var logLine = regexp.MustCompile(`^([IWE]\d{4} |Warning: )`)
 
-// said is the message in what kubectl prints to standard error, in one line.
+// said extracts kubectl's message from its standard error, as one line.
 func said(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {
@@ -161,7 +159,7 @@ func said(stderr string) string {
 	return printable.Line(strings.TrimPrefix(text, "error: "))
 }
 
-// final makes what will not pass an error that ends a driver.
+// final converts an error that another call cannot fix to a *cluster.Refused.
 func final(err error) error {
 	if f, ok := errors.AsType[*failure](err); ok && !f.passing() {
 		return &cluster.Refused{Msg: f.Error()}
@@ -169,9 +167,8 @@ func final(err error) error {
 	return err
 }
 
-// Resolve returns the context and the namespace that kubectl would use, so that
-// another one that is chosen meanwhile does not matter. In a pod there is no
-// context, and both are empty.
+// Resolve returns the context and the namespace that kubectl uses now, so that a later change of the current context has no effect. In a pod there
+// is no context, and both are empty.
 func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 	s := k.settings
 	if s.Context == "" {
@@ -200,7 +197,7 @@ func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 	return s, nil
 }
 
-// Print returns a manifest as people read it.
+// Print returns a manifest as YAML.
 func Print(job *api.Job) ([]byte, error) { return api.YAML(job) }
 
 // Submit implements cluster.Backend.
@@ -217,9 +214,9 @@ func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, erro
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
-	// What the cluster does not know is seen below, without its schema.
+	// An unknown field in a strict check would need the schema; the check below finds it without one.
 	out, err := k.run(ctx, "create", "--filename="+name, "--validate=ignore", "--output=json")
-	if f, ok := errors.AsType[*failure](err); ok && f.is("AlreadyExists") { // created, and the answer was lost
+	if f, ok := errors.AsType[*failure](err); ok && f.is("AlreadyExists") { // an earlier call created it, but its answer was lost
 		return handle(r), nil
 	} else if err != nil {
 		return "", final(err)
@@ -228,7 +225,7 @@ func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, erro
 	if err := json.Unmarshal(out, &got); err != nil || got.Metadata.Name != r.Name {
 		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", r.Name)
 	}
-	// What a cluster does not know it leaves out.
+	// A cluster drops fields that it does not know.
 	if got.Spec.BackoffLimitPerIndex == nil || got.Spec.PodFailurePolicy == nil {
 		err := k.Cancel(ctx, []*cluster.Round{r})
 		return "", &cluster.Refused{Msg: cmp.Or(err, errors.New("this cluster has no backoffLimitPerIndex, want Kubernetes 1.29 or later")).Error()}
@@ -247,8 +244,7 @@ func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error)
 	return handle(r), nil
 }
 
-// Live implements cluster.Backend. A task is there if its index is open in its Job,
-// or one of its pods has not ended.
+// Live implements cluster.Backend. A task is live if its Job still has to complete its index, or one of its pods has not ended.
 func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
 	l := look{now: time.Now(), rounds: make(map[string]*cluster.Round), open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*api.Pod)}
 	if len(rounds) == 0 {
@@ -258,7 +254,7 @@ func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster
 		l.rounds[r.Name] = r
 	}
 	selector := "--selector=" + allLabel + "=" + all(rounds[0])
-	// The pods come first: of one that ends in between, the Job says so.
+	// List pods before Jobs: if a pod ends in between, the Job says so.
 	var pods api.PodList
 	if err := k.list(ctx, &pods, "pods", selector, "--field-selector=status.phase!=Succeeded"); err != nil {
 		return cluster.Live{}, err
@@ -302,11 +298,11 @@ func (k *Kubernetes) Cancel(ctx context.Context, rounds []*cluster.Round) error 
 	return nil
 }
 
-// look is what a cluster says of rounds at one time.
+// look collects the state of rounds on the cluster.
 type look struct {
 	now     time.Time
 	rounds  map[string]*cluster.Round // by name
-	open    map[cluster.TaskID]bool   // which their Job has still to do
+	open    map[cluster.TaskID]bool   // tasks that their Job still has to complete
 	pods    map[cluster.TaskID][]*api.Pod
 	waiting []string // why Jobs do
 }
@@ -318,14 +314,14 @@ func (l *look) addPods(pods []api.Pod) {
 		r := l.rounds[p.Metadata.Labels[roundLabel]]
 		index, err := strconv.Atoi(cmp.Or(p.Metadata.Labels[completionIndex], p.Metadata.Annotations[completionIndex]))
 		if r == nil || err != nil || index < 0 || index >= len(r.Tasks) {
-			continue // of somebody else
+			continue // a pod of another program
 		}
 		id := cluster.TaskID{Round: r.Number, Task: index + 1}
 		l.pods[id] = append(l.pods[id], p)
 	}
 }
 
-// addJob adds the tasks that a Job has still to do.
+// addJob adds the tasks that a Job still has to complete.
 func (l *look) addJob(job *api.Job) error {
 	r := l.rounds[job.Metadata.Name]
 	if r == nil || job.Metadata.DeletionTimestamp != nil {
@@ -356,7 +352,7 @@ func (l *look) addJob(job *api.Job) error {
 	return nil
 }
 
-// indexes reads a list of indices below n, such as 1,3-5.
+// indexes parses a list of indices below n, for example 1,3-5, and calls each with them.
 func indexes(list string, n int, each func(int)) error {
 	if list == "" {
 		return nil
@@ -378,17 +374,17 @@ func indexes(list string, n int, each func(int)) error {
 	return nil
 }
 
-// live puts together what Jobs and pods say.
+// live combines the states of Jobs and pods.
 func (l *look) live() cluster.Live {
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
 	waits := func(id cluster.TaskID) {
-		if !live.Tasks[id] { // another pod of it may run
+		if !live.Tasks[id] { // another pod of the task may run
 			live.Tasks[id] = false
 		}
 	}
 	var waiting []string
 	for id, pods := range l.pods {
-		// The last one counts, if none runs.
+		// If no pod runs, the last one decides.
 		slices.SortFunc(pods, func(a, b *api.Pod) int {
 			return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 		})
@@ -409,7 +405,7 @@ func (l *look) live() cluster.Live {
 				}
 			}
 		}
-		if lost { // and nothing will replace it
+		if lost { // Kubernetes does not replace the pod
 			delete(l.open, id)
 		}
 	}
@@ -426,7 +422,7 @@ func (l *look) live() cluster.Live {
 	return live
 }
 
-// pending says why a pod does not run yet, if that is more than that it begins to.
+// pending returns why a pod does not run yet, empty if it is just starting.
 func pending(p *api.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
@@ -441,7 +437,7 @@ func pending(p *api.Pod) string {
 	return ""
 }
 
-// ending says why a pod failed.
+// ending returns why a pod failed.
 func ending(p *api.Pod) string {
 	for _, c := range p.Status.Conditions {
 		if c.Type == api.DisruptionTarget && c.Status == api.True {

@@ -1,5 +1,5 @@
-// Package local is this machine as a back end of package cluster: every shard is
-// a process, and so many run at a time. They end with the driver.
+// Package local is the back end of package cluster for this machine. Every shard is a process, and a
+// fixed number of them runs at a time. The processes end with the driver.
 package local
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tilecheck/cluster"
 )
 
-// Local is a back end.
+// Local implements cluster.Backend.
 type Local struct {
 	tool  cluster.Tool
 	slots chan struct{}
@@ -22,19 +22,19 @@ type Local struct {
 	end   context.CancelFunc
 
 	mu   sync.Mutex
-	live map[cluster.TaskID]bool // true if it runs
+	live map[cluster.TaskID]bool // true for a running task, false for a waiting one
 }
 
 var _ cluster.Backend = (*Local)(nil)
 
-// New returns this machine with so many processes at a time. Close ends them.
+// New returns a back end that runs that many processes at a time. Close ends them.
 func New(ctx context.Context, tool cluster.Tool, processes int) *Local {
 	l := &Local{tool: tool, slots: make(chan struct{}, processes), live: make(map[cluster.TaskID]bool)}
 	l.ctx, l.end = context.WithCancel(ctx)
 	return l
 }
 
-// Close ends all processes, and returns when they have ended.
+// Close kills all processes and waits for their end.
 func (l *Local) Close() {
 	l.end()
 	l.all.Wait()
@@ -54,10 +54,10 @@ func (*Local) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, 20*time.Millisecond), 250*time.Millisecond)
 }
 
-// Limits implements cluster.Backend: a process costs nothing until it is started.
+// Limits implements cluster.Backend: there is no limit, because a waiting task costs nothing.
 func (*Local) Limits(context.Context) (int, error) { return int(^uint(0) >> 1), nil }
 
-// Find implements cluster.Backend: what a driver that is gone had started is gone with it.
+// Find implements cluster.Backend: processes of an earlier driver have ended with it.
 func (*Local) Find(context.Context, *cluster.Round) (string, error) { return "", nil }
 
 // Submit implements cluster.Backend.
@@ -119,7 +119,7 @@ func (l *Local) Live(_ context.Context, rounds []*cluster.Round) (cluster.Live, 
 	return live, nil
 }
 
-// Cancel implements cluster.Backend. There is but one driver, with all rounds.
+// Cancel implements cluster.Backend. It ends all processes, because the driver has all rounds.
 func (l *Local) Cancel(context.Context, []*cluster.Round) error {
 	l.Close()
 	return nil

@@ -115,7 +115,7 @@ func (c *blessCmd) write(ctx context.Context, env *world, s *selection.Selection
 
 // line reads a line of standard input. The end of ctx ends the wait, and leaves
 // the reader behind: nobody else reads.
-func (e *world) line(ctx context.Context) (string, error) {
+func (e *system) line(ctx context.Context) (string, error) {
 	type answer struct {
 		text string
 		err  error

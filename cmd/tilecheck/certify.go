@@ -26,8 +26,8 @@ type certifyCmd struct {
 	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states (default: no limit)." placeholder:"N"`
-	Memory byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	States int          `name:"max-states" rare:"" help:"Give up a certificate with more states (default: no limit)." placeholder:"N"`
+	Memory byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`

@@ -93,7 +93,7 @@ func documentStatus(d play.Document, results []play.RowResult) error {
 			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --row-budget or --budget", r.Row.Table, r.Row.Name)}
 		}
 	}
-	if tally.Met+tally.Unmet == 0 {
+	if tally.Compatible+tally.Incompatible == 0 {
 		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}
 	}
 	return nil

@@ -32,12 +32,12 @@ func (e *world) explain(w io.Writer, message string) {
 }
 
 // source is a text that was read, or that of a file that is there; nil if there is none.
-func (e *world) source(name string) []byte {
-	if text, ok := e.texts[name]; ok {
+func (s *sources) source(name string) []byte {
+	if text, ok := s.texts[name]; ok {
 		return text
 	}
 	if i := strings.LastIndex(name, ": "); i >= 0 { // words before the place
-		return e.source(name[i+2:])
+		return s.source(name[i+2:])
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > mostExcerpted {
 		return nil
@@ -53,24 +53,24 @@ func (e *world) source(name string) []byte {
 const mostExcerpted = 16 << 20
 
 // remember keeps a text for errors that are about it.
-func (e *world) remember(name string, text []byte) {
+func (s *sources) remember(name string, text []byte) {
 	if len(text) > mostExcerpted {
 		return
 	}
-	if e.texts == nil {
-		e.texts = make(map[string][]byte)
+	if s.texts == nil {
+		s.texts = make(map[string][]byte)
 	}
-	e.texts[name] = text
+	s.texts[name] = text
 }
 
 // rememberProps names the properties of a job in diagnostics by the flag that they come from.
-func (e *world) rememberProps(job *runner.Job, flag string) {
+func (s *sources) rememberProps(job *runner.Job, flag string) {
 	for i, text := range job.Props {
 		name := flag
 		if len(job.Props) > 1 {
 			name = fmt.Sprintf("%s %d", flag, i+1)
 		}
 		job.PropNames = append(job.PropNames, name)
-		e.remember(name, []byte(text))
+		s.remember(name, []byte(text))
 	}
 }

@@ -138,7 +138,7 @@ func gameOf(rows, cols, tile int) (opt induced.Options, err error) {
 func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
 	cfg.Table = chain.Table()
 	cfg.Table.Command = c.command(cfg, s)
-	cfg.Table.About = chain.About(cfg.Spawn, value)
+	cfg.Table.About = chain.PolicyComment(cfg.Spawn, value)
 	model, err := modelgen.Build(cfg)
 	if err != nil {
 		return err

@@ -125,12 +125,12 @@ func (s span) text(t reflect.Type) string {
 
 // without refuses flags that were given although they have no effect in this
 // run. why goes on after "has no effect".
-func (e *world) without(off bool, why string, flags ...string) error {
+func (c *invocation) without(off bool, why string, flags ...string) error {
 	if !off {
 		return nil
 	}
 	for _, name := range flags {
-		if e.given[name] {
+		if c.given[name] {
 			return usageError("--%s has no effect %s", name, why)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // understands.
 func meant(ctx context.Context, args []string) foreign.Reading {
 	var c cli
-	unheard := &world{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}
+	unheard := &world{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
 	app, err := newApp(ctx, &c, unheard, func(int) {})
 	if err != nil {
 		return foreign.Reading{}

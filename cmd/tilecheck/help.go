@@ -51,7 +51,7 @@ func (serveCmd) Help() string {
 }
 
 func (compareCmd) Help() string {
-	return "With none of these words behind it, compare means compare models: tilecheck compare random --max 128"
+	return "tilecheck compare is short for tilecheck compare models: tilecheck compare random --max 128"
 }
 
 func (compareModelsCmd) Help() string {
@@ -124,7 +124,7 @@ func (distributionCmd) Help() string {
 }
 
 func (resolveCmd) Help() string {
-	return "A policy is one of the game's (random, pref:left,up,down,right, ...), or a file with modules that make the choices.\n\n" +
+	return "The scheduler is a file of check --export-scheduler, a file with modules that make the choices, or, for models of 2048, a policy such as random.\n\n" +
 		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")
 }
 

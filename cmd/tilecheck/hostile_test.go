@@ -22,7 +22,7 @@ const evil = "\n::stop-commands::x\n  ::add-mask::y\r::set-env name=A::b ##[add-
 func hostileWorld(t *testing.T, github bool, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	env := &world{
+	env := &world{system: system{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &err, lookupEnv: func(string) (string, bool) { return "", false },
 		getenv: func(name string) string {
 			if name == "GITHUB_ACTIONS" && github {
@@ -31,7 +31,7 @@ func hostileWorld(t *testing.T, github bool, args ...string) (stdout, stderr str
 			return ""
 		},
 		setenv: func(string, string) error { return nil }, terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
-	}
+	}}
 	code = run(t.Context(), args, env)
 	return out.String(), err.String(), code
 }

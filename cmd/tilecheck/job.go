@@ -28,7 +28,7 @@ type jobFlags struct {
 
 // dialectFlag says whose language models and properties are in.
 type dialectFlag struct {
-	Dialect string `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm"`
 }
 
 // dialect is the one of that name.

@@ -23,7 +23,6 @@ import (
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
 	"tilecheck/internal/memory"
-	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
 	"tilecheck/verify/experiment"
@@ -32,23 +31,23 @@ import (
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
 	Check        checkCmd        `cmd:"" group:"Models:" help:"Check properties of a model."`
-	Crosscheck   crosscheckCmd   `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
+	Crosscheck   crosscheckCmd   `cmd:"" group:"Models:" help:"Compare the answers of several engines, or of two models."`
 	Certify      certifyCmd      `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
-	Shield       shieldCmd       `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
+	Shield       shieldCmd       `cmd:"" group:"Models:" help:"List the choices that keep a probability close to the optimum: a shield."`
 	Simulate     simulateCmd     `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info         infoCmd         `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
-	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print how likely each state of a Markov chain is, at a time or in the long run."`
-	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Write the Markov chain that a scheduler leaves of an MDP."`
-	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
+	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print the steady-state or transient probabilities of a Markov chain (PRISM's -ss, -tr)."`
+	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Apply a scheduler to an MDP, and write the induced Markov chain."`
+	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much bisimulation minimisation reduces a model (check --reduce checks the quotient)."`
 	Export       exportCmd       `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve        serveCmd        `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt  fmtCmd  `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
-	Lint lintCmd `cmd:"" group:"Texts:" help:"Find what is no error in a model and likely a mistake."`
+	Lint lintCmd `cmd:"" group:"Texts:" help:"Warn about what is legal in a model and probably not intended."`
 	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
-	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
+	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
 	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
@@ -56,7 +55,7 @@ type cli struct {
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
 	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or say what a spec means."`
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
-	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw optimal play."`
+	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw the optimal policy of the game."`
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
 
@@ -72,13 +71,22 @@ type cli struct {
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 
-	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress and no notes; errors and warnings stay."`
+	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
-// world is what a command may touch besides its flags. Tests replace it.
+// world is what a command may touch besides its flags.
 type world struct {
+	system
+	invocation
+	sources
+	lifetime
+	sharing
+}
+
+// system is this machine. Tests replace it.
+type system struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
@@ -87,23 +95,17 @@ type world struct {
 	// terminal reports whether a stream is a terminal, and its width in columns.
 	terminal func(w io.Writer) (cols int, ok bool)
 	identify func() (string, error) // build.Identify, once
-	name     string                 // of the command, for JSON
-	asksJSON bool                   // the command line does, as it is written
+}
+
+// invocation is what the command line says to every command.
+type invocation struct {
+	name     string // of the command, for JSON; empty unless it prints JSON
+	asksJSON bool   // the command line asks for JSON, whether or not it can be parsed
 	quiet    bool
 	noColor  bool
-	last     *lastWords        // nil where nothing ends the process
-	memory   int64             // limit in bytes, which the texts that are read may not exceed together; 0 is none
-	read     int64             // bytes of texts that were read
-	given    given             // on the command line
-	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
+	given    given // the flags
 	places   *places
-	onExit   func(f func()) (done func()) // ending.OnExit; nil where nothing ends the process
-	more     []string                     // of the command line of merge, what is for the merged command
-
-	split   *shard.Ledger // where work is shared; nil where it is not
-	partial *partial      // of a part that is recorded
-	shards  []string      // of those that are merged, the files
-	outputs []heldFile    // that a merge is to write
+	more     []string // for merge: the words for the merged command
 }
 
 // color reports whether w should get colours.
@@ -113,9 +115,9 @@ func (e *world) color(w io.Writer) bool {
 }
 
 // width is the number of columns to lay tables out for.
-func (e *world) width() int { return e.widthOf(e.stdout) }
+func (e *system) width() int { return e.widthOf(e.stdout) }
 
-func (e *world) widthOf(w io.Writer) int {
+func (e *system) widthOf(w io.Writer) int {
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
 	}
@@ -135,11 +137,11 @@ func main() {
 
 // process is the program but for who says which build it is.
 func process(identify func() (string, error)) int {
-	env := &world{
+	env := &world{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
 		identify: identify,
-	}
+	}}
 	hearWrites()
 	ctx := env.hear(context.Background())
 	return env.ended(run(ctx, os.Args[1:], env))

@@ -83,12 +83,11 @@ func TestEveryOutputIsNoted(t *testing.T) {
 	} {
 		var noted, done int
 		var out bytes.Buffer
-		env := &world{
+		env := &world{system: system{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" },
 			lookupEnv: func(string) (string, bool) { return "", false }, setenv: func(string, string) error { return nil },
 			terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
-			onExit: func(func()) func() { noted++; return func() { done++ } },
-		}
+		}, lifetime: lifetime{onExit: func(func()) func() { noted++; return func() { done++ } }}}
 		args := strings.Fields(test.line)
 		for i, a := range args {
 			if slices.Contains(test.files, a) {

@@ -30,7 +30,7 @@ func (e *world) matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m pla
 	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
 		return m, err
 	}
-	m.On = on || tile == 0
+	m.PlayOn = on || tile == 0
 	if tile == 0 {
 		tile = defaultGoal
 	}

@@ -30,7 +30,7 @@ func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	if m.On {
+	if m.PlayOn {
 		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
 	}
 	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: m.Goal}, strategy.ShieldOptions{
@@ -43,24 +43,24 @@ func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error)
 }
 
 // gain computes what the shield of a player does.
-func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.Gain, error) {
+func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
 	rules, err := game.New(opt.Match.Shape)
 	if err != nil {
 		return nil, err
 	}
-	return induced.Shielded(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
+	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
 // judge compares what the shielded player loses with what it may.
-func (c *playCmd) judge(g *induced.Gain) error {
+func (c *playCmd) judge(g *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil
 	}
 	limit, _ := c.Within.Float64()
-	lost := g.Lost()
+	lost := g.Loss()
 	switch {
 	case !g.With.Known:
-		return errors.New("whether the player is within --within of optimal play is not known: " + g.With.Why)
+		return errors.New("whether the player is within --within of optimal play is not known: " + g.With.Reason)
 	case lost.Hi <= limit:
 		return nil
 	case lost.Lo > limit:

@@ -68,7 +68,7 @@ func wideTilecheck(ctx context.Context, args ...string) (code int, stdout, stder
 // no colours; with none it is no terminal.
 func onTerminal(ctx context.Context, columns int, args []string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(ctx, args, &world{
+	code = run(ctx, args, &world{system: system{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
 		getenv: func(name string) string {
 			if name == "NO_COLOR" && columns > 0 {
@@ -78,7 +78,7 @@ func onTerminal(ctx context.Context, columns int, args []string) (code int, stdo
 		},
 		lookupEnv: os.LookupEnv, setenv: os.Setenv,
 		terminal: func(w io.Writer) (int, bool) { return columns, columns > 0 && w == &out }, identify: testBuild,
-	})
+	}})
 	return code, out.String(), errs.String()
 }
 

@@ -18,6 +18,13 @@ import (
 // this size would take PRISM's own parser gigabytes.
 const maxSource = 1 << 30
 
+// sources are the texts that a command has read.
+type sources struct {
+	texts  map[string][]byte // those that errors may be about, by the name that errors give them
+	memory int64             // the limit of the command, 0 if it has none
+	read   int64             // bytes so far
+}
+
 // readSource reads a model or properties file; "-" is standard input. It
 // returns one-line errors that name the file and what is wrong with it.
 func (e *world) readSource(path string) ([]byte, error) {
@@ -57,27 +64,27 @@ func (e *world) readText(path string) ([]byte, error) {
 	return text, nil
 }
 
-func (e *world) readLimited(r io.Reader, name string) ([]byte, error) {
-	src, err := limited.Read(r, e.room())
+func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
+	src, err := limited.Read(r, s.room())
 	if err != nil {
-		return nil, e.tooLarge(name, err)
+		return nil, s.tooLarge(name, err)
 	}
-	e.read += int64(len(src))
+	s.read += int64(len(src))
 	return src, nil
 }
 
 // room is how many bytes the next text may have: the memory limit is for all texts together, because the command keeps them.
-func (e *world) room() int64 {
-	if e.memory == 0 {
+func (s *sources) room() int64 {
+	if s.memory == 0 {
 		return maxSource
 	}
-	return min(maxSource, max(0, e.memory-e.read))
+	return min(maxSource, max(0, s.memory-s.read))
 }
 
 // tooLarge returns the error of a text that was not read. It is the memory limit's if there was room for less than maxSource.
-func (e *world) tooLarge(name string, err error) error {
-	if _, large := errors.AsType[limited.TooLarge](err); large && e.room() < maxSource {
-		err = &ending.Memory{Limit: e.memory}
+func (s *sources) tooLarge(name string, err error) error {
+	if _, large := errors.AsType[limited.TooLarge](err); large && s.room() < maxSource {
+		err = &ending.Memory{Limit: s.memory}
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -24,6 +24,14 @@ type splitFlags struct {
 	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
 }
 
+// sharing is the part of a command's work that a process does, or the parts that are merged.
+type sharing struct {
+	split   *shard.Ledger // nil if the process does everything
+	partial *partial      // of a part that is recorded
+	shards  []string      // the files that are merged
+	outputs []heldFile    // the files that a merge will write
+}
+
 // splits has a command that was given a part do that, and nothing else.
 func (e *world) splits(kctx *kong.Context, args []string) error {
 	var text, file string

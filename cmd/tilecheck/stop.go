@@ -25,6 +25,12 @@ const (
 	cleanLimit = 250 * time.Millisecond
 )
 
+// lifetime says how a command ends before its work is done.
+type lifetime struct {
+	last   *lastWords                   // nil unless the command ends the process
+	onExit func(f func()) (done func()) // ending.OnExit; nil if nothing ends the process
+}
+
 // lastWords is what is left to do and to say when a command does not end by itself.
 type lastWords struct {
 	clean func() // removes what must not be left behind
@@ -84,24 +90,24 @@ func (e *world) hear(ctx context.Context) context.Context {
 
 // again has a second interrupt heard by the command, which then has to end itself;
 // a third one kills.
-func (e *world) again() (second <-chan struct{}) {
-	if e.last == nil {
+func (l *lifetime) again() (second <-chan struct{}) {
+	if l.last == nil {
 		return nil
 	}
-	e.last.mu.Lock()
-	defer e.last.mu.Unlock()
-	e.last.second = make(chan struct{})
-	return e.last.second
+	l.last.mu.Lock()
+	defer l.last.mu.Unlock()
+	l.last.second = make(chan struct{})
+	return l.last.second
 }
 
 // spare has the process wait for a command that has been told to end.
-func (e *world) spare(d time.Duration) {
-	if e.last == nil {
+func (l *lifetime) spare(d time.Duration) {
+	if l.last == nil {
 		return
 	}
-	e.last.mu.Lock()
-	defer e.last.mu.Unlock()
-	e.last.until = time.Now().Add(d)
+	l.last.mu.Lock()
+	defer l.last.mu.Unlock()
+	l.last.until = time.Now().Add(d)
 }
 
 // hears returns what a second signal closes after this one, nil if it kills.
@@ -243,31 +249,31 @@ func endCodeOf(why error) int {
 
 // ended says that a command has ended with an exit code. It does not return while
 // leave is ending the process.
-func (e *world) ended(code int) int {
-	if !e.last.claim() {
+func (l *lifetime) ended(code int) int {
+	if !l.last.claim() {
 		select {}
 	}
 	return code
 }
 
 // printing says that a command prints its results from here on.
-func (e *world) printing() {
-	if e.last == nil {
+func (l *lifetime) printing() {
+	if l.last == nil {
 		return
 	}
-	e.last.mu.Lock()
-	defer e.last.mu.Unlock()
-	e.last.printed = true
+	l.last.mu.Lock()
+	defer l.last.mu.Unlock()
+	l.last.printed = true
 }
 
 // saying says that a command says itself why it ends.
-func (e *world) saying() {
-	if e.last == nil {
+func (l *lifetime) saying() {
+	if l.last == nil {
 		return
 	}
-	e.last.mu.Lock()
-	defer e.last.mu.Unlock()
-	e.last.said = true
+	l.last.mu.Lock()
+	defer l.last.mu.Unlock()
+	l.last.said = true
 }
 
 // clearsBar notes how to clear a progress bar, and returns a function that does.

@@ -37,7 +37,7 @@ func (e *world) streams() {
 
 // guardGitHub keeps what is printed from being taken for commands of GitHub
 // Actions; filesToo says whether also what goes to a file, to be shown later.
-func (e *world) guardGitHub(filesToo bool) {
+func (e *system) guardGitHub(filesToo bool) {
 	for _, w := range []io.Writer{e.stdout, e.stderr} {
 		w.(*stream.Stream).GuardGitHub(filesToo)
 	}

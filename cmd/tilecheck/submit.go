@@ -203,7 +203,7 @@ func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job clust
 // have to share.
 func (e *world) divide(q *cluster.Request) error {
 	var c cli
-	sub := &world{stdin: e.stdin, stdout: e.stdout, stderr: e.stderr, getenv: e.getenv, lookupEnv: e.lookupEnv, setenv: e.setenv, terminal: e.terminal, identify: e.identify}
+	sub := &world{system: e.system}
 	app, err := newApp(context.Background(), &c, sub, func(int) {}, q.Given...)
 	if err != nil {
 		return err

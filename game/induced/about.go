@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// exactStates is how many states are evaluated with fractions, in a few seconds.
+	// exactStates is the largest number of states whose value is computed exactly, which takes a few seconds.
 	exactStates = 100_000
-	// longFraction is the length from which on fractions are not written out in comments.
+	// longFraction is the length from which on a fraction is left out of comments.
 	longFraction = 120
 )
 
-// ValueText is the probability of winning, as a fraction if it can be had in a few
-// seconds, and as an interval otherwise. The error is that of ctx.
+// ValueText returns the probability of winning: as a fraction if the chain is small
+// enough, otherwise as an interval. The error is that of ctx.
 func (c *Chain) ValueText(ctx context.Context) (string, error) {
 	if c.Len() > exactStates || c.Rounded() {
 		v, err := c.Bracket(ctx)
@@ -38,9 +38,9 @@ func (c *Chain) ValueText(ctx context.Context) (string, error) {
 	}
 }
 
-// About is what the header of a model of the chain says about its policy, with the
-// text of its value and the way in which the model draws cells.
-func (c *Chain) About(spawn modelgen.Spawn, value string) []string {
+// PolicyComment returns the lines about the policy in the header of a model of the
+// chain. value is its ValueText; spawn says how the model draws cells.
+func (c *Chain) PolicyComment(spawn modelgen.Spawn, value string) []string {
 	lines := []string{
 		fmt.Sprintf("Policy: the strategy %s, on the %d boards", c.strategy, len(c.order)),
 		"  that it reaches with the player to move, each with each memory that it then has.",

@@ -12,37 +12,37 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// PartOptions says which part of the game Survey looks at. Rules and Max are as in Options; new tiles are those of the game.
+// PartOptions say which part of the game Survey explores. Rules and Max are as in Options; new tiles have the usual odds.
 type PartOptions struct {
 	Rules *game.Rules
 	Max   int
 	// Canonical makes the strategy play on canonical boards: see Part.
 	Canonical bool
-	// States is the greatest number of states of the part; 0 is DefaultPartStates.
+	// States is the greatest number of states of the part; 0 means DefaultPartStates.
 	States int
-	// Time is when to stop looking for a larger part; 0 is never. The part then depends on the machine.
+	// Time, if positive, limits the search for a larger part. The part then depends on the machine.
 	Time time.Duration
-	// Workers is how many goroutines ask the strategy; 0 is one for each processor. The part does not depend on it.
+	// Workers is the number of goroutines that ask the strategy; 0 means one for each processor. The part does not depend on it.
 	Workers int
-	// Progress, if not nil, is told about the passes.
+	// Progress, if not nil, is called with the progress of the passes.
 	Progress func(PartProgress)
 }
 
-// DefaultPartStates is the size of a part unless PartOptions say otherwise.
+// DefaultPartStates is the default of PartOptions.States.
 const DefaultPartStates = 1_000_000
 
-// PartProgress is how far a pass is.
+// PartProgress is the progress of a pass.
 type PartProgress struct {
 	Pass   int // from 1
-	States int // of the pass so far
+	States int // states of this pass so far
 	Limit  int
 }
 
-// Part is a part of the boards that a strategy visits, each with what the strategy remembers there.
+// Part is a set of boards that a strategy visits, with the decisions of the strategy on them for each memory.
 //
-// On canonical boards the strategy sees the least of the images of the board and makes the image of the move that it chooses there. Symmetric
-// boards are then one, so that a part has up to eight times as many. That strategy has the value of the strategy itself when
-// [SymmetricValue] says so. It is another one for, say, a preference list.
+// On canonical boards the strategy decides on the canonical image of a board, and makes the corresponding move. Symmetric boards then count as
+// one, so a part covers up to eight times as many boards. This may be another strategy: a preference list, for example, changes. It has the
+// same value as the original strategy if [SymmetricValue] says so.
 type Part struct {
 	survey *survey
 	layers []layer // by half of the sum of the tiles
@@ -51,42 +51,41 @@ type Part struct {
 	cutoff float64
 }
 
-// Canonical reports whether the boards are canonical; otherwise they are as they are.
+// Canonical reports whether the boards of the part are canonical.
 func (p *Part) Canonical() bool { return p.survey.opt.Canonical }
 
-// SymmetricValue reports whether a strategy is known to win with the same probability on canonical boards. It does not ask the strategy, and
-// knows two:
+// SymmetricValue reports whether a strategy certainly wins with the same probability on canonical boards. It knows two such strategies:
 //
-//   - random treats images alike, since each legal move is as likely, and so is itself on canonical boards.
-//   - optimal:objective=win makes a best move on the canonical board, and its image is a best move on the board. So it makes a best move
-//     everywhere and wins with the greatest probability, as it does on boards as they are. Between best moves it may choose differently,
-//     and moves that are best to the last bit of package solve need not be best: the two probabilities may differ by its rounding error.
+//   - random chooses each legal move with the same probability, so canonical boards do not change it.
+//   - optimal:objective=win makes a best move on the canonical board, and the image of a best move is a best move. So it is optimal on
+//     canonical boards too. If several moves are best it may choose another one. Package solve finds the best moves up to rounding, so the
+//     two probabilities may differ by its rounding error.
 func SymmetricValue(s strategy.Strategy) bool {
 	return slices.Contains([]string{"random", "optimal:objective=win"}, s.String())
 }
 
-// States returns the number of states, boards with a memory.
+// States returns the number of states; a state is a board with a memory.
 func (p *Part) States() int { return p.states }
 
-// Passes returns how many passes it took.
+// Passes returns the number of passes that it took to find the part.
 func (p *Part) Passes() int { return p.passes }
 
-// Cutoff returns the probability of a visit below which boards were left out; 0 when none were.
+// Cutoff returns the visiting probability below which boards were left out; 0 if none were.
 func (p *Part) Cutoff() float64 { return p.cutoff }
 
-// Late reports whether the search ended because the time was over.
-func (p *Part) Late() bool { return p.survey.late }
+// TimedOut reports whether PartOptions.Time ended the search.
+func (p *Part) TimedOut() bool { return p.survey.timedOut }
 
-// layer is the boards of one sum, by memory.
+// layer has the boards of one sum of tiles, by memory.
 type layer []boards
 
-// boards are sorted, each with what is done on it.
+// boards is a sorted list of boards with the number of the strategy's decision on each.
 type boards struct {
 	boards    []game.Board
 	decisions []uint32
 }
 
-// find looks for a board from position at on. It returns its decision and where to look for a larger one.
+// find searches for a board from index at on. It returns its decision and the index from which to search for a larger board.
 func (b boards) find(board game.Board, at int) (decision uint32, next int, found bool) {
 	n, found := slices.BinarySearch(b.boards[at:], board)
 	if !found {
@@ -102,9 +101,9 @@ func (o PartOptions) validate() error {
 	return Options{Rules: o.Rules, Max: o.Max}.validate()
 }
 
-// Survey looks for a large part: boards that are visited with at least a probability, which is lowered from pass to pass as far as the
-// number of states and the time allow. A strategy that visits few enough boards is surveyed completely. The error is that of the strategy
-// or of ctx, or context.DeadlineExceeded when there was no time for a single pass.
+// Survey searches for a large part: the boards whose visiting probability is at least a cutoff. Each pass lowers the cutoff, as far as the number
+// of states and the time allow. If the strategy visits few enough boards, the part has all of them. The error is an error of the strategy
+// or of ctx, or context.DeadlineExceeded if the time was too short for one pass.
 func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -115,58 +114,58 @@ func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, e
 	if opt.Workers == 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	v := &survey{strategy: s, opt: opt, known: map[string]uint32{}}
+	v := &survey{strategy: s, opt: opt, decisionIndex: map[string]uint32{}}
 	if opt.Time > 0 {
 		v.deadline = time.Now().Add(opt.Time)
 	}
 	for range opt.Workers {
 		v.choosers = append(v.choosers, s.Chooser())
 	}
-	part, err := v.deepen(ctx, firstCutoff)
+	part, err := v.lowerCutoff(ctx, firstCutoff)
 	if err == nil && part == nil {
 		err = context.DeadlineExceeded
 	}
 	return part, err
 }
 
-// survey makes passes with lower and lower cutoffs.
+// survey searches for a part in passes with lower and lower cutoffs.
 type survey struct {
-	strategy  strategy.Strategy
-	choosers  []strategy.Chooser // one for each worker
-	opt       PartOptions
-	deadline  time.Time
-	late      bool // the time was over
-	passes    int
-	decisions []decision
-	known     map[string]uint32 // decisions by their text
-	guide     []layer           // where the strategy is not asked, by half of the sum
+	strategy      strategy.Strategy
+	choosers      []strategy.Chooser // one for each worker
+	opt           PartOptions
+	deadline      time.Time
+	timedOut      bool
+	passes        int
+	decisions     []decision
+	decisionIndex map[string]uint32 // index of each decision, by its text
+	guided        []layer           // decisions that replace the strategy's, by half of the sum
 }
 
 const (
 	firstCutoff = 1e-3
-	cutoffStep  = 4 // the cutoff is divided by this from pass to pass, at most
-	roomUsed    = 0.95
-	worthwhile  = 1.1 // another pass is made for this many times as many states
+	cutoffStep  = 4    // a pass divides the cutoff by at most this
+	roomUsed    = 0.95 // share of the allowed states that a pass aims at
+	worthwhile  = 1.1  // a further pass must be able to have this many times as many states
 	fewStates   = 10_000
-	nearlyAll   = 1.01 // a pass with fewer times as many states than the one before suggests that there are hardly any more
+	nearlyAll   = 1.01 // if a pass has fewer times as many states than the one before, the next pass tries all boards
 )
 
-// deepen makes passes from a cutoff on, and returns the part of the last one that was completed, nil if the time was over
-// before.
-func (v *survey) deepen(ctx context.Context, cutoff float64) (*Part, error) {
-	// All boards, if they are very few.
+// lowerCutoff makes passes with lower and lower cutoffs. It returns the part of the last pass that was completed, nil if the time ended the
+// first one.
+func (v *survey) lowerCutoff(ctx context.Context, cutoff float64) (*Part, error) {
+	// Try all boards first, in case there are very few.
 	if part, err := v.pass(ctx, 0, min(fewStates, v.opt.States), nil); err != nil || part != nil {
 		return part, err
 	}
 	best, err := v.pass(ctx, cutoff, v.opt.States, nil)
-	for ; err == nil && best == nil && !v.late; cutoff *= cutoffStep { // a cutoff above 1 leaves none
+	for ; err == nil && best == nil && !v.timedOut; cutoff *= cutoffStep { // a cutoff above 1 leaves no boards
 		best, err = v.pass(ctx, cutoff*cutoffStep, v.opt.States, nil)
 	}
 	if err != nil || best == nil {
 		return nil, err
 	}
-	whole := false // whether all boards have been tried
-	growth := 1.0  // the states grow as the cutoff to the power of -growth
+	allTried := false // whether a pass has tried to visit all boards
+	growth := 1.0     // the number of states grows as the cutoff to the power of -growth
 	for {
 		room := roomUsed * float64(v.opt.States) / float64(best.states)
 		if room < worthwhile {
@@ -180,8 +179,8 @@ func (v *survey) deepen(ctx context.Context, cutoff float64) (*Part, error) {
 		if part == nil {
 			return best, nil
 		}
-		if !whole && float64(part.states) < nearlyAll*float64(best.states) {
-			whole = true
+		if !allTried && float64(part.states) < nearlyAll*float64(best.states) {
+			allTried = true
 			if all, err := v.pass(ctx, 0, v.opt.States, part); err != nil || all != nil {
 				return all, err
 			}
@@ -191,7 +190,7 @@ func (v *survey) deepen(ctx context.Context, cutoff float64) (*Part, error) {
 	}
 }
 
-// pass makes a pass and returns its part, nil when it had too many states or took too long. The decisions of the last part hold.
+// pass makes one pass and returns its part, nil if it had too many states or took too long. It reuses the decisions of the last part.
 func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part) (*Part, error) {
 	if v.overdue() {
 		return nil, nil
@@ -199,7 +198,7 @@ func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part
 	v.passes++
 	f := &forward{survey: v, limit: limit, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
 	if last != nil {
-		f.last = last.layers
+		f.lastPass = last.layers
 	}
 	if done, err := f.run(ctx); err != nil || !done {
 		return nil, err
@@ -207,7 +206,7 @@ func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part
 	return f.part, nil
 }
 
-// representative returns the board that stands for a board, in parts and in tables: itself, unless boards are canonical.
+// representative returns the board under which parts and tables store a board: the board itself, or its canonical image if boards are canonical.
 func (v *survey) representative(b game.Board) game.Board {
 	if v.opt.Canonical {
 		b, _ = v.opt.Rules.Canonical(b)
@@ -215,7 +214,8 @@ func (v *survey) representative(b game.Board) game.Board {
 	return b
 }
 
+// overdue reports whether the deadline is over, and remembers it.
 func (v *survey) overdue() bool {
-	v.late = v.late || !v.deadline.IsZero() && time.Now().After(v.deadline)
-	return v.late
+	v.timedOut = v.timedOut || !v.deadline.IsZero() && time.Now().After(v.deadline)
+	return v.timedOut
 }

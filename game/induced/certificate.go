@@ -10,6 +10,7 @@ import (
 	"tilecheck/game"
 )
 
+// certificate writes the certificate of a lower bound. It is a text of lines, so that a checker can be a short program in any language.
 // certificate writes the certificate of a lower bound: text in lines, so that a checker is a short program in any language.
 //
 //	tilecheck certificate 2
@@ -22,10 +23,10 @@ import (
 //	bound 959916307694443
 //	sha256 …
 //
-// An entry is a board, the exponents of its tiles row by row in hexadecimal and 0 for an empty cell, a move, and a lower bound of the
-// probability of winning from there, in units of 1/scale. With "boards raw" it is about that board only, with "boards canonical" about its
-// images under the symmetries of the board too. Entries have descending sums of tiles. The last line has the SHA-256 of the lines before it.
-// CheckCertificate says what makes it valid.
+// An entry has three fields. The first is a board: the exponents of its tiles row by row in hexadecimal, 0 for an empty cell. Then follow a move
+// and a lower bound of the probability of winning from the board, in units of 1/scale. With "boards raw" an entry holds for its board only, with
+// "boards canonical" also for the images of the board under its symmetries. Entries are ordered by descending sums of tiles. The last line has
+// the SHA-256 of all lines before it. CheckCertificate defines when a certificate is valid.
 type certificate struct {
 	out   *bufio.Writer
 	sum   hash.Hash
@@ -36,7 +37,7 @@ type certificate struct {
 func newCertificate(w io.Writer, p *Part) *certificate {
 	c := &certificate{sum: sha256.New(), cells: p.survey.opt.Rules.Shape().Cells()}
 	c.out = bufio.NewWriter(io.MultiWriter(w, c.sum))
-	// Write errors stay with the writer until finish.
+	// The writer keeps write errors until finish.
 	boards := "raw"
 	if p.Canonical() {
 		boards = "canonical"
@@ -47,7 +48,7 @@ func newCertificate(w io.Writer, p *Part) *certificate {
 }
 
 // write writes entries. A nil certificate writes nothing.
-func (c *certificate) write(entries []entry) error {
+func (c *certificate) write(entries []certificateEntry) error {
 	if c == nil {
 		return nil
 	}

@@ -11,24 +11,24 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Options says which game is played.
+// Options say which game is explored.
 type Options struct {
 	Rules *game.Rules
-	// Max is the exponent of the tile that wins, 11 for 2048: 2 to game.MaxExponent.
+	// Max is the exponent of the winning tile: 2 to game.MaxExponent, 11 for 2048.
 	Max int
-	// P2 is the probability that a new tile is a 2 and not a 4, above 0 and up to 1; nil is 9/10.
+	// P2 is the probability that a new tile is a 2 and not a 4, in (0,1]; nil means 9/10.
 	P2 *big.Rat
-	// MaxStates is the greatest number of states; 0 is DefaultMaxStates.
+	// MaxStates is the greatest number of states; 0 means DefaultMaxStates.
 	MaxStates int
 }
 
-// DefaultMaxStates is what a Chain has at most unless Options say otherwise; it takes about 3 GiB.
+// DefaultMaxStates is the default of Options.MaxStates. A chain of that size takes about 3 GiB.
 const DefaultMaxStates = 10_000_000
 
-// SizeError is returned when a chain has more states than it may.
+// SizeError says that a chain has too many states.
 type SizeError struct{ Limit int }
 
-// Error says what the limit is.
+// Error names the limit.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("the strategy reaches more than %d states", e.Limit)
 }
@@ -62,35 +62,36 @@ func (o Options) validate() error {
 	return nil
 }
 
-// State is a board after a new tile, or won, and what the strategy remembers; 0 when the game is over.
+// State is a board, after a new tile or with the winning tile, with the memory of the strategy; the memory is 0 if the game is over.
 type State struct {
 	Board  game.Board
 	Memory int
 }
 
-// Outcome is how the game stands in a state.
+// Outcome says whether the game in a state goes on, is won or is lost.
 type Outcome uint8
 
-// The outcomes.
+// The outcomes of a state.
 const (
 	Playing Outcome = iota
 	Won
 	Lost
 )
 
-// Chain is the Markov chain that a strategy makes of the game, by the rules alone. States are numbered as they are found.
+// Chain is the Markov chain that a strategy induces on the game, made from the rules alone. States are numbered in the order of discovery.
 type Chain struct {
 	opt      Options
 	strategy strategy.Strategy
 	states   []State
 	outcomes []Outcome
-	starts   []uint32   // the boards after two tiles, in the order of both spawns
-	order    []uint32   // the states being played, by the sum of their tiles: successors that are being played come later
-	choices  [][]choice // of each state, none when the game is over
-	acts     []*big.Rat // of each state the probability that a shield acts; nil for 0
+	starts   []uint32   // the states after the first two tiles, in the order of both spawns
+	order    []uint32   // the states with Playing, by the sum of their tiles, so that successors come later
+	choices  [][]choice // by state; none if the game is over
+	acts     []*big.Rat // by state: the probability that a shield acts; nil means 0
+
 }
 
-// choice is a move with its successors, in the order of spawns; a move that wins has one, without a new tile.
+// choice is a move with its successors in the order of spawns. A winning move has one successor, without a new tile.
 type choice struct {
 	dir     game.Dir
 	score   int
@@ -99,7 +100,7 @@ type choice struct {
 	targets []uint32
 }
 
-// UnfinishedError says how far an exploration came that was stopped.
+// UnfinishedError says that an exploration was stopped, and how many states it had expanded and found.
 type UnfinishedError struct {
 	Decided, Found int // states
 	Err            error
@@ -109,11 +110,11 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("%v after %d states, with %d more found", e.Err, e.Decided, e.Found-e.Decided)
 }
 
-// Unwrap returns why it was stopped.
+// Unwrap returns the reason.
 func (e *UnfinishedError) Unwrap() error { return e.Err }
 
-// Explore finds every state that the strategy reaches with a positive probability. The error is a *SizeError when there are too many, and
-// otherwise that of the strategy or of ctx.
+// Explore finds all states that the strategy reaches with positive probability. The error is a *SizeError if there are too many, an
+// *UnfinishedError if ctx ends, or an error of the strategy.
 func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -131,31 +132,31 @@ func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, err
 // Len returns the number of states, without the empty board.
 func (c *Chain) Len() int { return len(c.states) }
 
-// explorer builds a chain, layer by layer of equal sums of tiles.
+// explorer builds a chain by layers; the boards of a layer have the same sum of tiles.
 type explorer struct {
 	*Chain
-	chooser strategy.Chooser
-	index   map[State]uint32
-	layers  map[int][]uint32 // states to look at, by half the sum of their tiles
-	open    int              // how many there are
+	chooser    strategy.Chooser
+	index      map[State]uint32
+	layers     map[int][]uint32 // states that are not expanded yet, by half the sum of their tiles
+	unexpanded int              // number of states in layers
 }
 
 func (x *explorer) run(ctx context.Context) error {
 	for _, first := range x.spawns(0) {
 		for _, b := range x.spawns(first) {
 			if first.AtLeast(x.opt.Max) {
-				b = first // one tile has won the game
+				b = first // the first tile has won the game
 			}
-			x.starts = append(x.starts, x.number(b, 0))
+			x.starts = append(x.starts, x.stateNumber(b, 0))
 		}
 	}
-	for half := 0; x.open > 0; half++ {
+	for half := 0; x.unexpanded > 0; half++ {
 		for _, s := range x.layers[half] {
-			if err := ctx.Err(); err != nil { // every time: a decision can take seconds
+			if err := ctx.Err(); err != nil { // checked for each state, because a decision can take seconds
 				return &UnfinishedError{len(x.order), len(x.states), context.Cause(ctx)}
 			}
 			x.order = append(x.order, s)
-			x.open--
+			x.unexpanded--
 			if err := x.expand(s); err != nil {
 				return err
 			}
@@ -168,8 +169,8 @@ func (x *explorer) run(ctx context.Context) error {
 	return nil
 }
 
-// number returns the number of a state, a new one if need be.
-func (x *explorer) number(b game.Board, memory int) uint32 {
+// stateNumber returns the number of a state and adds the state if it is new.
+func (x *explorer) stateNumber(b game.Board, memory int) uint32 {
 	outcome := Playing
 	switch {
 	case b.AtLeast(x.opt.Max):
@@ -189,12 +190,12 @@ func (x *explorer) number(b game.Board, memory int) uint32 {
 	x.acts = append(x.acts, nil)
 	if outcome == Playing {
 		x.layers[halfSum(b)] = append(x.layers[halfSum(b)], n)
-		x.open++
+		x.unexpanded++
 	}
 	return n
 }
 
-// expand finds the choices of a state and their successors.
+// expand computes the choices of a state and their successors.
 func (x *explorer) expand(s uint32) error {
 	rules, state := x.opt.Rules, x.states[s]
 	decided, err := x.chooser.Decide(state.Board, rules.Legal(state.Board), state.Memory)
@@ -214,10 +215,10 @@ func (x *explorer) expand(s uint32) error {
 		}
 		c := choice{dir: d.Dir, score: score, prob: d.Prob, memory: d.Memory}
 		if after.AtLeast(x.opt.Max) {
-			c.targets = []uint32{x.number(after, 0)}
+			c.targets = []uint32{x.stateNumber(after, 0)}
 		} else {
 			for _, b := range x.spawns(after) {
-				c.targets = append(c.targets, x.number(b, d.Memory))
+				c.targets = append(c.targets, x.stateNumber(b, d.Memory))
 			}
 		}
 		x.choices[s] = append(x.choices[s], c)
@@ -225,17 +226,17 @@ func (x *explorer) expand(s uint32) error {
 	return nil
 }
 
-// kinds returns how many tiles can be new: a 2, and a 4 unless there are none.
-func (o Options) kinds() int {
+// spawnKinds returns the number of values that a new tile can have: 1 if it is always a 2, otherwise 2.
+func (o Options) spawnKinds() int {
 	if o.p2().IsInt() {
 		return 1
 	}
 	return 2
 }
 
-// spawns returns the boards after a new tile: for each empty cell that with a 2, then for each that with a 4 if there are any.
+// spawns returns the boards after a new tile: first with a 2 in each empty cell, then with a 4 in each if 4s are possible.
 func (x *explorer) spawns(b game.Board) []game.Board {
-	n, kinds := x.opt.Rules.Empties(b), x.opt.kinds()
+	n, kinds := x.opt.Rules.Empties(b), x.opt.spawnKinds()
 	all := make([]game.Board, 0, kinds*n)
 	for exp := 1; exp <= kinds; exp++ {
 		for i := range n {
@@ -245,7 +246,7 @@ func (x *explorer) spawns(b game.Board) []game.Board {
 	return all
 }
 
-// halfSum is half the sum of the values of the tiles, which moves keep and new tiles raise by 1 or 2.
+// halfSum returns half the sum of the values of the tiles. A move does not change it, and a new tile adds 1 or 2.
 func halfSum(b game.Board) int {
 	sum := 0
 	for ; b != 0; b >>= 4 {
@@ -256,7 +257,7 @@ func halfSum(b game.Board) int {
 	return sum
 }
 
-// boardText is a board on one line, as game.Shape.Parse reads it.
+// boardText returns a board as one line, in the format of game.Shape.Parse.
 func boardText(rules *game.Rules, b game.Board) string {
 	return strings.ReplaceAll(strings.TrimSpace(rules.Shape().Format(b)), "\n", " / ")
 }

@@ -1,9 +1,9 @@
-// Package induced says what is proven about a strategy: the Markov chain that it makes of the game, its value, a model of both, and a
-// certified lower bound of optimal play where the chain is too large.
+// Package induced computes facts about a strategy of 2048: the Markov chain that it induces, its exact value, a model of the chain, and, if the
+// chain is too large, a certified lower bound of optimal play.
 //
-// [Explore] finds every state that a strategy reaches; [Chain.Exact] evaluates it directly, with fractions, and [Chain.Bracket] with
-// floating point that rounds outwards. The chain is written for model checkers as a policy ([Chain.Table], a module of package modelgen)
-// or as explicit files ([Chain.WriteTransitions]). All of them have the same value.
+// [Explore] finds every state that a strategy reaches. [Chain.Exact] computes its value in rational arithmetic and [Chain.Bracket] in
+// floating point with outward rounding. [Chain.Table] returns the chain as a policy of package modelgen, and [Chain.WriteTransitions] writes it
+// as explicit files, both for model checkers. All of them have the same value.
 //
 //	err := strategy.Prepare(ctx, s)
 //	chain, err := induced.Explore(ctx, s, induced.Options{Rules: rules, Max: 5})
@@ -11,9 +11,9 @@
 //
 // # Bounds
 //
-// [Survey] looks at a part of the boards that a strategy visits, [Part.Refine] at a better one, and [Part.Prove] computes a lower bound of
-// the best winning probability and writes its certificate. [CheckCertificate] checks one without trusting the rest: it has the rules of the
-// game written down again. Everything outside the part counts as lost, and values are integers in units of 1e-15 that are rounded down.
+// [Survey] finds a part of the boards that a strategy visits, and [Part.Refine] finds a better one. [Part.Prove] computes a lower bound of the
+// best winning probability and writes a certificate. [CheckCertificate] checks a certificate by its own implementation of the rules. Boards
+// outside the part count as lost. Values are integers in units of 1e-15, rounded down.
 //
 // The format is not that of package certify/certificate, for three reasons:
 //
@@ -26,8 +26,8 @@
 //
 // # Order
 //
-// A move keeps the sum of the tiles and a new tile raises it. So both computations go through layers of equal sums, forwards to find the
-// boards and backwards to value them, and nothing is iterated.
+// A move keeps the sum of the tiles and a new tile increases it. All computations therefore visit layers of equal sums, forwards to find the
+// boards and backwards to compute their values. No iteration is needed.
 //
-// The package solves no games (package solve), plays none (package play), and checks no properties: see docs/proof.md.
+// The package does not compute optimal play (package solve), play games (package play) or check properties: see docs/proof.md.
 package induced

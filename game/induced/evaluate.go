@@ -7,7 +7,7 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Value is what a strategy is worth from the random start: numbers of one kind, *big.Rat where they are exact and Interval where not.
+// Value has the expectations of a strategy from the random start. V is *big.Rat for exact values and Interval for bounds.
 type Value[V any] struct {
 	Win V // the probability that the winning tile appears
 	// Score and Moves are the expected score and the expected number of moves until the game is won or lost.
@@ -17,7 +17,7 @@ type Value[V any] struct {
 	States int // of the chain, without the empty board
 }
 
-// Evaluate returns the exact value of a strategy: Explore and Chain.Exact.
+// Evaluate returns the exact value of a strategy: it calls Explore and Chain.Exact.
 func Evaluate(ctx context.Context, s strategy.Strategy, opt Options) (*Value[*big.Rat], error) {
 	c, err := Explore(ctx, s, opt)
 	if err != nil {
@@ -26,7 +26,7 @@ func Evaluate(ctx context.Context, s strategy.Strategy, opt Options) (*Value[*bi
 	return c.Exact(ctx)
 }
 
-// Exact computes the value with fractions, in some ten microseconds a state. The error is that of ctx.
+// Exact computes the value in rational arithmetic, in about ten microseconds per state. The error is that of ctx.
 func (c *Chain) Exact(ctx context.Context) (*Value[*big.Rat], error) {
 	return evaluate(ctx, c, numbers[*big.Rat]{
 		rat: func(x *big.Rat) *big.Rat { return x },
@@ -35,34 +35,34 @@ func (c *Chain) Exact(ctx context.Context) (*Value[*big.Rat], error) {
 	})
 }
 
-// Bracket computes intervals that contain the value: floating point, rounded outwards after every operation. The error is that of ctx.
+// Bracket computes intervals that contain the value, in floating point with outward rounding. The error is that of ctx.
 func (c *Chain) Bracket(ctx context.Context) (*Value[Interval], error) {
 	return evaluate(ctx, c, numbers[Interval]{rat: intervalOf, add: Interval.add, mul: Interval.mul})
 }
 
-// numbers is the arithmetic of non-negative numbers. Results may share memory with operands, which nobody changes.
+// numbers is an arithmetic of non-negative numbers. Results may share memory with operands, so neither may be changed.
 type numbers[V any] struct {
 	rat      func(*big.Rat) V
 	add, mul func(x, y V) V
 }
 
-// evaluator computes the values of a chain's states, from the last to the first.
+// evaluator computes the values of a chain's states, in the reverse of their order.
 type evaluator[V any] struct {
 	*Chain
 	numbers[V]
 	zero, one, p2, p4 V
-	share             []V // 1/n
+	inverse           []V // 1/n by n
 }
 
 func evaluate[V any](ctx context.Context, c *Chain, num numbers[V]) (*Value[V], error) {
 	e := &evaluator[V]{Chain: c, numbers: num, zero: num.rat(new(big.Rat)), one: num.rat(big.NewRat(1, 1))}
 	p2 := c.opt.p2()
 	e.p2, e.p4 = num.rat(p2), num.rat(new(big.Rat).Sub(big.NewRat(1, 1), p2))
-	e.share = append(e.share, e.zero)
+	e.inverse = append(e.inverse, e.zero)
 	for n := range c.opt.Rules.Shape().Cells() {
-		e.share = append(e.share, num.rat(big.NewRat(1, int64(n+1))))
+		e.inverse = append(e.inverse, num.rat(big.NewRat(1, int64(n+1))))
 	}
-	win, score, moves, acts := e.ends()
+	win, score, moves, acts := e.finalValues()
 	for i := len(c.order) - 1; i >= 0; i-- {
 		if i&0xff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -82,11 +82,11 @@ func evaluate[V any](ctx context.Context, c *Chain, num numbers[V]) (*Value[V], 
 			acts[s] = num.add(acts[s], num.mul(p, e.mean(ch.targets, acts)))
 		}
 	}
-	return &Value[V]{Win: e.start(win), Score: e.start(score), Moves: e.start(moves), Acts: e.start(acts), States: c.Len()}, nil
+	return &Value[V]{Win: e.startValue(win), Score: e.startValue(score), Moves: e.startValue(moves), Acts: e.startValue(acts), States: c.Len()}, nil
 }
 
-// ends returns the values of the states where the game is over; the others are yet to be computed.
-func (e *evaluator[V]) ends() (win, score, moves, acts []V) {
+// finalValues returns slices of values, set for the states in which the game is over.
+func (e *evaluator[V]) finalValues() (win, score, moves, acts []V) {
 	win, score, moves, acts = make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len())
 	for s, outcome := range e.outcomes {
 		win[s], score[s], moves[s], acts[s] = e.zero, e.zero, e.zero, e.zero
@@ -97,15 +97,15 @@ func (e *evaluator[V]) ends() (win, score, moves, acts []V) {
 	return win, score, moves, acts
 }
 
-// mean is the expected value after a new tile, or after none when the game is won.
+// mean returns the expected value of the targets, which are in the order of spawns; a single target has probability 1.
 func (e *evaluator[V]) mean(targets []uint32, values []V) V {
 	if len(targets) == 1 {
 		return values[targets[0]]
 	}
-	n := len(targets) / e.opt.kinds()
+	n := len(targets) / e.opt.spawnKinds()
 	twos := e.mul(e.p2, e.sum(targets[:n], values))
 	fours := e.mul(e.p4, e.sum(targets[n:], values))
-	return e.mul(e.share[n], e.add(twos, fours))
+	return e.mul(e.inverse[n], e.add(twos, fours))
 }
 
 func (e *evaluator[V]) sum(targets []uint32, values []V) V {
@@ -116,9 +116,9 @@ func (e *evaluator[V]) sum(targets []uint32, values []V) V {
 	return sum
 }
 
-// start is the expected value after the first two tiles.
-func (e *evaluator[V]) start(values []V) V {
-	n, kinds := e.opt.Rules.Shape().Cells(), e.opt.kinds()
+// startValue returns the expected value after the first two tiles.
+func (e *evaluator[V]) startValue(values []V) V {
+	n, kinds := e.opt.Rules.Shape().Cells(), e.opt.spawnKinds()
 	second := kinds * (n - 1)
 	var after []V
 	var first []uint32

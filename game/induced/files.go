@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// The chain as PRISM's files of a DTMC. State 0 is the empty board and state n+1 is state n of the chain; a step is a move with the new
-// tile after it, the first one two tiles, and a game that is over stays as it is.
+// The Write functions write the chain as PRISM's explicit files of a DTMC. State 0 is the empty board, and state n+1 is state n of the chain. A
+// transition is a move with the new tile after it; the first one is two new tiles. States in which the game is over have a self-loop.
 //
 // Source: prism -exportmodel; reference, section 6.
 
-// WriteTransitions writes the .tra file: probabilities with 17 digits, or as fractions. PRISM reads fractions with -exact only.
+// WriteTransitions writes the .tra file. Probabilities have 17 digits, or are fractions, which PRISM reads with -exact only.
 func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions bool) error {
-	e := newEdges(c, fractions)
+	e := newTransitions(c, fractions)
 	total := 0
 	for s := range c.Len() + 1 {
-		total += len(e.row(s))
+		total += len(e.ofState(s))
 	}
 	return c.write(ctx, w, fmt.Sprintf("%d %d\n", c.Len()+1, total), func(out *bufio.Writer, s int) error {
-		for _, t := range e.row(s) {
-			if _, err := fmt.Fprintf(out, "%d %d %s\n", s, t.target, e.text(t.prob)); err != nil {
+		for _, t := range e.ofState(s) {
+			if _, err := fmt.Fprintf(out, "%d %d %s\n", s, t.target, e.format(t.prob)); err != nil {
 				return err
 			}
 		}
@@ -31,7 +31,7 @@ func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions boo
 	})
 }
 
-// WriteStates writes the .sta file: the tiles by row as in the models, and the memory of a strategy that has one.
+// WriteStates writes the .sta file. Its variables are the tiles by row, as in the models, and the memory if the strategy has one.
 func (c *Chain) WriteStates(ctx context.Context, w io.Writer) error {
 	shape := c.opt.Rules.Shape()
 	var names []string
@@ -82,7 +82,7 @@ func (c *Chain) WriteLabels(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// write writes the header and the part of each state.
+// write writes a header, and then calls state for each state to write its lines.
 func (c *Chain) write(ctx context.Context, w io.Writer, header string, state func(out *bufio.Writer, s int) error) error {
 	out := bufio.NewWriter(w)
 	if _, err := out.WriteString(header); err != nil {

@@ -12,36 +12,36 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// forward is one pass: probabilities go from layer to layer of equal sums of tiles.
+// forward is one pass of a survey. It passes visiting probabilities from each layer of equal sums of tiles to the layers above.
 type forward struct {
 	*survey
-	part    *Part
-	limit   int                       // states
-	last    []layer                   // of a pass before this one, whose decisions hold
-	pending map[int][]*table[float64] // by half of the sum and memory: probabilities of visiting the boards
+	part     *Part
+	limit    int                       // largest number of states
+	lastPass []layer                   // layers of an earlier pass, whose decisions are reused
+	pending  map[int][]*table[float64] // visiting probabilities of boards in layers to come, by half of the sum and memory
 }
 
-// visit is a board with the probability of visiting it.
+// visit is a board with its visiting probability.
 type visit struct {
 	board game.Board
 	prob  float64
 }
 
-// decision is what a strategy does on some boards: moves with their probabilities, exact to the last digit of either rounding.
-type decision []move
+// decision is what a strategy does on some boards: moves with their probabilities.
+type decision []weightedMove
 
-type move struct {
+type weightedMove struct {
 	dir    game.Dir
 	memory int
-	prob   float64 // for the cutoff only
-	lo, hi Fixed
+	prob   float64 // approximate, used for the cutoff only
+	lo, hi Fixed   // the probability rounded down and up
 }
 
-// run reports whether the pass came to its end.
+// run makes the pass. It reports whether the pass was completed within the limits of states and time.
 func (f *forward) run(ctx context.Context) (bool, error) {
-	f.spawn(0, 1, func(first game.Board, p float64) {
+	f.spawnEach(0, 1, func(first game.Board, p float64) {
 		if !first.AtLeast(f.opt.Max) {
-			f.spawn(first, p, func(b game.Board, p float64) { f.visit(b, 0, p) })
+			f.spawnEach(first, p, func(b game.Board, p float64) { f.addVisit(b, 0, p) })
 		}
 	})
 	for half := 0; len(f.pending) > 0; half++ {
@@ -49,14 +49,14 @@ func (f *forward) run(ctx context.Context) (bool, error) {
 		delete(f.pending, half)
 		l, probs := make(layer, f.strategy.Memory()), make([][]visit, f.strategy.Memory())
 		for m := range next {
-			probs[m] = f.visited(next[m])
+			probs[m] = f.boardsAboveCutoff(next[m])
 			f.part.states += len(probs[m])
 		}
 		if f.part.states > f.limit {
 			return false, nil
 		}
 		for m := range probs {
-			done, err := f.decide(ctx, half, m, probs[m], &l[m])
+			done, err := f.fillLayer(ctx, half, m, probs[m], &l[m])
 			if err != nil || !done {
 				return false, err
 			}
@@ -65,15 +65,15 @@ func (f *forward) run(ctx context.Context) (bool, error) {
 		if f.opt.Progress != nil {
 			f.opt.Progress(PartProgress{Pass: f.passes, States: f.part.states, Limit: f.limit})
 		}
-		if done, err := f.expand(ctx, l, probs); err != nil || !done {
+		if done, err := f.addSuccessors(ctx, l, probs); err != nil || !done {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// visited returns the boards above the cutoff, sorted.
-func (f *forward) visited(t *table[float64]) []visit {
+// boardsAboveCutoff returns the boards whose visiting probability is at least the cutoff, sorted.
+func (f *forward) boardsAboveCutoff(t *table[float64]) []visit {
 	if t == nil {
 		return nil
 	}
@@ -92,10 +92,10 @@ func (f *forward) visited(t *table[float64]) []visit {
 	return out
 }
 
-// chunk is the number of boards between two looks at the clock.
+// chunk is the number of boards between two checks of the context and the time.
 const chunk = 4096
 
-// boardsOf returns the boards of a layer, none when it does not exist.
+// boardsOf returns the boards of a layer with a memory, none if the layer does not exist.
 func boardsOf(layers []layer, half, memory int) boards {
 	if half >= len(layers) || memory >= len(layers[half]) {
 		return boards{}
@@ -103,38 +103,38 @@ func boardsOf(layers []layer, half, memory int) boards {
 	return layers[half][memory]
 }
 
-// decide fills in a layer: the boards and what is done on them, which may be known.
-func (f *forward) decide(ctx context.Context, half, memory int, probs []visit, out *boards) (bool, error) {
+// fillLayer sets the boards of a layer and their decisions. It asks the strategy where no earlier decision is known. It returns false if the time is over.
+func (f *forward) fillLayer(ctx context.Context, half, memory int, probs []visit, out *boards) (bool, error) {
 	out.boards, out.decisions = make([]game.Board, len(probs)), make([]uint32, len(probs))
-	sources := []boards{boardsOf(f.last, half, memory), boardsOf(f.guide, half, memory)}
-	at := make([]int, len(sources))
-	var open []int
+	sources := []boards{boardsOf(f.lastPass, half, memory), boardsOf(f.guided, half, memory)}
+	positions := make([]int, len(sources))
+	var undecided []int
 	for i, p := range probs {
 		out.boards[i] = p.board
-		known := false
-		for j := 0; j < len(sources) && !known; j++ {
-			out.decisions[i], at[j], known = sources[j].find(p.board, at[j])
+		found := false
+		for j := 0; j < len(sources) && !found; j++ {
+			out.decisions[i], positions[j], found = sources[j].find(p.board, positions[j])
 		}
-		if !known {
-			open = append(open, i)
+		if !found {
+			undecided = append(undecided, i)
 		}
 	}
-	for part := range slices.Chunk(open, chunk) {
+	for part := range slices.Chunk(undecided, chunk) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		if f.overdue() {
 			return false, nil
 		}
-		if err := f.ask(memory, part, out); err != nil {
+		if err := f.askStrategy(memory, part, out); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// ask asks the strategy about some boards of a layer.
-func (f *forward) ask(memory int, which []int, out *boards) error {
+// askStrategy asks the strategy for its decisions on the boards with the given indices, in parallel.
+func (f *forward) askStrategy(memory int, which []int, out *boards) error {
 	answers, errs := make([][]strategy.Choice, len(which)), make([]error, len(f.choosers))
 	var wg sync.WaitGroup
 	for w, chooser := range f.choosers {
@@ -157,28 +157,28 @@ func (f *forward) ask(memory int, which []int, out *boards) error {
 	return nil
 }
 
-// intern returns the number of a decision. Equal ones share it.
+// intern returns the index of a decision; equal decisions share one.
 func (v *survey) intern(choices []strategy.Choice) uint32 {
 	var text strings.Builder
 	for _, c := range choices {
 		fmt.Fprintf(&text, "%d %d %s,", c.Dir, c.Memory, c.Prob.RatString())
 	}
-	if n, known := v.known[text.String()]; known {
+	if n, known := v.decisionIndex[text.String()]; known {
 		return n
 	}
 	n := uint32(len(v.decisions))
-	v.known[text.String()] = n
+	v.decisionIndex[text.String()] = n
 	var d decision
 	for _, c := range choices {
 		p, _ := c.Prob.Float64()
-		d = append(d, move{c.Dir, c.Memory, p, fixedOf(c.Prob, false), fixedOf(c.Prob, true)})
+		d = append(d, weightedMove{c.Dir, c.Memory, p, fixedOf(c.Prob, false), fixedOf(c.Prob, true)})
 	}
 	v.decisions = append(v.decisions, d)
 	return n
 }
 
-// expand gives the probabilities of a layer to its successors.
-func (f *forward) expand(ctx context.Context, l layer, probs [][]visit) (bool, error) {
+// addSuccessors adds the visiting probabilities of the successors of a layer. It returns false if the time is over.
+func (f *forward) addSuccessors(ctx context.Context, l layer, probs [][]visit) (bool, error) {
 	for m := range l {
 		for i, p := range probs[m] {
 			if i%chunk == 0 {
@@ -195,7 +195,7 @@ func (f *forward) expand(ctx context.Context, l layer, probs [][]visit) (bool, e
 					return false, fmt.Errorf("move %s on the board %s: %w", mv.dir, boardText(f.opt.Rules, p.board), err)
 				}
 				if !after.AtLeast(f.opt.Max) {
-					f.spawn(after, p.prob*mv.prob, func(b game.Board, q float64) { f.visit(b, mv.memory, q) })
+					f.spawnEach(after, p.prob*mv.prob, func(b game.Board, q float64) { f.addVisit(b, mv.memory, q) })
 				}
 			}
 		}
@@ -203,8 +203,8 @@ func (f *forward) expand(ctx context.Context, l layer, probs [][]visit) (bool, e
 	return true, nil
 }
 
-// spawn calls f for the boards after a new tile, with their share of the probability.
-func (f *forward) spawn(b game.Board, p float64, each func(b game.Board, p float64)) {
+// spawnEach calls each with the boards after a new tile and their shares of the probability p.
+func (f *forward) spawnEach(b game.Board, p float64, each func(b game.Board, p float64)) {
 	n := f.opt.Rules.Empties(b)
 	p /= float64(game.FourOdds * n)
 	for i := range f.opt.Rules.Shape().Cells() {
@@ -215,8 +215,8 @@ func (f *forward) spawn(b game.Board, p float64, each func(b game.Board, p float
 	}
 }
 
-// visit adds to the probability of a board, unless the game is over.
-func (f *forward) visit(b game.Board, memory int, p float64) {
+// addVisit adds to the visiting probability of a board, unless the game is over there.
+func (f *forward) addVisit(b game.Board, memory int, p float64) {
 	if b.AtLeast(f.opt.Max) || f.opt.Rules.Legal(b) == 0 {
 		return
 	}

@@ -6,14 +6,14 @@ import (
 	"tilecheck/game"
 )
 
-// table maps boards, the empty one excepted, to values: open addressing with linear probing, at most two thirds full.
+// table is a hash table from boards other than the empty one to values, with open addressing, linear probing and a load of at most two thirds.
 type table[V any] struct {
 	slots []slot[V]
 	len   int
 }
 
 type slot[V any] struct {
-	board game.Board // 0 when the slot is free
+	board game.Board // 0 if the slot is free
 	value V
 }
 
@@ -22,7 +22,7 @@ func newTable[V any](n int) *table[V] {
 	return &table[V]{slots: make([]slot[V], 1<<bits.Len(uint(n+n/2+8)))}
 }
 
-// find returns the slot that has the board, or the free one where it belongs.
+// find returns the slot of a board, or the free slot in which to insert it.
 func (t *table[V]) find(b game.Board) *slot[V] {
 	mask := uint64(len(t.slots) - 1)
 	for i := mix(b) & mask; ; i = (i + 1) & mask {
@@ -32,7 +32,7 @@ func (t *table[V]) find(b game.Board) *slot[V] {
 	}
 }
 
-// mix spreads the cells into all bits.
+// mix hashes a board.
 //
 // Source: S. Vigna's splitmix64 after D. Stafford's variant 13 of the finalizer of MurmurHash3.
 func mix(b game.Board) uint64 {
@@ -42,7 +42,7 @@ func mix(b game.Board) uint64 {
 	return x ^ x>>31
 }
 
-// at returns the value of a board, a zero one if it is new. It is valid until the next call.
+// at returns a pointer to the value of a board, which it inserts with a zero value if it is new. The pointer is valid until the next call.
 func (t *table[V]) at(b game.Board) *V {
 	s := t.find(b)
 	if s.board == 0 {
@@ -56,7 +56,7 @@ func (t *table[V]) at(b game.Board) *V {
 	return &s.value
 }
 
-// get returns the value of a board and whether it is there. A nil table is empty.
+// get returns the value of a board and whether the table has it. A nil table is empty.
 func (t *table[V]) get(b game.Board) (V, bool) {
 	if t == nil {
 		var none V

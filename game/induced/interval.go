@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// Interval contains a number that is not negative.
+// Interval is an interval that contains a non-negative number.
 type Interval struct{ Lo, Hi float64 }
 
 // Width returns the difference of the ends.
@@ -17,7 +17,7 @@ func (x Interval) Contains(r *big.Rat) bool {
 	return r.Cmp(lo) >= 0 && r.Cmp(hi) <= 0
 }
 
-// intervalOf is the narrowest interval around a number, or one float wider on each side.
+// intervalOf returns an interval around r: a single number if r is a float64, otherwise one that is at most three float64 wide.
 func intervalOf(r *big.Rat) Interval {
 	x, exact := r.Float64()
 	if exact {
@@ -26,7 +26,7 @@ func intervalOf(r *big.Rat) Interval {
 	return Interval{down(x), up(x)}
 }
 
-// add rounds outwards: the sum of two floats is less than half a unit from the result.
+// add returns an interval for the sum, rounded outwards: a floating-point sum has an error of at most half a unit in the last place.
 func (x Interval) add(y Interval) Interval {
 	switch {
 	case x.Hi == 0:

@@ -10,26 +10,24 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Proven is a part with what it proves, and whether the time was over before the
-// search was.
+// Proven is a part with its bounds. TimedOut says that the time ended the search.
 type Proven struct {
-	Part  *Part
-	Bound *Bound
-	Late  bool
+	Part     *Part
+	Bound    *Bound
+	TimedOut bool
 }
 
-// Improve refines the part so many times, on the boards that it has if they are
-// to stay and on canonical ones otherwise, and returns what proves most: the part
-// or one of those. The strategy's own bounds are those of the part. The error is
-// that of Survey; what was proven before it is returned, too.
-func (p *Part) Improve(ctx context.Context, times int, stay bool) (*Proven, error) {
+// Improve refines the part up to the given number of times and returns the part with the greatest lower bound. With keepBoards a refined part has
+// boards of the same kind, otherwise canonical ones. Own is always the interval of p's strategy. The error is that of Survey; the best part
+// so far is returned with it.
+func (p *Part) Improve(ctx context.Context, times int, keepBoards bool) (*Proven, error) {
 	bound, err := p.Prove(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	best, part := &Proven{Part: p, Bound: bound}, p
-	for i := 0; i < times && !part.Late(); i++ {
-		if part, err = part.Refine(ctx, !stay || part.Canonical()); err != nil {
+	for i := 0; i < times && !part.TimedOut(); i++ {
+		if part, err = part.Refine(ctx, !keepBoards || part.Canonical()); err != nil {
 			return best, err
 		}
 		next, err := part.Prove(ctx, nil)
@@ -41,35 +39,34 @@ func (p *Part) Improve(ctx context.Context, times int, stay bool) (*Proven, erro
 			best.Part, best.Bound = part, next
 		}
 	}
-	best.Late = part.Late()
+	best.TimedOut = part.TimedOut()
 	return best, nil
 }
 
-// Refine surveys again, with the best move that the part knows on each of its boards; the strategy is asked elsewhere only. The best move
-// counts leaving the part as bad, so that the next part has more of what is visited, and proves more. What is then called the strategy is
-// the refined one. The time of the survey still counts: when it is over, the part itself is returned. With canonical the result is on
-// canonical boards, whatever those of the part are: what begins with what a strategy does on boards as they are ends with as many different
-// boards as there is room for. The error is that of Survey.
+// Refine surveys again with another strategy. On the boards of the part it makes the best move according to the part; on other boards it asks the
+// strategy. The best move counts boards outside the part as bad, so the next part covers more of the visits and proves more. The time
+// of the survey goes on; when it is over, Refine returns p itself. With canonical the new part has canonical boards, whatever p has. On
+// boards as they are, the strategy's own moves would lead to more different boards than a part can hold. The error is that of Survey.
 func (p *Part) Refine(ctx context.Context, canonical bool) (*Part, error) {
 	v := *p.survey
 	v.opt.Canonical = canonical
-	v.known, v.decisions = maps.Clone(v.known), slices.Clip(v.decisions) // the part keeps its own
-	guide, err := p.guide(ctx, &v)
+	v.decisionIndex, v.decisions = maps.Clone(v.decisionIndex), slices.Clip(v.decisions) // p keeps its own
+	guide, err := p.guideLayers(ctx, &v)
 	if err != nil {
 		return nil, err
 	}
-	v.guide = guide
-	part, err := v.deepen(ctx, max(p.cutoff, firstCutoff/1e12))
+	v.guided = guide
+	part, err := v.lowerCutoff(ctx, max(p.cutoff, firstCutoff/1e12))
 	if err != nil || part != nil {
 		return part, err
 	}
-	p.survey.late = v.late
+	p.survey.timedOut = v.timedOut
 	return p, nil
 }
 
-// guide returns the best moves on the boards of the part, on those that stand for them in v. They leave the memory at 0.
-func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
-	g := &guide{survey: v, values: map[int]*table[float64]{}}
+// guideLayers returns layers with the best moves on the boards of the part, stored under their representatives in v. These moves set the memory to 0.
+func (p *Part) guideLayers(ctx context.Context, v *survey) ([]layer, error) {
+	g := &guideMoves{survey: v, values: map[int]*table[float64]{}}
 	var moves [4]uint32
 	for dir := range moves {
 		moves[dir] = v.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
@@ -99,7 +96,7 @@ func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
 	return out, nil
 }
 
-// representatives returns the boards that stand for some, each once and sorted.
+// representatives returns the representatives of boards, sorted and without duplicates.
 func (v *survey) representatives(all []game.Board) []game.Board {
 	out := make([]game.Board, len(all))
 	for i, b := range all {
@@ -109,13 +106,13 @@ func (v *survey) representatives(all []game.Board) []game.Board {
 	return slices.Compact(out)
 }
 
-// guide estimates values: of winning, and of coming far where the part ends.
-type guide struct {
+// guideMoves estimates values of boards: the probability of winning, or a guess where the part ends.
+type guideMoves struct {
 	*survey
 	values map[int]*table[float64] // by half of the sum
 }
 
-func (g *guide) best(b game.Board) (dir game.Dir, value float64) {
+func (g *guideMoves) best(b game.Board) (dir game.Dir, value float64) {
 	legal := g.opt.Rules.Legal(b)
 	value = -1
 	for i := range legal.Len() {
@@ -127,7 +124,7 @@ func (g *guide) best(b game.Board) (dir game.Dir, value float64) {
 	return dir, value
 }
 
-func (g *guide) mean(after game.Board) float64 {
+func (g *guideMoves) mean(after game.Board) float64 {
 	if after.AtLeast(g.opt.Max) {
 		return 1
 	}
@@ -141,7 +138,7 @@ func (g *guide) mean(after game.Board) float64 {
 	return sum / n
 }
 
-func (g *guide) value(b game.Board) float64 {
+func (g *guideMoves) value(b game.Board) float64 {
 	if b.AtLeast(g.opt.Max) {
 		return 1
 	}
@@ -153,6 +150,6 @@ func (g *guide) value(b game.Board) float64 {
 	if g.opt.Rules.Legal(b) == 0 {
 		return 0
 	}
-	// Outside the part the end is open: worth less than half of a win, and more the later it is.
+	// The value outside the part is unknown. The guess is below half of a win and grows with the sum of the tiles.
 	return 0.5 * min(1, float64(half)/float64(int(1)<<g.opt.Max))
 }

@@ -8,38 +8,39 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Gain is what a shield makes of a player.
-type Gain struct {
-	Optimal Interval // the winning probability of optimal play
-	Least   float64  // a lower bound of that of whoever obeys the shield
-	// Without and With are the player by itself and under the shield.
-	Without, With Worth
+// ShieldEffect compares a player with and without a shield.
+type ShieldEffect struct {
+	Optimal  Interval // the winning probability of optimal play
+	LeastWin float64  // a lower bound of the winning probability of any player under the shield
+	// Without is the player alone, With is the player under the shield.
+	Without, With PlayerValue
 }
 
-// Worth is what is proven about a player. It is not Known where its chain is too large; Why says so.
-type Worth struct {
+// PlayerValue has the expectations of a player. If Known is false, its chain was too large, and Reason says so.
+type PlayerValue struct {
 	Known            bool
-	Why              string
+	Reason           string
 	Win, Moves, Acts Interval
-	States           int // that it rests on
+	States           int // number of states that were evaluated
 }
 
-// Lost is what the player under the shield wins less often than optimal play, at least 0.
-func (g *Gain) Lost() Interval {
+// Loss returns by how much the winning probability under the shield is below that of optimal play; it is at least 0.
+func (g *ShieldEffect) Loss() Interval {
 	return Interval{down(g.Optimal.Lo - g.With.Win.Hi), up(max(0, g.Optimal.Hi-g.With.Win.Lo))}
 }
 
-// Share is the share of the moves at which the shield acts: the expected number of these, of the expected number of moves.
-func (w Worth) Share() Interval {
+// ActsShare returns the share of moves at which the shield acts: the expected number of such moves divided by the expected number of moves.
+func (w PlayerValue) ActsShare() Interval {
 	if w.Acts.Hi == 0 {
 		return Interval{}
 	}
 	return Interval{down(w.Acts.Lo / w.Moves.Hi), min(1, up(w.Acts.Hi/w.Moves.Lo))}
 }
 
-// Shielded computes what a shield makes of a player: of a strategy under one that was prepared, on a game of its setting. Of the random player,
-// whose value is that on canonical boards, the table of the shield is gone through where that has many. The error is that of ctx, of the strategy, or of the file.
-func Shielded(ctx context.Context, s strategy.Strategy, opt Options) (*Gain, error) {
+// ShieldValue evaluates a strategy with and without its shield, which must be prepared for the game of opt. It explores the chain of each. If the
+// shield's table is large and the player is random, it computes the values from the table instead, because random has the same value on
+// canonical boards. The error is an error of ctx, of the strategy or of the table's file.
+func ShieldValue(ctx context.Context, s strategy.Strategy, opt Options) (*ShieldEffect, error) {
 	shield, player := strategy.UnderShield(s)
 	if shield == nil {
 		return nil, fmt.Errorf("%s has no shield", s)
@@ -49,51 +50,51 @@ func Shielded(ctx context.Context, s strategy.Strategy, opt Options) (*Gain, err
 	if !ok {
 		return nil, errors.New("the winning probability of optimal play is too small for a bound")
 	}
-	g := &Gain{Optimal: Interval{low, high}, Least: shield.Least()}
-	for _, x := range []struct {
-		out *Worth
+	effect := &ShieldEffect{Optimal: Interval{low, high}, LeastWin: shield.LeastWin()}
+	for _, player := range []struct {
+		out *PlayerValue
 		strategy.Strategy
 		near *strategy.Shield
-	}{{&g.Without, player, nil}, {&g.With, s, shield}} {
+	}{{&effect.Without, player, nil}, {&effect.With, s, shield}} {
 		var err error
 		if many := table.Stats().Positions > exactStates; many && player.String() == "random" {
-			*x.out, err = randomWorth(ctx, shield, x.near != nil)
+			*player.out, err = randomValue(ctx, shield, player.near != nil)
 		} else {
-			*x.out, err = chainWorth(ctx, x.Strategy, opt)
+			*player.out, err = chainValue(ctx, player.Strategy, opt)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return g, nil
+	return effect, nil
 }
 
-func chainWorth(ctx context.Context, s strategy.Strategy, opt Options) (Worth, error) {
+func chainValue(ctx context.Context, s strategy.Strategy, opt Options) (PlayerValue, error) {
 	c, err := Explore(ctx, s, opt)
 	if _, tooLarge := errors.AsType[*SizeError](err); tooLarge || errors.Is(err, strategy.ErrTooLarge) {
-		return Worth{Why: err.Error()}, nil
+		return PlayerValue{Reason: err.Error()}, nil
 	}
 	if err != nil {
-		return Worth{}, err
+		return PlayerValue{}, err
 	}
 	v, err := c.Bracket(ctx)
 	if err != nil {
-		return Worth{}, err
+		return PlayerValue{}, err
 	}
-	return Worth{Known: true, Win: Interval{v.Win.Lo, min(1, v.Win.Hi)}, Moves: v.Moves, Acts: v.Acts, States: c.Len()}, nil
+	return PlayerValue{Known: true, Win: Interval{v.Win.Lo, min(1, v.Win.Hi)}, Moves: v.Moves, Acts: v.Acts, States: c.Len()}, nil
 }
 
-func randomWorth(ctx context.Context, x *strategy.Shield, shielded bool) (Worth, error) {
-	near := x.Near()
+func randomValue(ctx context.Context, x *strategy.Shield, shielded bool) (PlayerValue, error) {
+	near := x.Allowance()
 	if !shielded {
-		near.Loss, near.Relative = 1, false // everything
+		near.Loss, near.Relative = 1, false // allows every move
 	}
-	r, err := x.Table().Random(ctx, near, x.Options().Hide)
+	random, err := x.Table().RandomPlay(ctx, near, x.Options().Hide)
 	if err != nil {
-		return Worth{}, err
+		return PlayerValue{}, err
 	}
-	around := func(v float64) Interval { return Interval{down(v / (1 + r.Error)), up(v / (1 - r.Error))} }
-	win := around(r.Win)
+	interval := func(v float64) Interval { return Interval{down(v / (1 + random.Error)), up(v / (1 - random.Error))} }
+	win := interval(random.Win)
 	win.Hi = min(1, win.Hi)
-	return Worth{Known: true, Win: win, Moves: around(r.Moves), Acts: around(r.Acts), States: int(x.Table().Stats().Positions)}, nil
+	return PlayerValue{Known: true, Win: win, Moves: interval(random.Moves), Acts: interval(random.Acts), States: int(x.Table().Stats().Positions)}, nil
 }

@@ -27,7 +27,7 @@ func TestRandomOfTheTable(t *testing.T) {
 					t.Fatal(err)
 				}
 				x, _ := strategy.UnderShield(s)
-				r, err := x.Table().Random(t.Context(), x.Near(), by == "hiding")
+				r, err := x.Table().RandomPlay(t.Context(), x.Allowance(), by == "hiding")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -41,8 +41,8 @@ func TestRandomOfTheTable(t *testing.T) {
 						t.Errorf("%v %s %s: %s is %v, want %v", g, loss, by, c.what, c.got, want)
 					}
 				}
-				if win, _ := v.Win.Float64(); x.Least() > win {
-					t.Errorf("%v %s %s: whoever obeys wins %v, random only %v", g, loss, by, x.Least(), win)
+				if win, _ := v.Win.Float64(); x.LeastWin() > win {
+					t.Errorf("%v %s %s: whoever obeys wins %v, random only %v", g, loss, by, x.LeastWin(), win)
 				}
 			}
 		}
@@ -69,12 +69,12 @@ func TestShieldTable(t *testing.T) {
 			continue
 		}
 		opt := g.options(t)
-		gain, err := induced.Shielded(t.Context(), parse(t, "shield:loss=0.01,player="+player, opt), opt)
+		gain, err := induced.ShieldValue(t.Context(), parse(t, "shield:loss=0.01,player="+player, opt), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := gain.With.Share()
-		for i, x := range []induced.Interval{gain.Without.Win, gain.With.Win, gain.Lost()} {
+		share := gain.With.ActsShare()
+		for i, x := range []induced.Interval{gain.Without.Win, gain.With.Win, gain.Loss()} {
 			if got := fmt.Sprintf("%.6f", (x.Lo+x.Hi)/2); got != cells[2+i] {
 				t.Errorf("%s: column %d is %s, want %s", line, 2+i, cells[2+i], got)
 			}
@@ -133,17 +133,17 @@ func TestShieldOfAGame(t *testing.T) {
 					t.Fatal(err)
 				}
 				win, _ := v.Win.Float64()
-				if x.Least() < x.Wanted() || win < x.Least() {
-					t.Errorf("%v %s %s: wins %v, whoever obeys %v, want at least %v", g, measure, player, win, x.Least(), x.Wanted())
+				if x.LeastWin() < x.RequiredWin() || win < x.LeastWin() {
+					t.Errorf("%v %s %s: wins %v, whoever obeys %v, want at least %v", g, measure, player, win, x.LeastWin(), x.RequiredWin())
 				}
-				looser := x.Near()
+				looser := x.Allowance()
 				looser.Loss *= 1.1
-				least, err := x.Table().Least(t.Context(), []solve.Near{looser})
+				least, err := x.Table().LeastWin(t.Context(), []solve.Near{looser})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if looser.Loss < 1 && least[0] >= x.Wanted() {
-					t.Errorf("%v %s: a loss of %v would do, found %v", g, measure, looser.Loss, x.Near().Loss)
+				if looser.Loss < 1 && least[0] >= x.RequiredWin() {
+					t.Errorf("%v %s: a loss of %v would do, found %v", g, measure, looser.Loss, x.Allowance().Loss)
 				}
 			}
 		}

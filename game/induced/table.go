@@ -8,14 +8,14 @@ import (
 	"tilecheck/modelgen"
 )
 
-// Table returns the strategy on the boards of the chain as a policy for modelgen.Build. Its Command and About are empty. Long
-// probabilities are rounded: see Rounded.
+// Table returns the strategy on the boards of the chain as a policy for modelgen.Build, with empty Command and About. It rounds long
+// probabilities: see Rounded.
 func (c *Chain) Table() *modelgen.Table {
 	t := &modelgen.Table{Memory: c.strategy.Memory()}
 	shape := c.opt.Rules.Shape()
 	for _, s := range c.order {
 		row := modelgen.TableRow{Cells: shape.Values(c.states[s].Board), Memory: c.states[s].Memory}
-		for _, ch := range short(c.choices[s]) {
+		for _, ch := range roundedChoices(c.choices[s]) {
 			row.Choices = append(row.Choices, modelgen.TableChoice{Move: moveOf(ch.dir), Prob: ch.prob, Memory: ch.memory})
 		}
 		t.Rows = append(t.Rows, row)
@@ -23,19 +23,19 @@ func (c *Chain) Table() *modelgen.Table {
 	return t
 }
 
-// Rounded reports whether some probability of a move is a fraction of numbers above 2^53, which not every engine reads. Such probabilities
-// are rounded to 15 decimal places in models and files, so that the value of a model is not exactly that of the chain.
-func (c *Chain) Rounded() bool { return slices.ContainsFunc(c.choices, isLong) }
+// Rounded reports whether a probability of a move has a denominator above 2^53, which not every engine can read. Models and files round such
+// probabilities to 15 decimal places, so the value of a model differs slightly from that of the chain.
+func (c *Chain) Rounded() bool { return slices.ContainsFunc(c.choices, needsRounding) }
 
-// isLong reports whether the choices of a state are to be rounded.
-func isLong(choices []choice) bool {
+// needsRounding reports whether a probability of a state's choices has a denominator above 2^53.
+func needsRounding(choices []choice) bool {
 	return slices.ContainsFunc(choices, func(ch choice) bool { return ch.prob.Denom().BitLen() > 53 })
 }
 
-// short returns choices whose probabilities are written with few digits: those that there are, or rounded ones without any that are
-// rounded to 0. The last choice gets what the others leave.
-func short(choices []choice) []choice {
-	if !isLong(choices) {
+// roundedChoices returns choices unchanged, or with rounded probabilities if they need it. It drops choices that are rounded to 0, and gives
+// the last choice the rest of the probability.
+func roundedChoices(choices []choice) []choice {
+	if !needsRounding(choices) {
 		return choices
 	}
 	var out []choice
@@ -54,7 +54,7 @@ func short(choices []choice) []choice {
 	return out
 }
 
-// moveOf is the model's name for a direction.
+// moveOf returns the move of package modelgen for a direction.
 func moveOf(d game.Dir) modelgen.Move {
 	return [...]modelgen.Move{game.Left: modelgen.Left, game.Right: modelgen.Right, game.Up: modelgen.Up, game.Down: modelgen.Down}[d]
 }

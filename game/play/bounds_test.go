@@ -14,8 +14,8 @@ func TestBoundsOnSmallBoards(t *testing.T) {
 		sum, tile, moves int64 // the largest that there are; 0 where only the bound is tested
 	}{
 		{m: square(2, 0, true, 0), sum: 60, tile: 5},
-		{m: Match{Shape: game.Shape{Rows: 1, Cols: 3}, On: true}, sum: 28},
-		{m: Match{Shape: game.Shape{Rows: 1, Cols: 2}, On: true}, sum: 12, tile: 3},
+		{m: Match{Shape: game.Shape{Rows: 1, Cols: 3}, PlayOn: true}, sum: 28},
+		{m: Match{Shape: game.Shape{Rows: 1, Cols: 2}, PlayOn: true}, sum: 12, tile: 3},
 		{m: square(2, 4, false, 0), tile: 4},
 		{m: square(2, 3, false, 0), tile: 3},
 		{m: square(2, 2, false, 0), tile: 2},
@@ -35,12 +35,12 @@ func TestBoundsOnSmallBoards(t *testing.T) {
 				}
 			}
 		}
-		if w.sum > test.m.maxSum() || w.tile > int64(test.m.largest()) || float64(w.score) > test.m.scoreBounds().Hi || float64(w.moves) > test.m.moveBounds().Hi {
+		if w.sum > test.m.maxSum() || w.tile > int64(test.m.maxExponent()) || float64(w.score) > test.m.scoreBounds().Hi || float64(w.moves) > test.m.moveBounds().Hi {
 			t.Errorf("%v: sum %d, tile 2^%d, score %d, %d moves; bounds %d, 2^%d, %v, %v", test.m, w.sum, w.tile, w.score, w.moves,
-				test.m.maxSum(), test.m.largest(), test.m.scoreBounds(), test.m.moveBounds())
+				test.m.maxSum(), test.m.maxExponent(), test.m.scoreBounds(), test.m.moveBounds())
 		}
-		if test.sum > 0 && test.m.maxSum() < test.sum || test.tile > 0 && int64(test.m.largest()) != test.tile {
-			t.Errorf("%v: bounds %d and 2^%d, want %d and 2^%d", test.m, test.m.maxSum(), test.m.largest(), test.sum, test.tile)
+		if test.sum > 0 && test.m.maxSum() < test.sum || test.tile > 0 && int64(test.m.maxExponent()) != test.tile {
+			t.Errorf("%v: bounds %d and 2^%d, want %d and 2^%d", test.m, test.m.maxSum(), test.m.maxExponent(), test.sum, test.tile)
 		}
 		t.Logf("%v: sum %d of %d, score %d of %v, moves %d of %v", test.m, w.sum, test.m.maxSum(), w.score, test.m.scoreBounds().Hi, w.moves, test.m.moveBounds().Hi)
 	}
@@ -61,7 +61,7 @@ func (w *walker) walk(t *testing.T, b game.Board, score, moves int64) {
 	}
 	w.seen[b] = [2]int64{max(score, best[0]), max(moves, best[1])}
 	w.note(b, score, moves)
-	if w.m.won(b) && !w.m.On {
+	if w.m.won(b) && !w.m.PlayOn {
 		return
 	}
 	legal := w.rules.Legal(b)
@@ -70,7 +70,7 @@ func (w *walker) walk(t *testing.T, b game.Board, score, moves int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.m.won(next) && !w.m.On {
+		if w.m.won(next) && !w.m.PlayOn {
 			w.note(next, score+int64(gained), moves+1)
 			continue
 		}
@@ -93,7 +93,7 @@ func (w *walker) note(b game.Board, score, moves int64) {
 // (https://github.com/gabrielecirulli/2048; the perfect board 131072 + 65536 + ... + 4).
 func TestBoundsOn4x4(t *testing.T) {
 	m := square(4, 0, true, 0)
-	if m.maxSum() != 262140 || m.largest() != 15 {
-		t.Errorf("sum %d and 2^%d, want 262140 and 2^15", m.maxSum(), m.largest())
+	if m.maxSum() != 262140 || m.maxExponent() != 15 {
+		t.Errorf("sum %d and 2^%d, want 262140 and 2^15", m.maxSum(), m.maxExponent())
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"tilecheck/game"
 )
 
-// Census counts the states and transitions of the match as a Markov decision process in the way of the article's first diagram: a state is a
-// board on which the player moves, whatever it is a rotation of, and one more stands for all lost boards and one for all won ones. A
-// transition is a state, an action and a possible next state; the two ends have one each to themselves. It is for small boards: every
-// state is held in memory. The match must have a goal and stop there.
+// Census counts the states and transitions of the match as a Markov decision process, in the same way as the article's first diagram. A
+// state is a board on which the player moves; rotated boards are different states. One more state stands for all lost boards, and one for
+// all won boards. A transition is a triple of state, action and possible next state; the lost and the won state have one transition each.
+// All states are kept in memory, so Census is for small boards. The match must have a goal and must stop there.
 //
 // Source: Lees-Miller 2018, "States, Actions and Transition Probabilities".
 func Census(ctx context.Context, m Match) (states, transitions int64, err error) {
@@ -21,29 +21,29 @@ func Census(ctx context.Context, m Match) (states, transitions int64, err error)
 	if err != nil {
 		return 0, 0, err
 	}
-	c := census{match: m, rules: rules, seen: make(map[game.Board]bool), ends: make(map[fate]bool)}
-	if err := c.run(ctx); err != nil {
+	counter := census{match: m, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
+	if err := counter.run(ctx); err != nil {
 		return 0, 0, err
 	}
-	ends := int64(len(c.ends))
-	return int64(len(c.seen)) + ends, c.transitions + ends, nil
+	ends := int64(len(counter.finalStatuses))
+	return int64(len(counter.seen)) + ends, counter.transitions + ends, nil
 }
 
-// census is the state of one Census.
+// census collects the states and transitions for Census.
 type census struct {
-	match       Match
-	rules       *game.Rules
-	seen        map[game.Board]bool // boards on which the player moves
-	todo        []game.Board        // those whose transitions are not counted
-	ends        map[fate]bool       // that are reached
-	transitions int64
+	match         Match
+	rules         *game.Rules
+	seen          map[game.Board]bool // boards on which the player moves
+	pending       []game.Board        // boards in seen whose transitions are not counted yet
+	finalStatuses map[status]bool     // the statuses lost and won, as far as they were reached
+	transitions   int64
 }
 
-// fate says whether a game goes on.
-type fate uint8
+// status says whether a game goes on, is lost or is won.
+type status uint8
 
 const (
-	alive fate = iota
+	undecided status = iota
 	lost
 	won
 )
@@ -51,39 +51,39 @@ const (
 func (c *census) run(ctx context.Context) error {
 	for _, first := range c.spawns(0) {
 		for _, b := range c.spawns(first) {
-			c.reach(b)
+			c.addBoard(b)
 		}
 	}
-	for len(c.todo) > 0 && ctx.Err() == nil {
-		b := c.todo[len(c.todo)-1]
-		c.todo = c.todo[:len(c.todo)-1]
-		if err := c.leave(b); err != nil {
+	for len(c.pending) > 0 && ctx.Err() == nil {
+		b := c.pending[len(c.pending)-1]
+		c.pending = c.pending[:len(c.pending)-1]
+		if err := c.countTransitions(b); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// reach notes a board that can follow, and returns what becomes of the game there.
-func (c *census) reach(b game.Board) fate {
-	f := alive
+// addBoard adds a reachable board and returns the status of the game on it.
+func (c *census) addBoard(b game.Board) status {
+	s := undecided
 	switch {
 	case c.match.won(b):
-		f = won
+		s = won
 	case c.rules.Legal(b) == 0:
-		f = lost
+		s = lost
 	}
-	if f != alive {
-		c.ends[f] = true
+	if s != undecided {
+		c.finalStatuses[s] = true
 	} else if !c.seen[b] {
 		c.seen[b] = true
-		c.todo = append(c.todo, b)
+		c.pending = append(c.pending, b)
 	}
-	return f
+	return s
 }
 
-// leave counts the transitions from a board.
-func (c *census) leave(b game.Board) error {
+// countTransitions counts the transitions from a board on which the player moves, and adds their target boards.
+func (c *census) countTransitions(b game.Board) error {
 	legal := c.rules.Legal(b)
 	for i := range legal.Len() {
 		next, _, err := c.rules.Move(b, legal.At(i))
@@ -91,24 +91,24 @@ func (c *census) leave(b game.Board) error {
 			return err
 		}
 		if c.match.won(next) {
-			c.ends[won] = true
+			c.finalStatuses[won] = true
 			c.transitions++
 			continue
 		}
-		ends := make(map[fate]bool) // all boards with the same end are one next state
+		reached := make(map[status]bool) // all lost next boards are one next state; likewise all won ones
 		for _, spawned := range c.spawns(next) {
-			if f := c.reach(spawned); f == alive {
+			if outcome_ := c.addBoard(spawned); outcome_ == undecided {
 				c.transitions++
 			} else {
-				ends[f] = true
+				reached[outcome_] = true
 			}
 		}
-		c.transitions += int64(len(ends))
+		c.transitions += int64(len(reached))
 	}
 	return nil
 }
 
-// spawns returns the boards with one more tile; they are all different.
+// spawns returns the boards that result from adding one new tile to b, without duplicates.
 func (c *census) spawns(b game.Board) []game.Board {
 	var out []game.Board
 	for n := range c.rules.Empties(b) {
@@ -117,9 +117,10 @@ func (c *census) spawns(b game.Board) []game.Board {
 	return out
 }
 
-// Classes counts the states of the match as [Census] does, but takes boards that are rotations or reflections of each other for one.
+// Classes counts the states of the match as [Census] does, but counts boards that are rotations or reflections of each other once.
 //
-// The sum of the tiles grows with every move, so that boards are gone through sum by sum, and only three sums are held in memory.
+// Every new tile increases the sum of the tiles. Classes therefore visits the boards in the order of their sums and holds only the boards
+// of three sums in memory.
 //
 // Source: Lees-Miller 2018, appendix A.
 func Classes(ctx context.Context, m Match) (states int64, err error) {
@@ -130,57 +131,57 @@ func Classes(ctx context.Context, m Match) (states int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	c := classes{match: m, rules: rules, layers: make(map[int64][]game.Board), ends: make(map[fate]bool)}
-	for exp := 1; exp <= 2; exp++ { // of the first tile of the start
-		first := c.spread([]game.Board{0}, exp)
-		c.add(int64(game.Value(exp))+2, c.spread(first, 1))
-		c.add(int64(game.Value(exp))+4, c.spread(first, 2))
+	counter := classes{match: m, rules: rules, layers: make(map[int64][]game.Board), finalStatuses: make(map[status]bool)}
+	for exp := 1; exp <= 2; exp++ { // exponent of the first tile on the empty board
+		first := counter.addTile([]game.Board{0}, exp)
+		counter.addLayer(int64(game.Value(exp))+2, counter.addTile(first, 1))
+		counter.addLayer(int64(game.Value(exp))+4, counter.addTile(first, 2))
 	}
 	for sum := int64(4); sum <= m.maxSum(); sum += 2 {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		after, err := c.leave(c.take(sum))
+		after, err := counter.expandLayer(counter.removeLayer(sum))
 		if err != nil {
 			return 0, err
 		}
-		c.add(sum+2, c.spread(after, 1))
-		c.add(sum+4, c.spread(after, 2))
+		counter.addLayer(sum+2, counter.addTile(after, 1))
+		counter.addLayer(sum+4, counter.addTile(after, 2))
 	}
-	return c.states + int64(len(c.ends)), nil
+	return counter.states + int64(len(counter.finalStatuses)), nil
 }
 
-// classes is the state of one Classes.
+// classes collects the canonical boards for Classes.
 type classes struct {
-	match  Match
-	rules  *game.Rules
-	layers map[int64][]game.Board // canonical boards to be gone through, by the sum of their tiles
-	ends   map[fate]bool          // that are reached
-	states int64
+	match         Match
+	rules         *game.Rules
+	layers        map[int64][]game.Board // canonical boards that are not visited yet, by the sum of their tiles
+	finalStatuses map[status]bool        // the statuses lost and won, as far as they were reached
+	states        int64
 }
 
-func (c *classes) add(sum int64, boards []game.Board) {
+func (c *classes) addLayer(sum int64, boards []game.Board) {
 	c.layers[sum] = append(c.layers[sum], boards...)
 }
 
-// take removes the boards of a sum and returns each once.
-func (c *classes) take(sum int64) []game.Board {
+// removeLayer removes the boards with that sum from the layers and returns them without duplicates.
+func (c *classes) removeLayer(sum int64) []game.Board {
 	boards := c.layers[sum]
 	delete(c.layers, sum)
 	slices.Sort(boards)
 	return slices.Compact(boards)
 }
 
-// leave counts boards, and returns what moves make of them, each canonical board once.
-func (c *classes) leave(boards []game.Board) (after []game.Board, err error) {
+// expandLayer counts boards as states. It returns the canonical boards after their moves and before the new tile, without duplicates.
+func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err error) {
 	for _, b := range boards {
 		legal := c.rules.Legal(b)
 		switch {
 		case c.match.won(b):
-			c.ends[won] = true
+			c.finalStatuses[won] = true
 			continue
 		case legal == 0:
-			c.ends[lost] = true
+			c.finalStatuses[lost] = true
 			continue
 		}
 		c.states++
@@ -190,7 +191,7 @@ func (c *classes) leave(boards []game.Board) (after []game.Board, err error) {
 				return nil, err
 			}
 			if c.match.won(next) {
-				c.ends[won] = true
+				c.finalStatuses[won] = true
 				continue
 			}
 			least, _ := c.rules.Canonical(next)
@@ -201,8 +202,8 @@ func (c *classes) leave(boards []game.Board) (after []game.Board, err error) {
 	return slices.Compact(after), nil
 }
 
-// spread returns the canonical boards with one more tile of an exponent, each once.
-func (c *classes) spread(boards []game.Board, exp int) []game.Board {
+// addTile returns the canonical boards that result from adding one tile with that exponent to each board, without duplicates.
+func (c *classes) addTile(boards []game.Board, exp int) []game.Board {
 	var out []game.Board
 	for _, b := range boards {
 		for n := range c.rules.Empties(b) {

@@ -29,7 +29,7 @@ func TestClassesAreThoseOfCensus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := census{match: m, rules: rules, seen: make(map[game.Board]bool), ends: make(map[fate]bool)}
+		c := census{match: m, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
 		if err := c.run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -38,8 +38,8 @@ func TestClassesAreThoseOfCensus(t *testing.T) {
 			least, _ := rules.Canonical(b)
 			want[least] = true
 		}
-		if got, err := Classes(t.Context(), m); err != nil || got != int64(len(want)+len(c.ends)) {
-			t.Errorf("%v: %d classes, %v, want %d", m, got, err, len(want)+len(c.ends))
+		if got, err := Classes(t.Context(), m); err != nil || got != int64(len(want)+len(c.finalStatuses)) {
+			t.Errorf("%v: %d classes, %v, want %d", m, got, err, len(want)+len(c.finalStatuses))
 		}
 	}
 }

@@ -15,36 +15,36 @@ import (
 	"tilecheck/stats"
 )
 
-// Criterion is what strategies are compared by.
+// Criterion says by which result strategies are compared.
 type Criterion string
 
-// The criteria.
+// The criteria of a comparison.
 const (
 	ByWin   Criterion = "win"   // the share of games that reach the goal
 	ByScore Criterion = "score" // the mean score
 )
 
-// CompareOptions say whom to compare, and how.
+// CompareOptions say which strategies to compare, and how.
 type CompareOptions struct {
 	Match      Match
 	Strategies []strategy.Strategy // at least 2, all different
 	By         Criterion           // ByWin when empty
-	Games      int64               // of each strategy at most
-	// Confidence is the probability that no statement about a pair is wrong (0.99 is 99 %).
+	Games      int64               // of each strategy; fewer are played if all pairs are decided earlier
+	// Confidence is the probability that all statements about pairs are right (0.99 is 99 %).
 	Confidence float64
-	// All has every game played, even when every pair is settled before.
+	// All makes every game be played, even if all pairs are decided earlier.
 	All     bool
 	Workers int
 	Time    time.Duration // as in Options
-	// State is a directory for the finished games, a file for each strategy; empty is none.
+	// State is a directory with one file of finished games for each strategy; empty: games are not kept.
 	State, Version string
 	Progress       func(progress.Progress)
-	// Look, when not nil, is shown what is known at each look, never concurrently. It must not keep or change it.
-	Look  func(*Contest)
-	Split *shard.Ledger // as in Options
+	// OnLook, if not nil, gets the results so far at each look, never concurrently. It must not keep or change them.
+	OnLook func(*Contest)
+	Split  *shard.Ledger // as in Options
 }
 
-// Contest is what a comparison came to. All but the times is the same for any number of workers, unless it ended early for lack of time.
+// Contest is the result of a comparison. Everything but the times is the same for any number of workers, unless the time ended the run early.
 type Contest struct {
 	Match      Match
 	By         Criterion
@@ -53,33 +53,33 @@ type Contest struct {
 	Pairs      []Pair       // of players a < b, ordered by a and then b
 	Asked      int64
 	Games      int64 // of each
-	Looks      int   // how often the games were looked at
+	Looks      int   // number of looks: intermediate evaluations of the games
 	End        End
-	Sequential bool // the games could decide how many there are, and so intervals have to hold for every number at once
+	Sequential bool // the games could decide when to stop, so intervals must hold for all numbers of games at once
 	Elapsed    time.Duration
 	Warnings   []string
 }
 
-// Contestant is a strategy and its games.
+// Contestant is a compared strategy with a summary of its games.
 type Contestant struct {
 	Strategy string // canonical
 	Summary
-	// Best and Worst are the places that the settled pairs leave to the strategy, from 1. They are all right at once with the confidence
-	// of the contest.
+	// Best and Worst are the best and the worst rank, from 1, that the decided pairs leave open for the strategy. The ranks of all strategies
+	// are right together with the confidence of the contest.
 	Best, Worst int
-	Known       int64 // games that the state knew
+	Resumed     int64 // games that were read from the state file
 }
 
-// Pair compares players A and B.
+// Pair compares the players with the indices A and B.
 type Pair struct {
 	A, B int
-	// Difference has, for each game, A's result less B's; both met the same tiles as long as they made the same moves.
+	// Difference has, for each game, the result of A minus the result of B. Both get the same tiles as long as they make the same moves.
 	Difference stats.Moments
-	// Interval is for the mean difference, at a confidence so that the intervals of all pairs hold together at that of the contest.
+	// Interval is a confidence interval for the mean difference. The intervals of all pairs hold together with the confidence of the contest.
 	Interval stats.Interval
 }
 
-// Winner returns 1 when A is better, -1 when B is, and 0 when the games do not tell them apart.
+// Winner returns 1 if A is better, -1 if B is better, and 0 if the games do not decide it.
 func (p *Pair) Winner() int {
 	switch {
 	case p.Interval.Lo > 0:
@@ -90,8 +90,8 @@ func (p *Pair) Winner() int {
 	return 0
 }
 
-// looks returns the numbers of games after which the pairs are looked at: each is twice the one before, and the last is games. The first is 64
-// by score, because fewer are not normal enough for Student's interval (TestCompareCoverage), and 16 by win.
+// looks returns the numbers of games after which the pairs are evaluated. Each is twice the one before, and the last is games. The first is 16
+// by win, and 64 by score, because the mean of fewer scores is not normal enough for Student's interval (TestCompareCoverage).
 func looks(games int64, by Criterion) []int64 {
 	first := int64(16)
 	if by == ByScore {
@@ -104,11 +104,12 @@ func looks(games int64, by Criterion) []int64 {
 	return append(at, games)
 }
 
-// Compare plays the strategies side by side, game 0 of all, then game 1 of all and so on, and stops when every pair is settled at a look.
+// Compare plays the strategies side by side: game 0 of all, then game 1 of all, and so on. It stops at the first look at which every pair is
+// decided.
 //
-// By win, the interval of a pair is a confidence sequence for differences in [-1,1]: it is proven, for all looks at once. By score, nothing
-// is proven, since on 4x4 the largest possible score says too little: the interval is Student's, and the error probability is divided
-// evenly among the pairs, among the looks that there may be, and one more look when time ends the comparison.
+// By win, the interval of a pair is a confidence sequence for differences in [-1,1], which is proven to hold at all looks at once. By score,
+// the interval is Student's and nominal, because the largest possible score on 4x4 is too large to give a useful proven one. Its error
+// probability is divided evenly among the pairs and among all possible looks, including one for a comparison that the time ends.
 //
 // Source: Howard, Ramdas, McAuliffe and Sekhon 2021 (sequences); Bonferroni's inequality.
 func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
@@ -117,35 +118,35 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	}
 	start := time.Now()
 	run := newContest(&opt)
-	entrants, done, err := run.enter(ctx)
-	defer func() { err = errors.Join(err, done()) }()
+	competitors, closeStates, err := run.openStates(ctx)
+	defer func() { err = errors.Join(err, closeStates()) }()
 	if err != nil {
 		return nil, err
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
 	s := schedule{
-		match: opt.Match, entrants: entrants, games: opt.Games, workers: opt.Workers,
-		take: run.take, tick: run.tick(opt.Progress), split: opt.Split,
+		match: opt.Match, competitors: competitors, games: opt.Games, workers: opt.Workers,
+		takeGame: run.addGame, tick: run.progressTicker(opt.Progress), split: opt.Split,
 	}
 	if !opt.All {
-		s.first = run.looks[0]
+		s.firstLook = run.looks[0]
 	}
 	if err := cmp.Or(s.run(limited), run.err); err != nil {
 		return nil, err
 	}
 	c = run.contest
 	switch {
-	case run.settled:
+	case run.allDecided:
 		c.End = Settled
 	case c.Games < opt.Games:
 		if c.End = endOf(ctx); opt.Split.Replaying() {
-			c.End = s.lacking(c.Games)
+			c.End = s.lackingShards(c.Games)
 		}
-		run.look()
+		run.updateIntervals()
 	}
 	c.Sequential = !opt.All || c.End != AllPlayed
-	run.rank()
+	run.rankPlayers()
 	c.Elapsed = time.Since(start)
 	return c, run.err
 }
@@ -176,14 +177,14 @@ func (opt *CompareOptions) check() error {
 	return opt.Match.Validate()
 }
 
-// contestRun is the state of one Compare.
+// contestRun is the state of one call of Compare.
 type contestRun struct {
-	opt     *CompareOptions
-	contest *Contest
-	row     []Game // of the game that is being taken, by player
-	looks   []int64
-	settled bool
-	err     error
+	opt        *CompareOptions
+	contest    *Contest
+	round      []Game // the games with the current index, by player
+	looks      []int64
+	allDecided bool
+	err        error
 }
 
 func newContest(opt *CompareOptions) *contestRun {
@@ -194,67 +195,67 @@ func newContest(opt *CompareOptions) *contestRun {
 			c.Pairs = append(c.Pairs, Pair{A: a, B: b})
 		}
 	}
-	return &contestRun{opt: opt, contest: c, row: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
+	return &contestRun{opt: opt, contest: c, round: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
 }
 
-// enter prepares the strategies and opens their states. done closes what was opened, also after an error.
-func (r *contestRun) enter(ctx context.Context) (entrants []entrant, done func() error, err error) {
-	done = func() error {
+// openStates prepares the strategies and opens their state files. closeStates closes the opened files; the caller must call it after an error too.
+func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, closeStates func() error, err error) {
+	closeStates = func() error {
 		var errs []error
-		for _, e := range entrants {
+		for _, e := range competitors {
 			errs = append(errs, e.state.close())
 		}
 		return errors.Join(errs...)
 	}
 	for i, s := range r.opt.Strategies {
 		if err := strategy.Prepare(ctx, s); err != nil {
-			return entrants, done, err
+			return competitors, closeStates, err
 		}
-		e := entrant{strategy: s}
+		e := competitor{strategy: s}
 		if r.opt.State != "" {
 			path, err := statePath(r.opt.State, r.opt.Match, s.String())
 			if err != nil {
-				return entrants, done, err
+				return competitors, closeStates, err
 			}
 			if e.state, err = openState(path, header(r.opt.Match, s.String(), r.opt.Version)); err != nil {
-				return entrants, done, err
+				return competitors, closeStates, err
 			}
-			known, warnings := e.state.resumed(r.opt.Games)
-			r.contest.Players[i].Known = known
+			resumed, warnings := e.state.resumed(r.opt.Games)
+			r.contest.Players[i].Resumed = resumed
 			r.contest.Warnings = append(r.contest.Warnings, warnings...)
 		}
-		entrants = append(entrants, e)
+		competitors = append(competitors, e)
 	}
-	return entrants, done, nil
+	return competitors, closeStates, nil
 }
 
-// take counts a game; when it completes a row, the pairs.
-func (r *contestRun) take(player int, p *Played) (more bool) {
+// addGame stores the game of one player. The last player's game completes the round, which then updates players and pairs.
+func (r *contestRun) addGame(player int, p *Played) (more bool) {
 	c := r.contest
-	r.row[player] = p.Game
-	if player < len(r.row)-1 {
+	r.round[player] = p.Game
+	if player < len(r.round)-1 {
 		return true
 	}
 	for i := range c.Players {
-		c.Players[i].Add(r.row[i])
+		c.Players[i].Add(r.round[i])
 	}
 	for i := range c.Pairs {
 		pair := &c.Pairs[i]
-		pair.Difference.Add(r.value(pair.A) - r.value(pair.B))
+		pair.Difference.Add(r.result(pair.A) - r.result(pair.B))
 	}
 	c.Games++
 	if c.Games != r.looks[min(c.Looks, len(r.looks)-1)] {
 		return true
 	}
-	r.look()
-	r.show()
-	r.settled = r.err == nil && !r.opt.All && c.Games < r.opt.Games && r.allSettled()
-	return r.err == nil && !r.settled
+	r.updateIntervals()
+	r.showInterim()
+	r.allDecided = r.err == nil && !r.opt.All && c.Games < r.opt.Games && r.allSettled()
+	return r.err == nil && !r.allDecided
 }
 
-// value is the result of a player in the row.
-func (r *contestRun) value(player int) float64 {
-	switch g := r.row[player]; {
+// result returns the number by which a player is compared in the current round: the score, or 1 for a win.
+func (r *contestRun) result(player int) float64 {
+	switch g := r.round[player]; {
 	case r.opt.By == ByScore:
 		return float64(g.Score)
 	case g.Won:
@@ -263,8 +264,8 @@ func (r *contestRun) value(player int) float64 {
 	return 0
 }
 
-// look computes the interval of every pair.
-func (r *contestRun) look() {
+// updateIntervals computes the interval of every pair at a look.
+func (r *contestRun) updateIntervals() {
 	c := r.contest
 	c.Looks++
 	alpha := stats.Alpha(r.opt.Confidence) / float64(len(c.Pairs))
@@ -282,17 +283,17 @@ func (r *contestRun) look() {
 	}
 }
 
-// show shows what is known so far, if somebody wants to see it.
-func (r *contestRun) show() {
-	if r.opt.Look == nil {
+// showInterim calls OnLook, if it is set, with a copy of the results so far.
+func (r *contestRun) showInterim() {
+	if r.opt.OnLook == nil {
 		return
 	}
-	now := *r
+	interim := *r
 	c := *r.contest
 	c.Players, c.Warnings = slices.Clone(c.Players), nil
-	now.contest = &c
-	now.rank()
-	r.opt.Look(&c)
+	interim.contest = &c
+	interim.rankPlayers()
+	r.opt.OnLook(&c)
 }
 
 func (r *contestRun) allSettled() bool {
@@ -304,8 +305,8 @@ func (r *contestRun) allSettled() bool {
 	return true
 }
 
-// rank gives every player the places between those that are better and those that are worse.
-func (r *contestRun) rank() {
+// rankPlayers computes the ranks of every player from the decided pairs, and adds warnings about overflows.
+func (r *contestRun) rankPlayers() {
 	c := r.contest
 	for i := range c.Players {
 		c.Players[i].Best, c.Players[i].Worst = 1, len(c.Players)
@@ -327,16 +328,16 @@ func (r *contestRun) rank() {
 	}
 }
 
-// tick tells progress about the games of all players.
-func (r *contestRun) tick(tell func(progress.Progress)) func() {
-	if tell == nil {
+// progressTicker returns a function that reports the progress of all players at most once per progressInterval.
+func (r *contestRun) progressTicker(report func(progress.Progress)) func() {
+	if report == nil {
 		return nil
 	}
-	told := time.Now()
+	last := time.Now()
 	return func() {
-		if time.Since(told) > progressInterval {
-			told = time.Now()
-			tell(progress.Progress{Done: r.contest.Games, Target: r.opt.Games, Unit: progress.Games})
+		if time.Since(last) > progressInterval {
+			last = time.Now()
+			report(progress.Progress{Done: r.contest.Games, Target: r.opt.Games, Unit: progress.Games})
 		}
 	}
 }

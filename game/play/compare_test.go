@@ -190,9 +190,9 @@ func TestCompareCoverage(t *testing.T) {
 		r := newContest(&opt)
 		means := make([]stats.Moments, len(r.contest.Pairs))
 		for _, row := range population {
-			r.row = row
+			r.round = row
 			for i, p := range r.contest.Pairs {
-				means[i].Add(r.value(p.A) - r.value(p.B))
+				means[i].Add(r.result(p.A) - r.result(p.B))
 			}
 		}
 		rng := rand.New(rand.NewPCG(4, 6))
@@ -202,7 +202,7 @@ func TestCompareCoverage(t *testing.T) {
 			heldAlways, held, looked := true, true, 0
 			for more := true; more && r.contest.Games < opt.Games; {
 				for player, g := range population[rng.IntN(len(population))] {
-					more = r.take(player, &Played{Game: g})
+					more = r.addGame(player, &Played{Game: g})
 				}
 				if r.contest.Looks > looked {
 					looked, held = r.contest.Looks, true
@@ -213,7 +213,7 @@ func TestCompareCoverage(t *testing.T) {
 				}
 			}
 			stopped, always = stopped+int(bit(held)), always+int(bit(heldAlways))
-			early += int(bit(r.settled))
+			early += int(bit(r.allDecided))
 		}
 		t.Logf("%s: %d of %d contests hold where they stop, %d at every look; %d stopped early", test.name, stopped, contests, always, early)
 		if want := test.nominal * contests; float64(always) < want || stopped < always {
@@ -229,7 +229,7 @@ func TestRank(t *testing.T) {
 		{A: 0, B: 2, Interval: open},
 		{A: 1, B: 2, Interval: above}, // 1 beats 2
 	}}}
-	r.rank()
+	r.rankPlayers()
 	for i, want := range [][2]int{{2, 3}, {1, 1}, {2, 3}} {
 		if p := r.contest.Players[i]; p.Best != want[0] || p.Worst != want[1] {
 			t.Errorf("player %d has places %d to %d, want %v", i, p.Best, p.Worst, want)
@@ -278,8 +278,8 @@ func TestCompareResumes(t *testing.T) {
 	}
 	again := compare(t, opt)
 	for _, p := range again.Players {
-		if p.Known != 400 {
-			t.Errorf("%s: %d games were known, want 400", p.Strategy, p.Known)
+		if p.Resumed != 400 {
+			t.Errorf("%s: %d games were known, want 400", p.Strategy, p.Resumed)
 		}
 	}
 	opt.Version = "later"

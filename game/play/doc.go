@@ -1,4 +1,4 @@
-// Package play has strategies play 2048 and says what came of it: how often they win, how far they get, and which is better.
+// Package play plays games of 2048 with strategies and estimates how often they win, how far they get and which of them is better.
 //
 // [Run] plays games of one strategy, [Compare] plays several against each other, [Repeat] repeats the tables of the source documents.
 //
@@ -9,20 +9,20 @@
 //
 // # Random numbers
 //
-// Game i draws its tiles from a stream of its own, a function of the seed and i, and the player from another one. So no result depends on
-// the number of workers or on what was played before, and strategies that play the same games meet the same tiles as long as they make the
-// same moves (common random numbers), which makes differences between them more precise.
+// Game i has two random streams, one for the new tiles and one for the player. Both depend only on the seed and i, so a result does not
+// depend on the number of workers or on earlier games. Strategies that play the same games get the same tiles as long as they make the
+// same moves (common random numbers), which makes the estimated differences between them more precise.
 //
 // # Files
 //
-// A state file keeps the games that are finished, so that a run that was killed goes on where it was: it loses the games in flight and
-// nothing else. A record has whole games, every move and every tile; [ReadRecord] checks it against the rules.
+// A state file keeps the finished games. A run that was killed continues from it and loses only the games that were not finished. A record
+// keeps whole games with every move and every new tile; [ReadRecord] checks it against the rules.
 //
-// # What intervals mean
+// # Intervals
 //
-// Shares have proven intervals: Clopper-Pearson when the number of games was fixed beforehand, a confidence sequence when time or the
-// games themselves decided it. Means of scores and moves have nominal ones (Student's t), and proven ones beside them from the largest
-// score that is possible on the board; on 4x4 these are wide.
+// Shares have proven intervals: Clopper-Pearson if the number of games was fixed beforehand, a confidence sequence if the time or the games
+// themselves decided when to stop. Means of scores and moves have a nominal interval (Student's t) and a proven one, which follows from
+// the largest score that is possible on the board and is wide on 4x4.
 //
-// The package computes no moves and no optimal values, and prints nothing.
+// The package does not choose moves, does not compute optimal values and prints nothing.
 package play

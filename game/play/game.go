@@ -10,76 +10,76 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Game is what one game came to. All but Time follows from match, strategy and Index.
+// Game is the result of one game. Everything but Time is determined by the match, the strategy and Index.
 type Game struct {
 	Index  int64
 	Score  int64 // sum of the values of the merged tiles
 	Moves  int64
-	Spawns int64 // tiles put down, the two of the start among them
-	Max    int   // exponent of the largest tile; it is there at the end, unless published updates made it vanish
+	Spawns int64 // new tiles, with the two of the start
+	Max    int   // exponent of the largest tile; only under published updates can this tile vanish before the end
 	Won    bool  // the goal was reached
-	// WinMoves is the number of moves made when the goal was first on the board, 0 if it never was.
+	// WinMoves is the number of moves until the goal was first on the board, 0 if it never was.
 	WinMoves int64
-	// Acts is the number of moves at which a shield acted, 0 where there is none.
+	// Acts is the number of moves at which the shield acted, 0 without a shield.
 	Acts int64
-	// Overflow says that the game ended because two tiles of 32768 were to merge, which a board cannot hold.
+	// Overflow says that the game ended because two tiles of 32768 would have merged, and a board cannot hold the result.
 	Overflow bool
 	Time     time.Duration
 }
 
-// same reports whether two games are equal in all but the time they took.
+// same reports whether two games are equal in everything but their time.
 func (g Game) same(o Game) bool {
 	g.Time = o.Time
 	return g == o
 }
 
-// Frame is a moment of a game: the start, or the board after a move and the new tile.
+// Frame is one position of a game: the start, or the board after a move and the new tile.
 type Frame struct {
-	Moves int64      // made so far; 0 is the start
-	Dir   game.Dir   // the last move, if any
-	Moved game.Board // after the move and before the new tile
-	Board game.Board // equal to Moved when the game ended with the move
-	Score int64      // so far
+	Moves int64      // number of moves so far, 0 at the start
+	Dir   game.Dir   // the last move, undefined at the start
+	Moved game.Board // the board after the move, before the new tile
+	Board game.Board // the board after the new tile; equal to Moved if the move ended the game
+	Score int64      // the score so far
 }
 
-// errStopped says that a game was given up because the run is over.
+// errStopped says that a game was abandoned because the run is over.
 var errStopped = errors.New("stopped")
 
-// table is where one worker plays the games of one strategy.
-type table struct {
-	match  Match
-	rules  *game.Rules
-	player strategy.Player
-	shield strategy.Shielded // the player, nil when it has none
-	spec   string
-	spawns *source
-	thinks *source
-	stop   *atomic.Bool // polled before every move
+// gameRunner plays games of one strategy for one worker.
+type gameRunner struct {
+	match   Match
+	rules   *game.Rules
+	player  strategy.Player
+	shield  strategy.Shielded // the player if it has a shield, otherwise nil
+	spec    string
+	spawns  *source
+	choices *source
+	stop    *atomic.Bool // polled before every move
 }
 
-func newTable(m Match, s strategy.Strategy, stop *atomic.Bool) (*table, error) {
+func newGameRunner(m Match, s strategy.Strategy, stop *atomic.Bool) (*gameRunner, error) {
 	rules, err := m.newRules()
 	if err != nil {
 		return nil, err
 	}
 	player := s.Player()
 	shield, _ := player.(strategy.Shielded)
-	return &table{match: m, rules: rules, player: player, shield: shield, spec: s.String(), spawns: newSource(), thinks: newSource(), stop: stop}, nil
+	return &gameRunner{match: m, rules: rules, player: player, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
 }
 
-// play plays a game and shows every frame to see, if that is not nil. The error is errStopped, or that of the player.
-func (t *table) play(index int64, see func(Frame)) (Game, error) {
+// play plays one game and calls onFrame, if it is not nil, with every frame. The error is errStopped, or an error of the player.
+func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 	start := time.Now()
 	t.spawns.seek(t.match.Seed, index, spawnStream)
-	t.thinks.seek(t.match.Seed, index, playerStream)
+	t.choices.seek(t.match.Seed, index, playerStream)
 	t.player.Start()
 	g := Game{Index: index, Spawns: 2}
 	b := t.rules.Start(t.spawns.rng)
 	g.Won = t.match.won(b)
-	if see != nil {
-		see(Frame{Moved: b, Board: b})
+	if onFrame != nil {
+		onFrame(Frame{Moved: b, Board: b})
 	}
-	for t.match.On || !g.Won {
+	for t.match.PlayOn || !g.Won {
 		legal := t.rules.Legal(b)
 		if legal == 0 {
 			break
@@ -87,7 +87,7 @@ func (t *table) play(index int64, see func(Frame)) (Game, error) {
 		if t.stop.Load() {
 			return g, errStopped
 		}
-		next, dir, score, err := t.move(b, legal)
+		next, dir, score, err := t.chooseMove(b, legal)
 		if err != nil {
 			if g.Overflow = errors.Is(err, game.ErrOverflow); g.Overflow {
 				break
@@ -97,9 +97,9 @@ func (t *table) play(index int64, see func(Frame)) (Game, error) {
 		if t.shield != nil && t.shield.Acted() {
 			g.Acts++
 		}
-		b = t.count(&g, next, score)
-		if see != nil {
-			see(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
+		b = t.applyMove(&g, next, score)
+		if onFrame != nil {
+			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
 		}
 	}
 	g.Max = max(g.Max, b.Max())
@@ -107,9 +107,9 @@ func (t *table) play(index int64, see func(Frame)) (Game, error) {
 	return g, nil
 }
 
-// move asks the player and makes its move.
-func (t *table) move(b game.Board, legal game.Moves) (next game.Board, dir game.Dir, score int, err error) {
-	if dir, err = t.player.Choose(b, legal, t.thinks.rng); err != nil {
+// chooseMove asks the player for a move and applies it to b.
+func (t *gameRunner) chooseMove(b game.Board, legal game.Moves) (next game.Board, dir game.Dir, score int, err error) {
+	if dir, err = t.player.Choose(b, legal, t.choices.rng); err != nil {
 		return b, dir, 0, err
 	}
 	if !legal.Has(dir) {
@@ -122,26 +122,26 @@ func (t *table) move(b game.Board, legal game.Moves) (next game.Board, dir game.
 // newTileMax is the exponent of the largest new tile: it can win when the goal is 4.
 const newTileMax = 2
 
-// count counts a move that led to next, and puts the new tile down unless the game ends there.
-func (t *table) count(g *Game, next game.Board, score int) game.Board {
+// applyMove counts a move that led to next, and adds the new tile unless the game ended with the move. It returns the new board.
+func (t *gameRunner) applyMove(g *Game, next game.Board, score int) game.Board {
 	g.Moves++
 	g.Score += int64(score)
-	t.win(g, next)
-	if g.Won && !t.match.On {
+	t.checkWin(g, next)
+	if g.Won && !t.match.PlayOn {
 		return next
 	}
 	b := t.rules.AddRandom(next, t.spawns.rng)
 	g.Spawns++
-	if t.match.Published { // whose largest tile may vanish with the next move
+	if t.match.Published { // the next move may remove the largest tile
 		g.Max = max(g.Max, b.Max())
 	}
 	if t.match.Goal <= newTileMax {
-		t.win(g, b)
+		t.checkWin(g, b)
 	}
 	return b
 }
 
-func (t *table) win(g *Game, b game.Board) {
+func (t *gameRunner) checkWin(g *Game, b game.Board) {
 	if !g.Won && t.match.won(b) {
 		g.Won, g.WinMoves = true, g.Moves
 	}

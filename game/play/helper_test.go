@@ -41,12 +41,12 @@ func games(t testing.TB, opt Options) []Played {
 // timeless is the outcome without what differs between equal runs.
 func timeless(o *Outcome) Outcome {
 	out := *o
-	out.Time, out.Elapsed, out.Known, out.Warnings = 0, 0, 0, nil
+	out.Time, out.Elapsed, out.Resumed, out.Warnings = 0, 0, 0, nil
 	return out
 }
 
 func square(size, goal int, on bool, seed uint64) Match {
-	return Match{Shape: game.Shape{Rows: size, Cols: size}, Goal: goal, On: on, Seed: seed}
+	return Match{Shape: game.Shape{Rows: size, Cols: size}, Goal: goal, PlayOn: on, Seed: seed}
 }
 
 // custom is a strategy made of a function.

@@ -6,19 +6,19 @@ import (
 	"tilecheck/stats"
 )
 
-// Joint is whether the mean scores of a table are met when they are taken together: rows that are all a little too low are compatible one by
-// one and not as a table.
+// Joint says whether the mean scores of a table agree with ours when they are judged together. Small deviations in the same direction can each
+// be compatible and yet be incompatible as a whole.
 type Joint struct {
 	Table string
-	Rows  int // with a mean score that was compared, each with games of its own
-	// Deviation is the sum of theirs divided by the square root of Rows: standard normal if the table is met (nominal), negative when the
-	// published numbers are lower than ours. PValue is two-sided.
+	Rows  int // rows with a compared mean score, each with its own games
+	// Deviation is the sum of the deviations of the rows divided by the square root of Rows. It is nominally standard normal if the table
+	// agrees with ours, and negative if the published numbers are lower. PValue is two-sided.
 	Deviation, PValue float64
 	Verdict           Verdict
 }
 
-// Joints takes the mean scores of each table with several of them together, by Stouffer's method at [stats.CompareConfidence]. Rows with too
-// few games are left out.
+// Joints judges the mean scores of each table with at least two of them by Stouffer's method at [stats.CompareConfidence]. Rows with too few
+// games are left out.
 //
 // Source: Stouffer, Suchman, DeVinney, Star and Williams 1949, The American Soldier, volume 1, footnote to page 45.
 func Joints(results []RowResult) []Joint {

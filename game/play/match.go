@@ -9,19 +9,19 @@ import (
 	"tilecheck/modelgen"
 )
 
-// Match is the game that is played.
+// Match says which game is played: the board, its goal and the seed.
 type Match struct {
 	Shape game.Shape
-	// Goal is the exponent of the tile that wins, 11 for 2048; 0 when there is none.
+	// Goal is the exponent of the winning tile: 11 for 2048; 0: no tile wins.
 	Goal int
-	// On has a game go on after a win until no move is legal.
-	On   bool
-	Seed uint64
-	// Published has moves with the faults of modelgen.UpdatesPublished. Such a game stops at its goal: its tiles could grow for ever.
+	// PlayOn makes a game continue after a win until no move is legal.
+	PlayOn bool
+	Seed   uint64
+	// Published makes moves by the faulty updates of modelgen.UpdatesPublished. Such a game must stop at its goal, or it could last forever.
 	Published bool
 }
 
-// Validate returns what is wrong with the match, nil if nothing is.
+// Validate returns an error that says what is wrong with the match, or nil.
 func (m Match) Validate() error {
 	if err := m.Shape.Validate(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (m Match) Validate() error {
 	switch {
 	case !modelgen.PublishedBoard(m.Shape.Rows, m.Shape.Cols):
 		return fmt.Errorf("board is %v, want %s", m.Shape, modelgen.PublishedBoards)
-	case m.On || m.Goal == 0:
+	case m.PlayOn || m.Goal == 0:
 		return errors.New("the game goes on after a win, want it to stop at its goal for published updates")
 	}
 	return nil
@@ -49,8 +49,8 @@ func (m Match) newRules() (*game.Rules, error) {
 	return game.New(m.Shape)
 }
 
-// Parse makes a strategy for this match. The error is a [*strategy.SpecError], that of Validate, or that a strategy looks at more than legal moves
-// where the updates are the published ones: it would think ahead by the rules.
+// Parse makes a strategy for this match. The error is a [*strategy.SpecError] or an error of Validate. Under published updates it can also say
+// that the strategy uses more than the legal moves: such a strategy would look ahead by the correct rules.
 func (m Match) Parse(spec string) (strategy.Strategy, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (m Match) Parse(spec string) (strategy.Strategy, error) {
 		return nil, err
 	}
 	setting := strategy.Setting{Rules: rules, Max: m.Goal}
-	if m.On {
+	if m.PlayOn {
 		setting.Max = 0 // the game goes on
 	}
 	return strategy.Parse(spec, setting)
@@ -76,7 +76,7 @@ func (m Match) String() string {
 		return fmt.Sprintf("%v, stop at %d, published updates", m.Shape, game.Value(m.Goal))
 	case m.Goal == 0:
 		return m.Shape.String() + ", play on"
-	case m.On:
+	case m.PlayOn:
 		return fmt.Sprintf("%v, win at %d and play on", m.Shape, game.Value(m.Goal))
 	}
 	return fmt.Sprintf("%v, stop at %d", m.Shape, game.Value(m.Goal))

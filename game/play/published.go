@@ -13,13 +13,13 @@ import (
 	"tilecheck/stats"
 )
 
-// Measure is what a published number is about.
+// Measure says which quantity a published number gives.
 type Measure string
 
-// The measures. Those of a speed or of a time depend on the machine and are never compared.
+// The measures. Speeds and times depend on the machine and are never compared.
 const (
 	WinShare     Measure = "won"              // share of the games that reached the goal
-	LossShare    Measure = "lost before"      // share of those that did not, before the tile
+	LossShare    Measure = "lost before"      // share of the games that did not reach the tile
 	ReachShare   Measure = "reached"          // share of the games that reached a tile
 	LargestShare Measure = "largest tile is"  // share of the games that ended with that largest tile
 	MeanScore    Measure = "mean score"       //
@@ -34,12 +34,12 @@ const (
 	ClassCount   Measure = "states up to symmetry"
 )
 
-// Document is a source with result tables.
+// Document is a publication with tables of results.
 type Document struct {
-	Name   string // as in compare document
+	Name   string // the argument of the command "compare document"
 	Source string // author, title, year
 	Rows   []PublishedRow
-	// Together has, by table, why its mean scores are not met when they are taken together, or that it is not known why.
+	// Together explains, by table, why its mean scores are incompatible with ours when judged together, or says that the reason is unknown.
 	Together map[string]string
 	// Notes are about the document as a whole.
 	Notes []string
@@ -48,7 +48,7 @@ type Document struct {
 // Documents returns the documents with tables that can be repeated.
 func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS221(), LeesMiller()} }
 
-// Choose returns the rows of a table, "1" or "table 1", whose names match; an empty table is any.
+// Choose returns the rows of a table ("1" or "table 1") whose names match; an empty table selects the rows of all tables.
 func (d Document) Choose(table string, name *regexp.Regexp) (rows []PublishedRow, err error) {
 	var all []string
 	for _, row := range d.Rows {
@@ -66,29 +66,29 @@ func (d Document) Choose(table string, name *regexp.Regexp) (rows []PublishedRow
 // PublishedRow is a row of a table of a document.
 type PublishedRow struct {
 	Table    string // "table 1", "figure 9", "section 6"
-	Name     string // what tells the row from the others of its table
-	Strategy string // spec; empty when nothing is played
+	Name     string // distinguishes the row from the other rows of its table
+	Strategy string // spec; empty if no games are played
 	Match    Match  // its seed is not set
-	Model    bool   // the strategy was not played: its model was sampled
-	Games    int64  // that the document played; 0 when it does not say
-	Play     int64  // games to play when that is not Games
+	Model    bool   // the document sampled a model and did not play games
+	Games    int64  // number of games that the document played; 0 if it does not say
+	Play     int64  // number of games to play if it differs from Games
 	Values   []Published
-	// OutOfReach rows are printed for information: what they are about is too large to compute here.
+	// OutOfReach rows are only printed: the state space behind their numbers is too large to solve here.
 	OutOfReach bool
 }
 
 // Published is one number of a row.
 type Published struct {
 	Measure Measure
-	Tile    int // value of the tile that it is about, if any
-	// Text is the number as printed: "72.34 %", "0.138", "73/280", "7065.2" or "about 8 %"; what a document says in words is a fraction. Shares and
-	// plain counts are of the row's Games unless they are fractions.
+	Tile    int // value of the tile that the number is about, 0 if none
+	// Text is the number as printed: "72.34 %", "0.138", "73/280", "7065.2" or "about 8 %". A number that a document gives in words is written
+	// as a fraction. Shares and plain counts refer to the row's Games, except fractions.
 	Text string
-	// Note says why the number is not met, or that it is not known why. It is shown only when it is computed that the number is not met.
+	// Note says why the number is incompatible with ours, or that the reason is unknown. It is shown only if the comparison finds it incompatible.
 	Note string
 }
 
-// String says what the number is, such as "reached 2048".
+// String names the number, for example "reached 2048".
 func (p *Published) String() string {
 	if p.Tile == 0 {
 		return string(p.Measure)
@@ -96,11 +96,11 @@ func (p *Published) String() string {
 	return string(p.Measure) + " " + strconv.Itoa(p.Tile)
 }
 
-// Verdict is whether a published number can come from the same game as ours.
+// Verdict says whether a published number can come from the same game as ours.
 type Verdict uint8
 
-// The verdicts. NotCompared is for numbers about a machine, and for those that there is nothing to compare with. TooFew is for numbers that
-// our games do not contradict, but that so few games could hardly have contradicted: see [widestShare] and [Judgement.Remark].
+// The verdicts. NotCompared is for numbers that depend on the machine, and for numbers without a counterpart of ours. TooFew is for numbers that
+// our games do not contradict, but hardly could have contradicted with so few games: see [widestShare] and [Judgement.Remark].
 const (
 	NotCompared Verdict = iota
 	Compatible
@@ -108,54 +108,54 @@ const (
 	TooFew
 )
 
-// What a number needs to count as compatible rather than as TooFew.
+// Limits for the verdict Compatible; beyond them it is TooFew.
 const (
-	// widestShare is how wide the 99 % interval of a share may be.
+	// widestShare is the largest width of the 99 % interval of a share.
 	widestShare = 0.3
-	// widestMean is how wide that of a mean may be, as a part of the mean.
+	// widestMean is the largest width of the 99 % interval of a mean, divided by the mean.
 	widestMean = 0.3
-	// enoughBests is how many games are enough beside the best of many; fewer are when the document has fewer.
+	// enoughBests is the number of our games that is enough to judge the best of many; fewer are enough if the document has fewer.
 	enoughBests = 100
 )
 
-// Judgement puts a published number beside ours.
+// Judgement compares a published number with ours.
 type Judgement struct {
-	Value float64 // ours; NaN when there is none
-	// Interval is for Value. When Predicted is set it is where our games say that the best of Theirs games lies in 99.9 % of all cases, and
-	// Value is the median of that; Interval.Hi is infinite when ours are too few to say how good the best can be.
+	Value float64 // our value; NaN if there is none
+	// Interval is for Value. If Predicted is set, Interval contains the best of Theirs games with probability 99.9 %, as predicted from our games,
+	// and Value is the median of that prediction. Interval.Hi is infinite if our games are too few to bound the best result.
 	Interval  stats.Interval
 	Predicted bool
-	Games     int64 // ours; 0 for a computed number
+	Games     int64 // number of our games; 0 for a computed number
 	// Theirs is the number of games behind the published number.
 	Theirs  int64
 	Verdict Verdict
-	// Method is how Verdict was decided.
+	// Method says how Verdict was decided.
 	Method string
-	// Deviation is, for a mean that was compared, the published one less ours in standard deviations of that difference (nominal).
+	// Deviation is, for a compared mean, the published mean minus ours, divided by the standard deviation of that difference (nominal).
 	Deviation float64
-	// Remark is about this comparison, such as a published number that does not fit its number of games.
+	// Remark is a note on this comparison, for example that the published number does not fit its number of games.
 	Remark string
 }
 
-// sample is what is kept of the games of a row.
-type sample struct {
+// gameSample holds the results of a row's games that comparisons need.
+type gameSample struct {
 	Summary
 	scores  []float64
 	largest stats.Moments // of the values of the largest tiles
-	// sequential says that something else than a number fixed beforehand ended it.
+	// sequential says that the number of games was not fixed beforehand.
 	sequential bool
-	// level is the confidence with which shares are told apart, stats.CompareConfidence if 0.
-	level float64
+	// testConfidence is the confidence of the tests of shares; 0: stats.CompareConfidence.
+	testConfidence float64
 }
 
-func (s *sample) add(g Game) {
+func (s *gameSample) addGame(g Game) {
 	s.Add(g)
 	s.scores = append(s.scores, float64(g.Score))
 	s.largest.Add(float64(game.Value(g.Max)))
 }
 
-// judge compares a published number with our games. confidence is that of our interval; verdicts use stats.CompareConfidence.
-func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Judgement, error) {
+// judge compares a published number with our games. confidence is the confidence of our interval; verdicts use stats.CompareConfidence.
+func (s *gameSample) judge(row *PublishedRow, p *Published, confidence float64) (Judgement, error) {
 	j := Judgement{Value: math.NaN(), Games: s.Games(), Theirs: row.Games}
 	if s.Games() == 0 {
 		if p.Measure != Speed && p.Measure != WinTime {
@@ -193,8 +193,8 @@ func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Jud
 	return j, err
 }
 
-// share counts the games that a published share is about.
-func (s *sample) share(row *PublishedRow, p *Published) stats.Bernoulli {
+// share returns the games that a published share counts, and their total.
+func (s *gameSample) share(row *PublishedRow, p *Published) stats.Bernoulli {
 	exp := int(math.Log2(float64(p.Tile)))
 	switch p.Measure {
 	case LossShare:
@@ -207,7 +207,7 @@ func (s *sample) share(row *PublishedRow, p *Published) stats.Bernoulli {
 	return s.Won
 }
 
-func (s *sample) tiles() []float64 {
+func (s *gameSample) tiles() []float64 {
 	var out []float64
 	for exp, n := range s.Largest {
 		for range n {
@@ -217,9 +217,9 @@ func (s *sample) tiles() []float64 {
 	return out
 }
 
-// judgeShare compares counts: by Fisher's exact test, or by intervals when our number of games was not fixed beforehand. When the printed
-// share leaves several counts open, one of them that is compatible is enough.
-func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, confidence float64) error {
+// judgeShare compares two shares by Fisher's exact test, or by intervals if our number of games was not fixed beforehand. A printed share can
+// stand for several counts; it is compatible if one of them is.
+func (s *gameSample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, confidence float64) error {
 	counts, remark, err := publishedCounts(p.Text, j.Theirs)
 	if err != nil {
 		return err
@@ -233,31 +233,31 @@ func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, co
 	if s.sequential {
 		j.Method = "intervals overlap"
 	}
-	met, few, err := meets(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts, cmp.Or(s.level, stats.CompareConfidence))
-	if err != nil || !met {
+	compatible, weakness, err := compatibleShare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts, cmp.Or(s.testConfidence, stats.CompareConfidence))
+	if err != nil || !compatible {
 		return err
 	}
-	j.enough(few)
+	j.setCompatible(weakness)
 	return nil
 }
 
-// enough makes a number that is met compatible, or says why there are too few games for that; few is empty if there are not.
-func (j *Judgement) enough(few string) {
+// setCompatible sets the verdict Compatible. If weakness is not empty, it sets TooFew and adds the weakness to the remark.
+func (j *Judgement) setCompatible(weakness string) {
 	j.Verdict = Compatible
-	if few == "" {
+	if weakness == "" {
 		return
 	}
 	j.Verdict = TooFew
 	if j.Remark != "" {
 		j.Remark += "; "
 	}
-	j.Remark += "too few games to judge: " + few
+	j.Remark += "too few games to judge: " + weakness
 }
 
-// meets compares our games with a published share that can be any of those counts, at [stats.CompareConfidence]. When it is met, few says
-// why that means little: every result of so many games would have met it, or our interval at 99 % is wider than 0.3.
-func meets(ours stats.Sample, counts []stats.Bernoulli, level float64) (met bool, few string, err error) {
-	anyMet := func(k int64) (bool, error) {
+// compatibleShare compares our games with a published share that stands for one of counts. If they are compatible, weakness says why this
+// proves little: any result of so many games would be compatible, or our 99 % interval is wider than widestShare. It is empty otherwise.
+func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64) (compatible bool, weakness string, err error) {
+	compatibleWith := func(k int64) (bool, error) {
 		ours.K = k
 		for _, theirs := range counts {
 			test, err := stats.Compare(ours, stats.Sample{Bernoulli: theirs}, level)
@@ -271,21 +271,21 @@ func meets(ours stats.Sample, counts []stats.Bernoulli, level float64) (met bool
 	if err != nil {
 		return false, "", err
 	}
-	found := ours.K
-	none, errNone := anyMet(0)
-	all, errAll := anyMet(ours.N)
-	met, errMet := anyMet(found)
+	ourCount := ours.K
+	zeroCompatible, errZero := compatibleWith(0)
+	allCompatible, errAll := compatibleWith(ours.N)
+	compatible, errOurs := compatibleWith(ourCount)
 	switch {
-	case none && all:
-		few = fmt.Sprintf("no result of %d games would have been incompatible with %d of theirs", ours.N, counts[0].N)
+	case zeroCompatible && allCompatible:
+		weakness = fmt.Sprintf("no result of %d games would have been incompatible with %d of theirs", ours.N, counts[0].N)
 	case i.Hi-i.Lo > widestShare:
-		few = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
+		weakness = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
 	}
-	return met, few, cmp.Or(errNone, errAll, errMet)
+	return compatible, weakness, cmp.Or(errZero, errAll, errOurs)
 }
 
-// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes,
-// and for a percentage, or a share such as 0.138, all that round to it. If none does, it is the nearest, and the remark says so.
+// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes, and
+// for a percentage or a share such as 0.138 all counts that round to it. If no count does, it returns the nearest and a remark.
 func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark string, err error) {
 	if k, m, ok := strings.Cut(text, "/"); ok {
 		b := stats.Bernoulli{}
@@ -338,7 +338,8 @@ func (p *Published) Share() (share float64, ok bool) {
 	return b[0].Mean(), true
 }
 
-// printed reads a number such as "72.34 %", "about 8 %" or "7065.2", without making a percentage a share, and half a unit of its last digit.
+// printed parses a number such as "72.34 %", "about 8 %" or "7065.2". It returns its value, without dividing a percentage by 100, and half a unit
+// of its last digit.
 func printed(text string) (value, half float64, err error) {
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "about "), "%"))
 	scale := 1.0
@@ -354,8 +355,7 @@ func printed(text string) (value, half float64, err error) {
 	return value * scale, 0.5 * math.Pow10(-len(decimals)) * scale, nil
 }
 
-// judgeMean compares means, of which only the printed one is known of the published games: Student's test with our standard deviation for
-// both, which is nominal.
+// judgeMean compares means by Student's test. The document prints no standard deviation, so the test uses ours for both and is nominal.
 func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float64) error {
 	value, half, err := printed(p.Text)
 	if err != nil {
@@ -363,7 +363,7 @@ func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float6
 	}
 	j.Value = ours.Mean()
 	if ours.N < 2 || j.Theirs < 1 {
-		j.enough("there is no standard deviation")
+		j.setCompatible("there is no standard deviation")
 		return nil
 	}
 	if j.Interval, err = stats.RewardInterval(ours, nil, confidence, false); err != nil {
@@ -373,30 +373,30 @@ func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float6
 	if err != nil {
 		return err
 	}
-	both := math.Sqrt(1 + float64(ours.N)/float64(j.Theirs))
-	if sd := math.Sqrt(ours.Variance()/float64(ours.N)) * both; sd > 0 {
+	scale := math.Sqrt(1 + float64(ours.N)/float64(j.Theirs))
+	if sd := math.Sqrt(ours.Variance()/float64(ours.N)) * scale; sd > 0 {
 		j.Deviation = (value - j.Value) / sd
 	}
 	j.Method, j.Verdict = "Student t, nominal", Incompatible
-	if math.Abs(value-j.Value) > half+(test.Hi-test.Lo)/2*both {
+	if math.Abs(value-j.Value) > half+(test.Hi-test.Lo)/2*scale {
 		return nil
 	}
-	known, err := stats.RewardInterval(ours, nil, stats.DefaultConfidence, false)
+	defaultInterval, err := stats.RewardInterval(ours, nil, stats.DefaultConfidence, false)
 	if err != nil {
 		return err
 	}
-	few := ""
-	if known.Hi-known.Lo > widestMean*math.Abs(j.Value) {
-		few = fmt.Sprintf("the 99 %% interval is wider than %g %% of the value", 100*widestMean)
+	weakness := ""
+	if defaultInterval.Hi-defaultInterval.Lo > widestMean*math.Abs(j.Value) {
+		weakness = fmt.Sprintf("the 99 %% interval is wider than %g %% of the value", 100*widestMean)
 	}
-	j.enough(few)
+	j.setCompatible(weakness)
 	return nil
 }
 
-// judgeBest asks whether the best of their games can be as good as it was: how many of ours are better than it is known to be distributed
-// like the number of games before the first of theirs when all are put in order at random. That gives limits for the best of theirs that are
-// some of our results.
-func (s *sample) judgeBest(j *Judgement, p *Published, ours []float64) error {
+// judgeBest tests whether their best result can come from the same game as our results. If all games are ordered at random, the number of our
+// games before their first one has a known distribution. The same holds for the number of our games that beat their best. Its quantiles
+// select two of our results as limits for their best.
+func (s *gameSample) judgeBest(j *Judgement, p *Published, ours []float64) error {
 	best, half, err := printed(p.Text)
 	if err != nil {
 		return err
@@ -404,15 +404,15 @@ func (s *sample) judgeBest(j *Judgement, p *Published, ours []float64) error {
 	sorted := slices.Sorted(slices.Values(ours))
 	slices.Reverse(sorted)
 	n, alpha := int64(len(sorted)), stats.Alpha(stats.CompareConfidence)
-	median := firstBetter(n, j.Theirs, 0.5)
+	median := rankLimit(n, j.Theirs, 0.5)
 	j.Value, j.Predicted, j.Method = sorted[min(median, n)-1], true, "exact rank test"
 	j.Interval = stats.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: stats.CompareConfidence}
-	low := firstBetter(n, j.Theirs, alpha/2)
+	low := rankLimit(n, j.Theirs, alpha/2)
 	if low <= n {
 		j.Interval.Lo = sorted[low-1]
 	}
-	// The last result that the best of theirs is above with probability alpha/2 at most.
-	high := firstBetter(n, j.Theirs, 1-alpha/2) - 1
+	// sorted[high-1] is the last of our results that their best exceeds with probability at most alpha/2.
+	high := rankLimit(n, j.Theirs, 1-alpha/2) - 1
 	if high >= 1 {
 		j.Interval.Hi = sorted[high-1]
 	}
@@ -420,30 +420,30 @@ func (s *sample) judgeBest(j *Judgement, p *Published, ours []float64) error {
 		j.Verdict = Incompatible
 		return nil
 	}
-	few := ""
+	weakness := ""
 	switch {
 	case low > n && high < 1:
-		few = fmt.Sprintf("no best would have been incompatible with %d games of ours", n)
+		weakness = fmt.Sprintf("no best would have been incompatible with %d games of ours", n)
 	case n < min(j.Theirs, enoughBests):
-		few = fmt.Sprintf("%d of ours beside the best of %d", n, j.Theirs)
+		weakness = fmt.Sprintf("%d of ours beside the best of %d", n, j.Theirs)
 	}
-	j.enough(few)
+	j.setCompatible(weakness)
 	return nil
 }
 
-// firstBetter returns the least k for which k of n games are better than the best of m others with probability p at most, all being alike;
-// n+1 when there is none.
-func firstBetter(n, m int64, p float64) int64 {
-	k, at := int64(0), 1.0
-	for at > p && k <= n {
-		at *= float64(n-k) / float64(n+m-k)
+// rankLimit returns the smallest k such that, with probability at most p, at least k of n games beat the best of m others from the same
+// distribution. It returns n+1 if there is no such k.
+func rankLimit(n, m int64, p float64) int64 {
+	k, probability := int64(0), 1.0
+	for probability > p && k <= n {
+		probability *= float64(n-k) / float64(n+m-k)
 		k++
 	}
 	return k
 }
 
-// judgeValue asks whether a printed probability of winning, which is no estimate, can be that of the games we played.
-func (s *sample) judgeValue(j *Judgement, p *Published, confidence float64) error {
+// judgeValue tests whether a computed probability of winning can be the one of the games that we played.
+func (s *gameSample) judgeValue(j *Judgement, p *Published, confidence float64) error {
 	value, half, err := printedShare(p.Text)
 	if err != nil {
 		return err
@@ -460,15 +460,15 @@ func (s *sample) judgeValue(j *Judgement, p *Published, confidence float64) erro
 	if test.Lo > value+half || value-half > test.Hi {
 		return nil
 	}
-	few := ""
+	weakness := ""
 	if test.Hi-test.Lo > widestShare {
-		few = fmt.Sprintf("the 99.9 %% interval is wider than %g", widestShare)
+		weakness = fmt.Sprintf("the 99.9 %% interval is wider than %g", widestShare)
 	}
-	j.enough(few)
+	j.setCompatible(weakness)
 	return nil
 }
 
-// printedShare reads a probability, perhaps written as a percentage.
+// printedShare parses a probability, written as a number or as a percentage, and half a unit of its last digit.
 func printedShare(text string) (value, half float64, err error) {
 	value, half, err = printed(text)
 	if strings.HasSuffix(text, "%") {
@@ -477,14 +477,14 @@ func printedShare(text string) (value, half float64, err error) {
 	return value, half, err
 }
 
-// Optimum is what the exact solution of a match says.
+// Optimum is the exact solution of a match.
 type Optimum struct {
 	Value float64 // probability of winning from a random start
-	// States and Transitions are those of Census, ClassCount that of Classes; 0 when they were not counted.
+	// States and Transitions are counted by Census, ClassCount by Classes; 0: not counted.
 	States, Transitions, ClassCount int64
 }
 
-// judge compares a published number with the exact one: they agree when ours rounds to it.
+// judge compares a published number with the exact one. They are compatible if the exact one rounds to the published one.
 func (o Optimum) judge(p *Published) (Judgement, error) {
 	j := Judgement{Value: o.Value, Method: "rounds to it"}
 	value, half, err := printedShare(p.Text)

@@ -7,7 +7,7 @@ import (
 )
 
 // fullBoard is the match of the documents: 4x4, a win at 2048 is counted, and the game goes on.
-func fullBoard() Match { return Match{Shape: game.Shape{Rows: 4, Cols: 4}, Goal: 11, On: true} }
+func fullBoard() Match { return Match{Shape: game.Shape{Rows: 4, Cols: 4}, Goal: 11, PlayOn: true} }
 
 const (
 	// oneRunGames is how many games are played beside a single published one: with fewer, none could have been incompatible.

@@ -89,7 +89,7 @@ func TestFirstBetter(t *testing.T) {
 						break
 					}
 				}
-				if got := firstBetter(int64(n), int64(m), p); got != int64(want) {
+				if got := rankLimit(int64(n), int64(m), p); got != int64(want) {
 					t.Errorf("%d games beside %d, %v: %d, want %d", n, m, p, got, want)
 				}
 			}
@@ -98,11 +98,11 @@ func TestFirstBetter(t *testing.T) {
 }
 
 // sampleOf is n games with those scores in turn.
-func sampleOf(n int, scores ...int64) *sample {
-	s := &sample{}
+func sampleOf(n int, scores ...int64) *gameSample {
+	s := &gameSample{}
 	for i := range n {
 		score := scores[i%len(scores)]
-		s.add(Game{Index: int64(i), Score: score, Moves: 10, Max: bits.Len64(uint64(score)), Won: score >= 1024, WinMoves: 5 * bit(score >= 1024), Time: 1e6})
+		s.addGame(Game{Index: int64(i), Score: score, Moves: 10, Max: bits.Len64(uint64(score)), Won: score >= 1024, WinMoves: 5 * bit(score >= 1024), Time: 1e6})
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func TestJudge(t *testing.T) {
 	for _, test := range []struct {
 		row   *PublishedRow
 		p     Published
-		s     *sample
+		s     *gameSample
 		value float64
 		want  Verdict
 	}{
@@ -157,7 +157,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s %s: verdict %d, but it says %q", test.p.Measure, test.p.Text, j.Verdict, j.Remark)
 		}
 	}
-	none, err := (&sample{}).judge(row, &Published{Measure: WinShare, Text: "50 %"}, 0.99)
+	none, err := (&gameSample{}).judge(row, &Published{Measure: WinShare, Text: "50 %"}, 0.99)
 	if err != nil || none.Verdict != TooFew {
 		t.Errorf("no games: %+v, %v", none, err)
 	}
@@ -293,11 +293,11 @@ func TestRepeat(t *testing.T) {
 func TestBudgetIsDivided(t *testing.T) {
 	m := square(2, 4, false, 0)
 	rows := []PublishedRow{{Strategy: "random", Match: m}, {Strategy: "random", Match: m}, {Match: m}, {Strategy: "opposite", Match: m}}
-	r := repetition{deadline: time.Now().Add(time.Hour), left: rows}
+	r := repetition{deadline: time.Now().Add(time.Hour), remaining: rows}
 	if part := r.rowTime(); part > 30*time.Minute || part < 29*time.Minute {
 		t.Errorf("%v of an hour for each of two rows", part)
 	}
-	r.left = rows[3:]
+	r.remaining = rows[3:]
 	if part := r.rowTime(); part < 59*time.Minute {
 		t.Errorf("%v of an hour for the last row", part)
 	}

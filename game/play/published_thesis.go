@@ -31,7 +31,7 @@ func Thesis() Document {
 // ThesisRow returns a cell of Table 3.6 as a row.
 func ThesisRow(p modelgen.Published) PublishedRow {
 	m := fullBoard()
-	m.Goal, m.On = bits.TrailingZeros(uint(p.Max)), false
+	m.Goal, m.PlayOn = bits.TrailingZeros(uint(p.Max)), false
 	v := Published{Measure: LossShare, Tile: p.Max, Text: strconv.FormatFloat(p.Loss, 'f', 3, 64)}
 	if !p.Reproducible {
 		v.Note = "this column of Table 3.6 does not follow from the rules of the game, but from a model with two wrong updates: see docs/thesis.md"
@@ -55,7 +55,7 @@ func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence
 		return j, nil
 	case v.Samples > 0 && v.Value.Kind == result.Number && v.Doubt == "":
 		ours := stats.Bernoulli{N: v.Samples, K: int64(math.Round(v.Value.Num * float64(v.Samples)))}
-		s := sample{sequential: sequential, level: level}
+		s := gameSample{sequential: sequential, testConfidence: level}
 		return j, s.judgeShare(&j, ours, p, confidence)
 	}
 	share, ok := p.Share()

@@ -54,7 +54,7 @@ func TestPublishedMatch(t *testing.T) {
 	}{
 		{Match{Shape: board, Goal: 11, Published: true}, "pref:left,up,down,right", ""},
 		{Match{Shape: board, Goal: 11, Published: true}, "expectimax", "strategy \"expectimax\" with published updates: "},
-		{Match{Shape: board, Goal: 11, On: true, Published: true}, "random", "want it to stop at its goal"},
+		{Match{Shape: board, Goal: 11, PlayOn: true, Published: true}, "random", "want it to stop at its goal"},
 		{Match{Shape: game.Shape{Rows: 3, Cols: 3}, Goal: 5, Published: true}, "random", "board is 3x3, want lines of four cells"},
 	} {
 		_, err := tc.m.Parse(tc.spec)

@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 )
 
-// The purposes of the streams of a game. Changing them, or how streams are made, changes every game.
+// The purposes of the two random streams of a game. A change of these names, or of seek, changes every game.
 const (
 	spawnStream  = "spawns"
 	playerStream = "player"
 )
 
-// source is a stream of random numbers that can be set to any game.
+// source is a random stream that can be set to the start of any game.
 type source struct {
 	pcg rand.PCG
 	rng *rand.Rand
@@ -24,7 +24,7 @@ func newSource() *source {
 	return s
 }
 
-// seek goes to the start of the stream of a game. Streams of different seeds, games or purposes have nothing to do with each other.
+// seek sets the source to the start of a game's stream. Streams with different seeds, indices or purposes are independent.
 func (s *source) seek(seed uint64, index int64, purpose string) {
 	var key [32]byte
 	binary.BigEndian.PutUint64(key[:], seed)

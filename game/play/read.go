@@ -11,7 +11,7 @@ import (
 	"tilecheck/game"
 )
 
-// ReadError is what is wrong with a record.
+// ReadError is an error in a record, with its position.
 type ReadError struct {
 	File      string
 	Line, Col int // from 1; Col counts bytes
@@ -21,23 +21,23 @@ type ReadError struct {
 // Error returns "file:line:col: message".
 func (e *ReadError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
 
-// RecordHeader is what a record says about all of its games.
+// RecordHeader is the header of a record, which holds for all of its games.
 type RecordHeader struct {
 	Strategy string
 	Match    Match
 	Seeded   bool // the tiles come from Match.Seed
 }
 
-// ReadRecord reads the record in r, which messages call file, and gives the games to each in the order of the file. Every game was checked:
-// each move is legal, each new tile is in an empty cell and, when there is a seed, the one that the seed gives, the game is over at the
-// end, and the result is what the moves come to. The error is a *ReadError, or that of r or each.
+// ReadRecord reads a record from r and calls each with the games in the order of the file. Messages call the record file. ReadRecord checks
+// every game: each move is legal; each new tile is in an empty cell and, if the record has a seed, follows from it; the game is over at its
+// end; and the recorded result is the result of the moves. The error is a *ReadError, an error of r, or an error of each.
 func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeader, error) {
 	p := recordReader{r: bufio.NewReader(r), file: file}
 	h, err := p.header()
 	if err != nil {
 		return h, err
 	}
-	rules, err := game.New(h.Match.Shape) // its tables take far longer than a game
+	rules, err := game.New(h.Match.Shape) // made once: building the tables takes far longer than one game
 	if err != nil {
 		return h, err
 	}
@@ -56,25 +56,25 @@ func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeade
 	}
 }
 
-// word is a word of a line and its column.
-type word struct {
+// token is a word of a line with its column.
+type token struct {
 	text string
 	col  int
 }
 
-// recordReader reads lines of words.
+// recordReader reads a record line by line and splits lines into tokens.
 type recordReader struct {
 	r    *bufio.Reader
 	file string
 	line int
-	text string // the line
+	text string // the current line
 }
 
 // maxLine is longer than any line that a Recorder writes.
 const maxLine = 1 << 20
 
-// next returns the words of the next line that has any; the error is io.EOF at the end.
-func (p *recordReader) next() ([]word, error) {
+// next returns the tokens of the next line that is neither blank nor a comment. The error is io.EOF at the end.
+func (p *recordReader) next() ([]token, error) {
 	for {
 		text, err := p.readLine()
 		if err != nil {
@@ -82,13 +82,13 @@ func (p *recordReader) next() ([]word, error) {
 		}
 		p.line++
 		p.text = text
-		if w := words(text); len(w) > 0 && !strings.HasPrefix(w[0].text, "#") {
+		if w := tokens(text); len(w) > 0 && !strings.HasPrefix(w[0].text, "#") {
 			return w, nil
 		}
 	}
 }
 
-// readLine returns the next line without its end.
+// readLine returns the next line without its line end.
 func (p *recordReader) readLine() (string, error) {
 	var b strings.Builder
 	for {
@@ -97,7 +97,7 @@ func (p *recordReader) readLine() (string, error) {
 		switch {
 		case b.Len() > maxLine:
 			p.line++
-			return "", p.fail(1, "the line is longer than %d bytes", maxLine)
+			return "", p.errorAt(1, "the line is longer than %d bytes", maxLine)
 		case err == nil || err == io.EOF && b.Len() > 0:
 			return strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r"), nil
 		case err != bufio.ErrBufferFull:
@@ -106,8 +106,8 @@ func (p *recordReader) readLine() (string, error) {
 	}
 }
 
-func words(line string) []word {
-	var out []word
+func tokens(line string) []token {
+	var out []token
 	for i := 0; i < len(line); {
 		if line[i] == ' ' || line[i] == '\t' {
 			i++
@@ -117,30 +117,30 @@ func words(line string) []word {
 		if n < 0 {
 			n = len(line) - i
 		}
-		out = append(out, word{line[i : i+n], i + 1})
+		out = append(out, token{line[i : i+n], i + 1})
 		i += n
 	}
 	return out
 }
 
-func (p *recordReader) fail(col int, format string, args ...any) error {
+func (p *recordReader) errorAt(col int, format string, args ...any) error {
 	return &ReadError{p.file, p.line, col, fmt.Sprintf(format, args...)}
 }
 
-// ended is the error for a file that stops in the middle.
-func (p *recordReader) ended(err error, want string) error {
+// unexpectedEnd returns the error for a file that ends where want should follow; err is the read error.
+func (p *recordReader) unexpectedEnd(err error, want string) error {
 	if err != io.EOF {
 		return err
 	}
-	return p.fail(len(p.text)+1, "the file ends here, want %s", want)
+	return p.errorAt(len(p.text)+1, "the file ends here, want %s", want)
 }
 
-// header reads the lines before the first game.
+// header reads the header, the lines before the first game.
 func (p *recordReader) header() (h RecordHeader, err error) {
 	text, err := p.readLine()
 	p.line, p.text = 1, text
 	if err == io.EOF || err == nil && text != recordFormat {
-		return h, p.fail(1, "found %.40q, want %q", text, recordFormat)
+		return h, p.errorAt(1, "found %.40q, want %q", text, recordFormat)
 	}
 	if err != nil {
 		return h, err
@@ -148,23 +148,23 @@ func (p *recordReader) header() (h RecordHeader, err error) {
 	for _, key := range []string{"strategy", "board", "max", "win", "seed"} {
 		w, err := p.next()
 		if err != nil {
-			return h, p.ended(err, key)
+			return h, p.unexpectedEnd(err, key)
 		}
 		if w[0].text != key || len(w) < 2 {
-			return h, p.fail(w[0].col, "found %q, want %s and its value", p.text, key)
+			return h, p.errorAt(w[0].col, "found %q, want %s and its value", p.text, key)
 		}
-		if err := h.set(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
-			return h, p.fail(w[1].col, "%v", err)
+		if err := h.setField(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
+			return h, p.errorAt(w[1].col, "%v", err)
 		}
 	}
 	if err := h.Match.Validate(); err != nil {
-		return h, p.fail(1, "%v", err)
+		return h, p.errorAt(1, "%v", err)
 	}
 	return h, nil
 }
 
-// set takes a line of the header.
-func (h *RecordHeader) set(key, value string) (err error) {
+// setField sets one field of the header.
+func (h *RecordHeader) setField(key, value string) (err error) {
 	switch key {
 	case "strategy":
 		h.Strategy = value
@@ -178,8 +178,8 @@ func (h *RecordHeader) set(key, value string) (err error) {
 			h.Match.Goal, err = exponent(value)
 		}
 	case "win":
-		h.Match.On = value == "play on"
-		if !h.Match.On && value != "stop" {
+		h.Match.PlayOn = value == "play on"
+		if !h.Match.PlayOn && value != "stop" {
 			return fmt.Errorf("found %q, want stop or play on", value)
 		}
 	case "seed":
@@ -192,7 +192,7 @@ func (h *RecordHeader) set(key, value string) (err error) {
 	return err
 }
 
-// exponent reads the value of a tile.
+// exponent parses the value of a tile and returns its exponent.
 func exponent(value string) (int, error) {
 	for exp := 1; exp <= game.MaxExponent; exp++ {
 		if strconv.Itoa(game.Value(exp)) == value {
@@ -202,20 +202,20 @@ func exponent(value string) (int, error) {
 	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxExponent))
 }
 
-// game reads and checks one game; the error is io.EOF when there is none. The source may be left anywhere.
+// game reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
 func (p *recordReader) game(h RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
 	w, err := p.next()
 	if err != nil {
 		return nil, err
 	}
 	if w[0].text != "game" || len(w) != 2 {
-		return nil, p.fail(w[0].col, "found %q, want game and its number", p.text)
+		return nil, p.errorAt(w[0].col, "found %q, want game and its number", p.text)
 	}
 	index, err := strconv.ParseInt(w[1].text, 10, 64)
 	if err != nil || index < 0 {
-		return nil, p.fail(w[1].col, "found %q, want the number of the game", w[1].text)
+		return nil, p.errorAt(w[1].col, "found %q, want the number of the game", w[1].text)
 	}
-	c := checker{p: p, replay: replay{match: h.Match, rules: rules}, played: &Played{Transcript: &Transcript{}}}
+	c := gameChecker{reader: p, replay: replay{match: h.Match, rules: rules}, played: &Played{Transcript: &Transcript{}}}
 	if h.Seeded {
 		c.spawns = spawns
 		c.spawns.seek(h.Match.Seed, index, spawnStream)
@@ -231,54 +231,54 @@ func (p *recordReader) game(h RecordHeader, rules *game.Rules, spawns *source) (
 	return c.played, nil
 }
 
-// checker goes through the moves of a game as they are read.
-type checker struct {
-	p      *recordReader
+// gameChecker checks the moves of a game while they are read.
+type gameChecker struct {
+	reader *recordReader
 	replay replay
-	spawns *source // nil when the tiles come from nowhere
+	spawns *source // nil if the record has no seed
 	played *Played
 }
 
-// start reads the tiles at the start.
-func (c *checker) start() error {
-	w, err := c.p.next()
+// start reads and checks the tiles of the start.
+func (c *gameChecker) start() error {
+	w, err := c.reader.next()
 	if err != nil {
-		return c.p.ended(err, "start and two tiles")
+		return c.reader.unexpectedEnd(err, "start and two tiles")
 	}
 	if w[0].text != "start" {
-		return c.p.fail(w[0].col, "found %q, want start and two tiles", w[0].text)
+		return c.reader.errorAt(w[0].col, "found %q, want start and two tiles", w[0].text)
 	}
 	var b game.Board
 	for _, tile := range w[1:] {
 		cell, value, _ := strings.Cut(tile.text, ":")
 		n, err := strconv.ParseUint(cell, 10, 8)
 		if err != nil || n >= game.MaxCells {
-			return c.p.fail(tile.col, "found %q, want the number of a cell, a colon and 2 or 4", tile.text)
+			return c.reader.errorAt(tile.col, "found %q, want the number of a cell, a colon and 2 or 4", tile.text)
 		}
 		exp, err := exponent(value)
 		if err != nil {
-			return c.p.fail(tile.col, "%v", err)
+			return c.reader.errorAt(tile.col, "%v", err)
 		}
 		b = b.With(int(n), exp)
 	}
 	if err := c.replay.start(b); err != nil {
-		return c.p.fail(w[0].col, "%v", err)
+		return c.reader.errorAt(w[0].col, "%v", err)
 	}
 	if c.spawns != nil {
 		if want := c.replay.rules.Start(c.spawns.rng); want != b {
-			return c.p.fail(w[0].col, "the board is not the one that the seed gives, %v", want)
+			return c.reader.errorAt(w[0].col, "the board is not the one that the seed gives, %v", want)
 		}
 	}
 	c.played.Transcript.Start = b
 	return nil
 }
 
-// moves reads the moves and the result.
-func (c *checker) moves() error {
+// moves reads and checks the moves and the result.
+func (c *gameChecker) moves() error {
 	for {
-		w, err := c.p.next()
+		w, err := c.reader.next()
 		if err != nil {
-			return c.p.ended(err, "a move or end")
+			return c.reader.unexpectedEnd(err, "a move or end")
 		}
 		if w[0].text == "end" {
 			return c.end(w)
@@ -291,7 +291,7 @@ func (c *checker) moves() error {
 	}
 }
 
-func (c *checker) move(w word) error {
+func (c *gameChecker) move(w token) error {
 	s, err := parseStep(w.text)
 	if err == nil {
 		err = c.replay.step(s)
@@ -303,25 +303,25 @@ func (c *checker) move(w word) error {
 		}
 	}
 	if err != nil {
-		return c.p.fail(w.col, "%v", err)
+		return c.reader.errorAt(w.col, "%v", err)
 	}
 	c.played.Transcript.Steps = append(c.played.Transcript.Steps, s)
 	return nil
 }
 
-// end compares the result with what the moves came to.
-func (c *checker) end(w []word) error {
+// end compares the recorded result with the result of the moves.
+func (c *gameChecker) end(w []token) error {
 	if err := c.replay.end(); err != nil {
-		return c.p.fail(w[0].col, "%v", err)
+		return c.reader.errorAt(w[0].col, "%v", err)
 	}
-	want := words(endLine(c.replay.game))
+	want := tokens(endLine(c.replay.game))
 	for i, x := range w {
 		if i >= len(want) || x.text != want[i].text {
-			return c.p.fail(x.col, "found %q, but the moves come to %q", x.text, endLine(c.replay.game))
+			return c.reader.errorAt(x.col, "found %q, but the moves come to %q", x.text, endLine(c.replay.game))
 		}
 	}
 	if len(w) != len(want) {
-		return c.p.fail(len(c.p.text)+1, "the line ends here, but the moves come to %q", endLine(c.replay.game))
+		return c.reader.errorAt(len(c.reader.text)+1, "the line ends here, but the moves come to %q", endLine(c.replay.game))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"tilecheck/game"
 )
 
-// A record is text. Its header is
+// recordFormat is the first line of a record, which is a text. The header is
 //
 //	tilecheck record 1
 //	strategy pref:left,up,down,right
@@ -19,27 +19,27 @@ import (
 //	win play on         or stop
 //	seed 1              or none, when the tiles do not come from a seed
 //
-// and every game is
+// Then follow the games:
 //
 //	game 0
 //	start 5:2 9:4       the cells, row-major from 0, and values of the tiles
-//	L3 U12+ R0 ...      moves: L, R, U or D, the cell of the new tile, + when that is a 4; nothing when there is none
+//	L3 U12+ R0 ...      moves: L, R, U or D, the cell of the new tile, and + if it is a 4; a move without a new tile has only the letter
 //	end score 2548 moves 247 tiles 249 largest 256 won -
 //
-// where won is followed by the number of moves to the win, - when there was none, and perhaps by overflow (see [Game.Overflow]).
-// Blank lines and lines that begin with # are skipped.
+// "won" is followed by the number of moves to the win, or - without a win, and then by "overflow" if the game has [Game.Overflow].
+// Readers skip blank lines and lines that begin with #.
 const recordFormat = "tilecheck record 1"
 
-// movesPerLine keeps lines short enough to look at.
+// movesPerLine is the number of moves in a line of a record.
 const movesPerLine = 24
 
-// dirLetters are the names of the directions in a record, by their value.
+// dirLetters has the letter of each direction in a record, indexed by game.Dir.
 const dirLetters = "LRUD"
 
-// Recorder writes a record.
+// Recorder writes games to a record.
 type Recorder struct{ w *bufio.Writer }
 
-// NewRecorder writes the header of a record of games of a match.
+// NewRecorder returns a Recorder for games of m after writing the header to w.
 func NewRecorder(w io.Writer, m Match, strategy string) (*Recorder, error) {
 	goal, end := matchWords(m)
 	r := &Recorder{bufio.NewWriter(w)}
@@ -47,14 +47,14 @@ func NewRecorder(w io.Writer, m Match, strategy string) (*Recorder, error) {
 	return r, err
 }
 
-// matchWords are goal and end of a match in the headers of files.
+// matchWords returns the words for the goal and the end of a match in the headers of records and state files.
 func matchWords(m Match) (goal, end string) {
 	goal, end = "none", "stop"
 	if m.Goal > 0 {
 		goal = strconv.Itoa(game.Value(m.Goal))
 	}
 	switch {
-	case m.On:
+	case m.PlayOn:
 		end = "play on"
 	case m.Published:
 		end = "stop, published updates"
@@ -62,7 +62,7 @@ func matchWords(m Match) (goal, end string) {
 	return goal, end
 }
 
-// Write adds a game, which must have a Transcript, and flushes.
+// Write appends a game, which must have a Transcript, and flushes.
 func (r *Recorder) Write(p *Played) error {
 	fmt.Fprintf(r.w, "\ngame %d\nstart", p.Index)
 	for i := range game.MaxCells {
@@ -79,7 +79,7 @@ func (r *Recorder) Write(p *Played) error {
 		r.w.WriteString(stepText(s))
 	}
 	fmt.Fprintf(r.w, "\n%s\n", endLine(p.Game))
-	return r.w.Flush() // with the first error of them all
+	return r.w.Flush() // returns the first error of all writes
 }
 
 func stepText(s Step) string {
@@ -93,7 +93,7 @@ func stepText(s Step) string {
 	return text
 }
 
-// endLine says what a game came to.
+// endLine returns the line with the result of a game.
 func endLine(g Game) string {
 	won := "-"
 	if g.Won {
@@ -106,7 +106,7 @@ func endLine(g Game) string {
 	return line
 }
 
-// parseStep reads a move as stepText writes it.
+// parseStep parses a move in the format of stepText.
 func parseStep(text string) (Step, error) {
 	i := strings.IndexByte(dirLetters, text[0])
 	if i < 0 {

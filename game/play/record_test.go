@@ -35,7 +35,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		square(4, 11, true, 3),
 		square(4, 6, false, 1<<64-1),
 		square(2, 2, false, 0),
-		{Shape: game.Shape{Rows: 1, Cols: 3}, On: true, Seed: 4},
+		{Shape: game.Shape{Rows: 1, Cols: 3}, PlayOn: true, Seed: 4},
 	} {
 		opt := Options{Match: m, Strategy: parse(t, m, "random"), Games: 25}
 		want, text := record(t, opt)

@@ -17,49 +17,49 @@ import (
 // RepeatOptions say how to repeat the tables of a document.
 type RepeatOptions struct {
 	Rows []PublishedRow
-	// Games, when positive, is the most games that a row plays; otherwise it plays as many as the document did.
+	// Games, if positive, limits the number of games of each row; otherwise a row plays as many as the document did.
 	Games int64
-	Time  time.Duration // of each row that is played or sampled; 0 is no limit
-	// Budget, when positive, is the time of all rows together. A row that plays gets an even part of what is left, so that the time that quick
-	// rows leave goes to those after them. A row that solves may take all that is left.
+	Time  time.Duration // limit for each row that plays or samples; 0: no limit
+	// Budget, if positive, limits the time of all rows together. A row that plays or samples gets an equal part of the remaining time, so later
+	// rows can use the time that quick rows saved. A row that solves may use all of the remaining time.
 	Budget     time.Duration
 	Workers    int
 	Seed       uint64
 	Confidence float64 // of our intervals
-	// State is a directory for the finished games, a file for each strategy; empty is none.
+	// State is a directory with one file of finished games for each strategy; empty: games are not kept.
 	State, Version string
-	// Solve computes the value of a match with optimal play. When nil, numbers of optimal play are not compared.
+	// Solve computes the value of a match under optimal play. If nil, such numbers are not compared.
 	Solve func(ctx context.Context, m Match) (value float64, err error)
-	// Sample asks the model of a row, whose Model is set, for what was published, with so many paths; its verdict is not to be of a sequential
-	// test.
+	// Sample samples that many paths of the model of a row with Model set. Its verdict must not come from a sequential test.
 	Sample   func(ctx context.Context, row *PublishedRow, paths int64) (result.Verdict, error)
 	Progress func(row string, p progress.Progress)
 }
 
-// RowResult is a row beside ours.
+// RowResult is a published row with our results.
 type RowResult struct {
 	Row        *PublishedRow
-	Strategy   string      // canonical; empty when nothing was played
+	Strategy   string      // canonical; empty if no games were played
 	Judgements []Judgement // of Row.Values
 	Games      int64
 	End        End
 	Warnings   []string
 }
 
-// Repeat plays, or solves, every row. Rows of the same strategy on the same match share their games. When the context ends, the rows so
-// far are returned, the last perhaps with fewer games.
+// Repeat plays, samples or solves every row. Rows with the same strategy and match share their games. When ctx ends, Repeat returns the rows
+// that are finished; the last may have fewer games.
 //
-// Rows that time cut short have intervals for any number of games; their tests of means and of best scores take the number as given.
+// If the time ended a row early, its intervals of shares hold for any number of games. Its tests of means and of best scores assume that the
+// number of games was fixed.
 func Repeat(ctx context.Context, opt RepeatOptions) ([]RowResult, error) {
-	run := repetition{RepeatOptions: opt, played: make(map[string]*playedRow)}
+	run := repetition{RepeatOptions: opt, played: make(map[string]*rowGames)}
 	if opt.Budget > 0 {
 		run.deadline = time.Now().Add(opt.Budget)
 	}
 	var results []RowResult
 	for i := range opt.Rows {
 		row := &opt.Rows[i]
-		run.left = opt.Rows[i:]
-		r, err := run.row(ctx, row)
+		run.remaining = opt.Rows[i:]
+		r, err := run.repeatRow(ctx, row)
 		if ctx.Err() != nil && (err != nil || r.Games == 0) {
 			break
 		}
@@ -71,15 +71,15 @@ func Repeat(ctx context.Context, opt RepeatOptions) ([]RowResult, error) {
 	return results, nil
 }
 
-// repetition is the state of one Repeat.
+// repetition is the state of one call of Repeat.
 type repetition struct {
 	RepeatOptions
-	deadline time.Time             // of the budget; zero is none
-	left     []PublishedRow        // this row and those after it
-	played   map[string]*playedRow // by header
+	deadline  time.Time            // end of the budget; zero: no limit
+	remaining []PublishedRow       // the current row and the rows after it
+	played    map[string]*rowGames // the games played so far, by header of strategy and match
 }
 
-// limited ends a context with the budget.
+// limited returns a context that ends at the deadline.
 func (p *repetition) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.deadline.IsZero() {
 		return context.WithCancel(ctx)
@@ -87,22 +87,22 @@ func (p *repetition) limited(ctx context.Context) (context.Context, context.Canc
 	return context.WithDeadline(ctx, p.deadline)
 }
 
-// late turns the error of something that the budget ended into none.
-func late(ctx, limited context.Context, err error) (bool, error) {
+// budgetEnded reports whether err is due to the end of the budget, that is of limited but not of ctx. Otherwise it returns err.
+func budgetEnded(ctx, limited context.Context, err error) (bool, error) {
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, err
 }
 
-// rowTime is how long the next row may play; 0 is without limit.
+// rowTime returns how long the next row may play or sample; 0: no limit.
 func (p *repetition) rowTime() time.Duration {
 	if p.deadline.IsZero() {
 		return p.Time
 	}
-	rows := make(map[string]bool) // of the same games count once
-	for i := range p.left {
-		if row := &p.left[i]; row.Strategy != "" {
+	rows := make(map[string]bool) // rows with the same games count once
+	for i := range p.remaining {
+		if row := &p.remaining[i]; row.Strategy != "" {
 			rows[header(row.Match, row.Strategy, "")] = true
 		}
 	}
@@ -113,23 +113,23 @@ func (p *repetition) rowTime() time.Duration {
 	return part
 }
 
-// playedRow is the games of one strategy.
-type playedRow struct {
-	sample
+// rowGames holds the games of one strategy.
+type rowGames struct {
+	gameSample
 	strategy string
 	end      End
 	warnings []string
 }
 
-func (p *repetition) row(ctx context.Context, row *PublishedRow) (RowResult, error) {
+func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResult, error) {
 	r := RowResult{Row: row}
 	switch {
 	case row.Strategy == "":
 		return r, p.solve(ctx, &r)
 	case row.Model:
-		return r, p.sample(ctx, &r)
+		return r, p.sampleModel(ctx, &r)
 	}
-	games, err := p.games(ctx, row)
+	games, err := p.gamesOfRow(ctx, row)
 	if err != nil {
 		return r, err
 	}
@@ -144,28 +144,28 @@ func (p *repetition) row(ctx context.Context, row *PublishedRow) (RowResult, err
 	return r, nil
 }
 
-// games returns the games of a row, which are played unless another row has played enough of them.
-func (p *repetition) games(ctx context.Context, row *PublishedRow) (*playedRow, error) {
+// gamesOfRow returns the games of a row. It plays them unless another row has already played enough of the same games.
+func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGames, error) {
 	m := row.Match
 	m.Seed = p.Seed
 	s, err := m.Parse(row.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	key, wanted := header(m, s.String(), p.Version), p.wanted(row)
+	key, wanted := header(m, s.String(), p.Version), p.wantedGames(row)
 	if before := p.played[key]; before != nil && (before.end != AllPlayed || before.Games() >= wanted) {
 		return before, nil
 	}
-	games := &playedRow{strategy: s.String(), end: OutOfTime}
+	games := &rowGames{strategy: s.String(), end: OutOfTime}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	if out, err := late(ctx, limited, strategy.Prepare(limited, s)); err != nil || out {
+	if out, err := budgetEnded(ctx, limited, strategy.Prepare(limited, s)); err != nil || out {
 		return games, err
 	}
 	opt := Options{
 		Match: m, Strategy: s, Games: wanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
 		Each: func(g *Played) error {
-			games.add(g.Game)
+			games.addGame(g.Game)
 			return nil
 		},
 	}
@@ -186,15 +186,15 @@ func (p *repetition) games(ctx context.Context, row *PublishedRow) (*playedRow, 
 	return games, nil
 }
 
-// sample asks the model of a row.
-func (p *repetition) sample(ctx context.Context, r *RowResult) error {
+// sampleModel samples the model of a row and judges the row's numbers.
+func (p *repetition) sampleModel(ctx context.Context, r *RowResult) error {
 	limited, cancel := p.limited(ctx)
 	defer cancel()
 	if part := p.rowTime(); part > 0 {
 		limited, cancel = context.WithTimeout(limited, part)
 		defer cancel()
 	}
-	v, err := p.Sample(limited, r.Row, p.wanted(r.Row))
+	v, err := p.Sample(limited, r.Row, p.wantedGames(r.Row))
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func (p *repetition) sample(ctx context.Context, r *RowResult) error {
 	return nil
 }
 
-// wanted is how many games a row wants.
-func (p *repetition) wanted(row *PublishedRow) int64 {
+// wantedGames returns how many games a row should play.
+func (p *repetition) wantedGames(row *PublishedRow) int64 {
 	n := row.Games
 	if row.Play > 0 {
 		n = row.Play
@@ -229,7 +229,7 @@ func (p *repetition) wanted(row *PublishedRow) int64 {
 	return n
 }
 
-// solve computes the optimum of a row, unless the row is out of reach.
+// solve judges the numbers of a row against the exact solution, unless the row is out of reach.
 func (p *repetition) solve(ctx context.Context, r *RowResult) error {
 	nothing := func(why string) {
 		for range r.Row.Values {
@@ -243,7 +243,7 @@ func (p *repetition) solve(ctx context.Context, r *RowResult) error {
 	limited, cancel := p.limited(ctx)
 	defer cancel()
 	best, err := p.optimum(limited, r.Row)
-	if out, err := late(ctx, limited, err); err != nil || out {
+	if out, err := budgetEnded(ctx, limited, err); err != nil || out {
 		nothing("not computed: the budget was used up")
 		r.End = OutOfTime
 		return err
@@ -258,7 +258,7 @@ func (p *repetition) solve(ctx context.Context, r *RowResult) error {
 	return nil
 }
 
-// optimum computes what the numbers of a row are about.
+// optimum computes those fields of Optimum that the row's numbers need.
 func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (o Optimum, err error) {
 	asked := func(m ...Measure) bool {
 		return slices.ContainsFunc(row.Values, func(v Published) bool { return slices.Contains(m, v.Measure) })
@@ -275,18 +275,18 @@ func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (o Optimum,
 	return o, err
 }
 
-// NotMet says why a number is not met; note is the one on record, empty when nobody expected that.
+// NotMet returns the text for an incompatible number. note is the recorded reason, empty if the result was not expected.
 func NotMet(note string) string {
 	return "not compatible: " + cmp.Or(note, "it is not known why, and was not expected")
 }
 
 // Tally counts the judgements of a document.
 type Tally struct {
-	Met, Unmet, Few int
-	Unexpected      []string // not met, without a note
+	Compatible, Incompatible, TooFew int
+	Unexpected                       []string // incompatible numbers without a note
 }
 
-// Count counts the judgements of the rows of a document, and those of the mean scores of its tables.
+// Count counts the judgements of a document's rows and judges the mean scores of its tables together.
 func Count(d Document, results []RowResult) (t Tally) {
 	for _, j := range Joints(results) {
 		if j.Verdict == Incompatible && d.Together[j.Table] == "" {
@@ -299,11 +299,11 @@ func Count(d Document, results []RowResult) (t Tally) {
 			p := &r.Row.Values[k]
 			switch r.Judgements[k].Verdict {
 			case Compatible:
-				t.Met++
+				t.Compatible++
 			case TooFew:
-				t.Few++
+				t.TooFew++
 			case Incompatible:
-				t.Unmet++
+				t.Incompatible++
 				if p.Note == "" {
 					t.Unexpected = append(t.Unexpected, fmt.Sprintf("%s, %s, %s", r.Row.Table, r.Row.Name, p))
 				}

@@ -13,37 +13,37 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// Options say what to play.
+// Options say which games to play.
 type Options struct {
 	Match    Match
 	Strategy strategy.Strategy
 	Games    int64 // at least 1
 	Workers  int   // 0 means one per processor
-	// Time, when positive, ends the run: the games that were finished by then count, up to the first that was not.
+	// Time, if positive, ends the run. The finished games before the first unfinished one count.
 	Time time.Duration
-	// State is the file that keeps finished games; empty is none. Version is the identity of the program: games of another
-	// build are refused.
+	// State is the file that keeps finished games; empty: games are not kept. Version identifies the program; Run refuses a file that another
+	// version wrote.
 	State, Version string
-	// Record has the Transcript of every game given to Each. Games that a state knows are then played again.
+	// Record gives each game passed to Each a Transcript. Games from the state file are then played again.
 	Record bool
-	// Each, when not nil, is given the games in the order of their indices. An error ends the run.
+	// Each, if not nil, is called with the games in the order of their indices. An error ends the run.
 	Each func(*Played) error
-	// Progress, when not nil, is told a few times a second how far the run is.
+	// Progress, if not nil, is called a few times a second.
 	Progress func(progress.Progress)
-	// Split, when not nil, shares the games with other processes; then there is neither Time nor State nor Record.
+	// Split, if not nil, divides the games among processes. Time, State and Record must then not be set.
 	Split *shard.Ledger
 }
 
-// End is why a run ended.
+// End says why a run ended.
 type End uint8
 
-// The reasons.
+// The reasons for the end of a run.
 const (
 	AllPlayed   End = iota
 	OutOfTime       // Options.Time was up
-	Settled         // a comparison needed no more games
+	Settled         // all pairs of a comparison were decided
 	Interrupted     // the context ended
-	Lacking         // not all shards are there
+	Lacking         // games of some shards are missing
 )
 
 // String returns the reason in words.
@@ -51,33 +51,32 @@ func (e End) String() string {
 	return [...]string{"all games were played", "the time was up", "every pair was settled", "the run was interrupted", "shards are missing"}[e]
 }
 
-// Outcome is what a run came to. All but the times is the same for any number of workers, and however often the run was killed and
-// resumed, unless it ended early.
+// Outcome is the result of a run. Everything but the times is the same for any number of workers and for any number of interruptions and
+// resumptions, unless the run ended early.
 type Outcome struct {
 	Summary
 	Match    Match
 	Strategy string // canonical
 	Shielded bool   // the strategy is under a shield
 	Asked    int64  // games that were wanted
-	Known    int64  // games that the state knew, of those wanted
+	Resumed  int64  // games that were read from the state file
 	End      End
 	Elapsed  time.Duration
 	Warnings []string
 }
 
-// Sequential reports whether something else than Options.Games decided the number of games, so that only intervals that hold for every
-// number of games at once are valid.
+// Sequential reports whether the number of games was decided by anything but Options.Games. Then only intervals that hold for all numbers of
+// games at once are valid.
 func (o *Outcome) Sequential() bool { return o.End != AllPlayed }
 
-// Run plays the games. When time or the context end it before all are played, the outcome has the longest prefix of the indices whose
-// games are all finished, and End says so; that is no error.
+// Run plays the games. If the time or the context ends the run early, the outcome has the longest prefix of indices whose games are all
+// finished, and End gives the reason; the error is nil.
 //
-// A prefix, and not simply every game that was finished: a short game with a late index finishes while a long one before it is still
-// going on, so that counting everything would favour short games, as many of them as there are workers. What remains is that the first
-// game cut off tends to be a long one. It matters by one game, and not for the intervals of a Sequential outcome: they hold for all
-// lengths of the prefix together, however the length came about.
+// Counting all finished games instead of a prefix would favour short games: each worker's unfinished game tends to be a long one, and
+// shorter games with later indices finish before it. A prefix only has the bias that its first missing game tends to be long. The
+// intervals of a Sequential outcome allow for that, because they hold for all lengths of the prefix at once.
 //
-// The error is that of the strategy, of a file or of Options.Each.
+// The error is an error of the strategy, of a file or of Options.Each.
 func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -89,13 +88,13 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	out = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
 	shield, _ := strategy.UnderShield(opt.Strategy)
 	out.Shielded = shield != nil
-	e := entrant{strategy: opt.Strategy}
+	e := competitor{strategy: opt.Strategy}
 	if opt.State != "" {
 		if e.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, e.state.close()) }()
-		out.Known, out.Warnings = e.state.resumed(opt.Games)
+		out.Resumed, out.Warnings = e.state.resumed(opt.Games)
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
@@ -108,7 +107,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	switch {
 	case out.Games() == opt.Games:
 	case opt.Split.Replaying():
-		out.End = s.lacking(out.Games())
+		out.End = s.lackingShards(out.Games())
 	default:
 		out.End = endOf(ctx)
 	}
@@ -133,12 +132,12 @@ func (opt *Options) check() error {
 	return opt.Match.Validate()
 }
 
-// schedule is that of the run, which sums up; failed is set to the error of Each.
-func (opt *Options) schedule(e entrant, out *Outcome, failed *error) *schedule {
-	told := time.Now()
+// schedule returns the schedule of the run, which adds the games to out and stores the error of Each in failed.
+func (opt *Options) schedule(e competitor, out *Outcome, failed *error) *schedule {
+	last := time.Now()
 	return &schedule{
-		match: opt.Match, entrants: []entrant{e}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
-		take: func(_ int, g *Played) bool {
+		match: opt.Match, competitors: []competitor{e}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
+		takeGame: func(_ int, g *Played) bool {
 			out.Add(g.Game)
 			if opt.Each != nil {
 				*failed = opt.Each(g)
@@ -146,8 +145,8 @@ func (opt *Options) schedule(e entrant, out *Outcome, failed *error) *schedule {
 			return *failed == nil
 		},
 		tick: func() {
-			if opt.Progress != nil && time.Since(told) > progressInterval {
-				told = time.Now()
+			if opt.Progress != nil && time.Since(last) > progressInterval {
+				last = time.Now()
 				opt.Progress(progress.Progress{Done: out.Games(), Target: opt.Games, Unit: progress.Games})
 			}
 		},
@@ -161,7 +160,7 @@ func overflowWarning(strategy string, n int64) string {
 		strategy, n)
 }
 
-// endOf tells the user's interruption from the end of the time.
+// endOf returns Interrupted if ctx ended, and OutOfTime otherwise.
 func endOf(ctx context.Context) End {
 	if ctx.Err() != nil {
 		return Interrupted

@@ -96,7 +96,7 @@ func TestRandomOn2x2(t *testing.T) {
 
 // What a game came to is gone through again with [game.Slide], the slow version of the rules.
 func TestGamesFollowTheRules(t *testing.T) {
-	for _, m := range []Match{square(4, 11, true, 3), square(4, 6, false, 3), square(3, 2, false, 3), {Shape: game.Shape{Rows: 2, Cols: 5}, Goal: 5, On: true, Seed: 3}} {
+	for _, m := range []Match{square(4, 11, true, 3), square(4, 6, false, 3), square(3, 2, false, 3), {Shape: game.Shape{Rows: 2, Cols: 5}, Goal: 5, PlayOn: true, Seed: 3}} {
 		for _, p := range games(t, Options{Match: m, Strategy: parse(t, m, "random"), Games: 60, Record: true}) {
 			if err := slowly(m, p); err != nil {
 				t.Errorf("%v, game %d: %v", m, p.Index, err)
@@ -113,7 +113,7 @@ func slowly(m Match, p Played) error {
 		if !won && slices.Max(values) >= goal {
 			won, winMoves = true, int64(i)
 		}
-		if won && !m.On {
+		if won && !m.PlayOn {
 			return errors.New("the game went on after the win")
 		}
 		next, gained := slide(m.Shape, values, s.Dir)
@@ -130,14 +130,14 @@ func slowly(m Match, p Played) error {
 			}
 			values[s.Cell] = 1 << s.Exp
 			tiles++
-		} else if !won || m.On {
+		} else if !won || m.PlayOn {
 			return errors.New("no new tile")
 		}
 	}
 	if !won && slices.Max(values) >= goal {
 		won, winMoves = true, int64(len(p.Transcript.Steps))
 	}
-	if !won || m.On {
+	if !won || m.PlayOn {
 		for d := game.Left; d <= game.Down; d++ {
 			if next, _ := slide(m.Shape, values, d); !slices.Equal(next, values) {
 				return errors.New("the game ended too early")
@@ -249,7 +249,7 @@ func TestRunErrors(t *testing.T) {
 
 // A game that comes to two tiles of 32768 beside each other ends there, and the outcome says so.
 func TestOverflow(t *testing.T) {
-	m := Match{Shape: game.Shape{Rows: 1, Cols: 2}, On: true}
+	m := Match{Shape: game.Shape{Rows: 1, Cols: 2}, PlayOn: true}
 	s := custom{"overflowing", func(game.Board, game.Moves, *rand.Rand) (game.Dir, error) { return 0, game.ErrOverflow }}
 	out := run(t, Options{Match: m, Strategy: s, Games: 30})
 	// On 1x2 a game has a move at the start exactly when the two tiles are equal, with probability 0.82.

@@ -11,39 +11,39 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// entrant is a strategy in a schedule, with the games of it that are known already.
-type entrant struct {
+// competitor is a strategy in a schedule, with its finished games from earlier runs.
+type competitor struct {
 	strategy strategy.Strategy
-	state    *state // nil when nothing is kept
+	state    *stateFile // nil if games are not kept
 }
 
-// schedule plays the games 0 to games-1 of every entrant. Job q is game q/len(entrants) of entrant q%len(entrants): the entrants advance
-// side by side, so that whatever ends the run they have played the same games.
+// schedule plays the games 0 to games-1 of every competitor. Job q is game q/n of competitor q%n, where n is the number of competitors. So all
+// competitors have played the same games at any moment.
 type schedule struct {
-	match    Match
-	entrants []entrant
-	games    int64
-	workers  int // 0 means one per processor
-	// record has every game played in full, also known ones, and its transcript given to take.
+	match       Match
+	competitors []competitor
+	games       int64
+	workers     int // 0 means one per processor
+	// record makes the schedule play every game, including finished ones, and pass its transcript to takeGame.
 	record bool
-	// take is given the game of every job in their order, each exactly once, until it returns false.
-	take func(entrant int, g *Played) (more bool)
-	// tick, when not nil, is called now and then between calls of take.
+	// takeGame is called with the game of every job in the order of the jobs. The schedule ends when it returns false.
+	takeGame func(competitor int, g *Played) (more bool)
+	// tick, if not nil, is called from time to time between calls of takeGame.
 	tick func()
-	// split, when not nil, shares the games with other processes. They are split into ranges, or into blocks when take may have enough of them,
-	// which it first looks at after so many; first is 0 when it does not.
-	split *shard.Ledger
-	first int64
+	// split, if not nil, divides the games among processes: into ranges, or into blocks if takeGame may end the schedule early. Then firstLook is
+	// the number of games after which takeGame can do so for the first time; otherwise it is 0.
+	split     *shard.Ledger
+	firstLook int64
 }
 
-// Played is a game and, when games are recorded, how it went.
+// Played is a game with its transcript, which is nil unless games are recorded.
 type Played struct {
 	Game
 	Transcript *Transcript
 }
 
-// run plays until take returns false, all games are played or the context ends. In the last case take has been given all games that were
-// finished up to the first one that was not. The error is that of a player, of a state file or of a shard.
+// run plays until takeGame returns false, all games are played or the context ends. In the last case takeGame has received all finished games
+// before the first unfinished one. The error is an error of a player, of a state file or of a shard.
 func (s *schedule) run(ctx context.Context) error {
 	switch {
 	case s.split.Recording():
@@ -51,35 +51,35 @@ func (s *schedule) run(ctx context.Context) error {
 	case s.split.Replaying():
 		return s.split.Replay(s.stream(), s.replayPiece)
 	}
-	return s.jobs(ctx, 0, s.games)
+	return s.playRange(ctx, 0, s.games)
 }
 
-// jobs plays the games first to end-1 of every entrant.
-func (s *schedule) jobs(ctx context.Context, first, end int64) error {
-	n := int64(len(s.entrants))
+// playRange plays the games first to end-1 of every competitor.
+func (s *schedule) playRange(ctx context.Context, first, end int64) error {
+	n := int64(len(s.competitors))
 	return inorder.Run(ctx, inorder.Jobs[Played]{
 		End:     (end - first) * n,
 		Workers: s.workers,
 		Start:   func(ctx context.Context) (inorder.Worker[Played], error) { return s.start(ctx, first*n) },
-		Take:    func(job int64, g *Played) bool { return s.take(int(job%int64(len(s.entrants))), g) },
+		Take:    func(job int64, g *Played) bool { return s.takeGame(int(job%int64(len(s.competitors))), g) },
 		Tick:    s.tick,
 	})
 }
 
-// seat is where one worker plays.
-type seat struct {
+// worker plays jobs of a schedule.
+type worker struct {
 	*schedule
-	base    int64    // the number that job 0 of a part has among all
-	tables  []*table // one for each entrant
-	stop    atomic.Bool
-	release func() bool
+	firstJob int64         // number of job 0 of this range among all jobs
+	runners  []*gameRunner // one for each competitor
+	stop     atomic.Bool
+	release  func() bool
 }
 
 func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played], error) {
-	w := &seat{schedule: s, base: base, tables: make([]*table, len(s.entrants))}
-	for i, e := range s.entrants {
+	w := &worker{schedule: s, firstJob: base, runners: make([]*gameRunner, len(s.competitors))}
+	for i, e := range s.competitors {
 		var err error
-		if w.tables[i], err = newTable(s.match, e.strategy, &w.stop); err != nil {
+		if w.runners[i], err = newGameRunner(s.match, e.strategy, &w.stop); err != nil {
 			return nil, err
 		}
 	}
@@ -87,26 +87,26 @@ func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played
 	return w, nil
 }
 
-// Close lets go of the context.
-func (w *seat) Close() error {
+// Close ends the watching of the context.
+func (w *worker) Close() error {
 	w.release()
 	return nil
 }
 
-// Do plays a batch and keeps it. When it is stopped the games finished before are kept and returned.
-func (w *seat) Do(ctx context.Context, first, n int64) ([]Played, error) {
+// Do plays n jobs and appends new games to the state files. If it is stopped, it keeps and returns the games that were finished.
+func (w *worker) Do(ctx context.Context, first, n int64) ([]Played, error) {
 	out := make([]Played, 0, n)
-	fresh := make([][]Game, len(w.entrants))
+	fresh := make([][]Game, len(w.competitors))
 	var err error
-	for q := w.base + first; q < w.base+first+n && err == nil; q++ {
-		index, who := q/int64(len(w.entrants)), int(q%int64(len(w.entrants)))
-		known, ok := w.entrants[who].state.known(index)
+	for q := w.firstJob + first; q < w.firstJob+first+n && err == nil; q++ {
+		index, who := q/int64(len(w.competitors)), int(q%int64(len(w.competitors)))
+		known, ok := w.competitors[who].state.finished(index)
 		if ok && !w.record {
 			out = append(out, Played{Game: known})
 			continue
 		}
 		var p Played
-		if p, err = w.one(w.tables[who], index); err != nil {
+		if p, err = w.playGame(w.runners[who], index); err != nil {
 			break
 		}
 		out = append(out, p)
@@ -114,11 +114,11 @@ func (w *seat) Do(ctx context.Context, first, n int64) ([]Played, error) {
 		case !ok:
 			fresh[who] = append(fresh[who], p.Game)
 		case !p.same(known):
-			err = fmt.Errorf("game %d of %s: played again it differs from the state, which another version must have written", index, w.tables[who].spec)
+			err = fmt.Errorf("game %d of %s: played again it differs from the state, which another version must have written", index, w.runners[who].spec)
 		}
 	}
 	for who, games := range fresh {
-		if kept := w.entrants[who].state.append(games); kept != nil {
+		if kept := w.competitors[who].state.append(games); kept != nil {
 			return out, kept
 		}
 	}
@@ -128,8 +128,8 @@ func (w *seat) Do(ctx context.Context, first, n int64) ([]Played, error) {
 	return out, err
 }
 
-// one plays one game, with its transcript if games are recorded.
-func (s *schedule) one(t *table, index int64) (Played, error) {
+// playGame plays one game, with its transcript if games are recorded.
+func (s *schedule) playGame(t *gameRunner, index int64) (Played, error) {
 	if !s.record {
 		g, err := t.play(index, nil)
 		return Played{Game: g}, err

@@ -15,20 +15,20 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// roundsOfContest is about how many rounds of shards a contest takes that is not settled before all games are played.
+// roundsOfContest is about the number of rounds of shards in a contest that plays all of its games.
 const roundsOfContest = 8
 
 // stream returns the games as shards share them. If a contest may be settled before all games are played, a shard of the first round plays a
 // block: enough for the first look, and a small part of all games.
 func (s *schedule) stream() shard.Stream {
 	var specs []string
-	for _, e := range s.entrants {
+	for _, e := range s.competitors {
 		specs = append(specs, e.strategy.String())
 	}
 	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
 	stream := shard.Stream{Name: name, End: s.games, Timed: true}
-	if of := int64(s.split.Part().Of); s.first > 0 {
-		stream.Block = max(1, (max(s.first, s.games/roundsOfContest)+of-1)/of)
+	if of := int64(s.split.Part().Of); s.firstLook > 0 {
+		stream.Block = max(1, (max(s.firstLook, s.games/roundsOfContest)+of-1)/of)
 	}
 	return stream
 }
@@ -36,13 +36,13 @@ func (s *schedule) stream() shard.Stream {
 // recordPart plays and records the games of one shard.
 func (s *schedule) recordPart(ctx context.Context) error {
 	return s.split.Do(ctx, s.stream(), func(piece *shard.Piece) error {
-		take := s.take
-		s.take = func(entrant int, g *Played) bool {
+		take := s.takeGame
+		s.takeGame = func(player int, g *Played) bool {
 			piece.Data = appendRecord(piece.Data, &g.Game)
-			take(entrant, g)
+			take(player, g)
 			return true
 		}
-		return s.jobs(ctx, piece.First, piece.End)
+		return s.playRange(ctx, piece.First, piece.End)
 	})
 }
 
@@ -54,12 +54,12 @@ func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	}
 	r := bufio.NewReader(bytes.NewReader(data))
 	for index := p.First; index < p.End; index++ {
-		for who := range s.entrants {
+		for who := range s.competitors {
 			g, err := readRecord(r, index)
 			if err != nil {
 				return false, err
 			}
-			if !s.take(who, &Played{Game: g}) {
+			if !s.takeGame(who, &Played{Game: g}) {
 				return false, nil
 			}
 		}
@@ -70,7 +70,7 @@ func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	return true, nil
 }
 
-// appendRecord appends a game as a shard keeps it: everything but its index.
+// appendRecord appends all fields of a game but its index, in the format of shards.
 func appendRecord(data []byte, g *Game) []byte {
 	for _, n := range []int64{g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won) | 2*bit(g.Overflow), g.WinMoves, g.Acts, int64(g.Time)} {
 		data = binary.AppendUvarint(data, uint64(n))
@@ -100,8 +100,9 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 	return g, nil
 }
 
-// lacking says why a merge has fewer games than were wanted: shards are missing, or a contest is not settled and wants more of them.
-func (s *schedule) lacking(games int64) End {
+// lackingShards returns the reason Lacking for a merge with too few games. If no shard is absent, the contest is undecided, and it requests more
+// games from the shards.
+func (s *schedule) lackingShards(games int64) End {
 	if len(s.split.Absent()) == 0 {
 		s.split.Want(s.stream(), 2*games)
 	}

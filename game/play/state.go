@@ -17,33 +17,33 @@ import (
 	"tilecheck/internal/filelock"
 )
 
-// state keeps the finished games of one strategy in a file that only ever grows.
+// stateFile keeps the finished games of one strategy in a file that only grows. A nil *stateFile keeps nothing.
 //
-// The first lines are the header: what is played, so that games of another experiment are never taken for those of this one. Every other
-// line is a game, in the order in which they were finished: index, score, moves, spawns, exponent of the largest tile, won, moves to
-// the win, moves at which a shield acted, overflow, nanoseconds, and the CRC-32C of header and line. A line is written by one call, so that a kill leaves whole lines
-// and perhaps a broken last one, which is cut when the file is opened again. A nil *state keeps nothing.
-type state struct {
-	file  *os.File
-	crc   uint32         // of the header
-	games map[int64]Game // read on opening
-	cut   int64          // bytes that were damaged and are cut
+// The first lines are the header. It says what is played, so that games of another experiment are not accepted. Every other line is a game,
+// in the order in which the games were finished: index, score, moves, spawns, exponent of the largest tile, won, moves to the win, moves at
+// which a shield acted, overflow, nanoseconds, and the CRC-32C of header and line. Each line is written by one system call. So a kill damages at
+// most the last line, which is removed when the file is opened again.
+type stateFile struct {
+	file    *os.File
+	crc     uint32         // of the header
+	games   map[int64]Game // the games in the file when it was opened
+	damaged int64          // bytes at the end that were damaged and removed
 
-	mu sync.Mutex
+	writeMutex sync.Mutex
 }
 
 // stateFormat is the version of the file format and of how games follow from the seed.
 const stateFormat = 2
 
-// header is what a state file says first. Two runs with the same header play the same games.
+// header returns the header of a state file. Two runs with the same header play the same games.
 func header(m Match, strategy, version string) string {
 	goal, end := matchWords(m)
 	return fmt.Sprintf("tilecheck games %d\nversion %s\nstrategy %s\nboard %v\nmax %s\nwin %s\nseed %d\n\n",
 		stateFormat, version, strategy, m.Shape, goal, end, m.Seed)
 }
 
-// statePath returns the state of a strategy in a directory, which is made if it is not there. Its name has something of the strategy for
-// people, and a checksum that tells experiments apart; not builds, so that the games of another one are refused and not forgotten.
+// statePath returns the path of a strategy's state file in a directory, which it creates if necessary. The name has the beginning of the strategy and
+// a checksum of the experiment. The checksum leaves out the version, so that games of another build are found and refused.
 func statePath(dir string, m Match, strategy string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("state: %w", err)
@@ -60,8 +60,8 @@ func statePath(dir string, m Match, strategy string) (string, error) {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// openState opens or makes the file. The error says when it belongs to another experiment, or is in use.
-func openState(path, header string) (s *state, err error) {
+// openState opens or creates the file. The error says if it belongs to another experiment or is in use.
+func openState(path, header string) (s *stateFile, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
@@ -74,19 +74,19 @@ func openState(path, header string) (s *state, err error) {
 	if err := filelock.Take(f); err != nil {
 		return nil, err
 	}
-	s = &state{file: f, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
+	s = &stateFile{file: f, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
 	return s, s.read(header)
 }
 
-// read takes in what the file has and leaves it ready for more.
-func (s *state) read(header string) error {
+// read reads the file and leaves it ready for appending.
+func (s *stateFile) read(header string) error {
 	r := bufio.NewReaderSize(s.file, 1<<16)
 	start := make([]byte, len(header))
 	n, err := io.ReadFull(r, start)
 	switch {
 	case err == nil && string(start) == header:
 	case (err == io.EOF || err == io.ErrUnexpectedEOF) && strings.HasPrefix(header, string(start[:n])):
-		// New, or killed before the header was complete: there is no game yet.
+		// The file is new, or its writer was killed before the header was complete: there are no games yet.
 		if err := s.file.Truncate(0); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *state) read(header string) error {
 	return s.cutAfter(int64(len(header)) + good)
 }
 
-// otherExperiment says what is first different between two headers.
+// otherExperiment returns an error that names the first difference between two headers.
 func otherExperiment(found, want string) error {
 	lines := strings.Split(found, "\n")
 	for i, line := range strings.Split(want, "\n") {
@@ -125,8 +125,8 @@ func otherExperiment(found, want string) error {
 	return errors.New("it is of another experiment")
 }
 
-// readGames reads lines up to the first damaged one and returns the number of good bytes.
-func (s *state) readGames(r *bufio.Reader) (good int64, err error) {
+// readGames reads lines up to the first damaged one and returns the number of intact bytes.
+func (s *stateFile) readGames(r *bufio.Reader) (good int64, err error) {
 	for {
 		line, err := r.ReadSlice('\n')
 		if err == io.EOF || err == bufio.ErrBufferFull {
@@ -139,21 +139,21 @@ func (s *state) readGames(r *bufio.Reader) (good int64, err error) {
 		if !ok {
 			return good, nil
 		}
-		if _, twice := s.games[g.Index]; twice {
-			return good, nil // nobody writes a game twice: this is not our writing
+		if _, duplicate := s.games[g.Index]; duplicate {
+			return good, nil // append never writes a game twice, so the line is damaged
 		}
 		s.games[g.Index] = g
 		good += int64(len(line))
 	}
 }
 
-// cutAfter drops everything after the first size bytes.
-func (s *state) cutAfter(size int64) error {
+// cutAfter truncates the file to its first size bytes.
+func (s *stateFile) cutAfter(size int64) error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
-	if s.cut = info.Size() - size; s.cut > 0 {
+	if s.damaged = info.Size() - size; s.damaged > 0 {
 		if err := s.file.Truncate(size); err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (s *state) cutAfter(size int64) error {
 	return err
 }
 
-// known returns a game that was finished before the run.
-func (s *state) known(index int64) (Game, bool) {
+// finished returns a game that was finished before this run.
+func (s *stateFile) finished(index int64) (Game, bool) {
 	if s == nil {
 		return Game{}, false
 	}
@@ -171,22 +171,22 @@ func (s *state) known(index int64) (Game, bool) {
 	return g, ok
 }
 
-// resumed returns how many of the first games the state knew when it was opened, and what was wrong with it.
-func (s *state) resumed(games int64) (known int64, warnings []string) {
+// resumed returns how many games with an index below games were in the file, and a warning if it was damaged.
+func (s *stateFile) resumed(games int64) (known int64, warnings []string) {
 	for index := range s.games {
 		if index < games {
 			known++
 		}
 	}
-	if s.cut > 0 {
+	if s.damaged > 0 {
 		warnings = append(warnings, fmt.Sprintf("state %q: %d bytes at the end were damaged and are cut; their games are played again",
-			s.file.Name(), s.cut))
+			s.file.Name(), s.damaged))
 	}
 	return known, warnings
 }
 
-// append keeps games.
-func (s *state) append(games []Game) error {
+// append appends games to the file.
+func (s *stateFile) append(games []Game) error {
 	if s == nil || len(games) == 0 {
 		return nil
 	}
@@ -194,16 +194,16 @@ func (s *state) append(games []Game) error {
 	for _, g := range games {
 		text = appendGame(text, s.crc, g)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.writeMutex.Lock()
+	defer s.writeMutex.Unlock()
 	if _, err := s.file.Write(text); err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
 	return nil
 }
 
-// close makes sure that the games are on the disk.
-func (s *state) close() error {
+// close syncs the games to the disk and closes the file.
+func (s *stateFile) close() error {
 	if s == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func appendGame(text []byte, crc uint32, g Game) []byte {
 	return fmt.Appendf(text, "%08x\n", sum)
 }
 
-// parseGame reads a line without its end; ok is false when it is not what appendGame writes for the game.
+// parseGame parses a line without its line end. ok is false if appendGame does not write exactly this line.
 func parseGame(crc uint32, line []byte) (g Game, ok bool) {
 	fields := bytes.Fields(line)
 	var n [10]int64

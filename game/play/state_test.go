@@ -71,7 +71,7 @@ func TestStateOfAnotherExperiment(t *testing.T) {
 		{func(o *Options) { o.Match.Seed = 21 }, `found "seed 20", want "seed 21"`},
 		{func(o *Options) { o.Strategy = parse(t, o.Match, "opposite") }, `found "strategy random", want "strategy pref:up,down,left,right"`},
 		{func(o *Options) { o.Match.Goal = 10 }, `found "max 2048", want "max 1024"`},
-		{func(o *Options) { o.Match.On = false }, `found "win play on", want "win stop"`},
+		{func(o *Options) { o.Match.PlayOn = false }, `found "win play on", want "win stop"`},
 		{func(o *Options) { o.Match.Shape = game.Shape{Rows: 3, Cols: 4} }, `found "board 4x4", want "board 3x4"`},
 		{func(o *Options) { o.Version = "later" }, `another build: found "test", want "later"`},
 	} {
@@ -101,13 +101,13 @@ func TestStateGrows(t *testing.T) {
 	run(t, opt)
 	opt.Games = 30
 	out := run(t, opt)
-	if out.Known != 6 {
-		t.Errorf("%d games were known, want 6", out.Known)
+	if out.Resumed != 6 {
+		t.Errorf("%d games were known, want 6", out.Resumed)
 	}
 	opt.Games = 20
 	few := run(t, opt)
 	opt.State = ""
-	if want := run(t, opt); timeless(few).Summary != timeless(want).Summary || few.Known != 20 {
+	if want := run(t, opt); timeless(few).Summary != timeless(want).Summary || few.Resumed != 20 {
 		t.Errorf("%+v, want %+v", few, want)
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"tilecheck/stats"
 )
 
-// Summary is what several games of one strategy came to, added in the order of their indices.
+// Summary adds up several games of one strategy.
 type Summary struct {
 	Won          stats.Bernoulli
 	Score, Moves stats.Moments
-	WinMoves     stats.Moments               // of the games that were won
+	WinMoves     stats.Moments               // of the won games
 	Acts         stats.Moments               // moves at which a shield acted
-	Largest      [game.MaxExponent + 1]int64 // games by the exponent of their largest tile at the end
+	Largest      [game.MaxExponent + 1]int64 // number of games by the exponent of their largest tile
 	Overflows    int64
-	Time         time.Duration // of all games together, as if played one after the other
+	Time         time.Duration // sum of the times of all games
 }
 
 // Add counts a game.
@@ -37,7 +37,7 @@ func (s *Summary) Add(g Game) {
 // Games returns the number of games.
 func (s *Summary) Games() int64 { return s.Won.N }
 
-// Reached returns how many games reached a tile of that exponent or a larger one.
+// Reached returns how many of the games reached a tile with that exponent or a larger one.
 func (s *Summary) Reached(exp int) stats.Bernoulli {
 	b := stats.Bernoulli{N: s.Won.N}
 	for _, n := range s.Largest[exp:] {
@@ -46,7 +46,7 @@ func (s *Summary) Reached(exp int) stats.Bernoulli {
 	return b
 }
 
-// Speed returns the moves per second of one worker, 0 when no time was measured.
+// Speed returns the moves per second of one worker, 0 if no time was measured.
 func (s *Summary) Speed() float64 {
 	if s.Time <= 0 || s.Moves.N == 0 {
 		return 0

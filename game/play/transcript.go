@@ -8,20 +8,20 @@ import (
 	"tilecheck/game"
 )
 
-// Transcript is how a game went.
+// Transcript is the start of a game and all of its moves.
 type Transcript struct {
 	Start game.Board
 	Steps []Step
 }
 
-// Step is a move and the new tile after it; Exp is 0 when there was none, because the move won a game that stops there.
+// Step is a move and the new tile after it. Exp is 0 if there is no new tile, because the move won a game that stops there.
 type Step struct {
 	Dir  game.Dir
 	Cell int // of the new tile, row-major
 	Exp  int // of the new tile: 1 for 2, 2 for 4
 }
 
-// add notes a frame.
+// add appends the step that led to a frame.
 func (t *Transcript) add(f Frame) {
 	if f.Moves == 0 {
 		t.Start = f.Board
@@ -35,7 +35,7 @@ func (t *Transcript) add(f Frame) {
 	t.Steps = append(t.Steps, s)
 }
 
-// StepError says at which step a transcript breaks the rules; 0 is the start, and one more than there are steps is the end.
+// StepError says at which step a transcript breaks the rules. Step 0 is the start; the number of steps plus 1 is the end.
 type StepError struct {
 	Step int
 	Msg  string
@@ -49,14 +49,14 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("move %d: %s", e.Step, e.Msg)
 }
 
-// Replay goes through a transcript, shows every frame to see unless that is nil, and returns what the game came to, without Index and Time.
-// A transcript that breaks the rules, or ends before the game does, is a *StepError.
-func (m Match) Replay(t *Transcript, see func(Frame)) (Game, error) {
+// Replay replays a transcript, calls onFrame, if it is not nil, with every frame, and returns the result of the game without Index and Time. The error
+// is a *StepError if the transcript breaks the rules or ends before the game is over.
+func (m Match) Replay(t *Transcript, onFrame func(Frame)) (Game, error) {
 	rules, err := game.New(m.Shape)
 	if err != nil {
 		return Game{}, err
 	}
-	r := replay{match: m, rules: rules, see: see}
+	r := replay{match: m, rules: rules, onFrame: onFrame}
 	if err := r.start(t.Start); err != nil {
 		return r.game, err
 	}
@@ -71,13 +71,13 @@ func (m Match) Replay(t *Transcript, see func(Frame)) (Game, error) {
 	return r.game, nil
 }
 
-// replay is a game that is gone through again.
+// replay applies the steps of a transcript and checks them.
 type replay struct {
-	match Match
-	rules *game.Rules
-	see   func(Frame)
-	game  Game
-	board game.Board
+	match   Match
+	rules   *game.Rules
+	onFrame func(Frame)
+	game    Game
+	board   game.Board
 }
 
 func (r *replay) start(b game.Board) error {
@@ -94,9 +94,9 @@ func (r *replay) start(b game.Board) error {
 		return &StepError{0, fmt.Sprintf("%d tiles, want 2", tiles)}
 	}
 	r.game.Max = b.Max()
-	r.win(b)
-	if r.see != nil {
-		r.see(Frame{Moved: b, Board: b})
+	r.checkWin(b)
+	if r.onFrame != nil {
+		r.onFrame(Frame{Moved: b, Board: b})
 	}
 	return nil
 }
@@ -114,9 +114,9 @@ func (r *replay) step(s Step) error {
 	}
 	r.game.Moves++
 	r.game.Score += int64(score)
-	r.win(moved)
+	r.checkWin(moved)
 	r.board = moved
-	switch ended := r.game.Won && !r.match.On; {
+	switch ended := r.game.Won && !r.match.PlayOn; {
 	case ended && s.Exp != 0:
 		return errors.New("the move wins the game, want no new tile after it")
 	case !ended && s.Exp == 0:
@@ -127,8 +127,8 @@ func (r *replay) step(s Step) error {
 		}
 	}
 	r.game.Max = r.board.Max()
-	if r.see != nil {
-		r.see(Frame{Moves: r.game.Moves, Dir: s.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
+	if r.onFrame != nil {
+		r.onFrame(Frame{Moves: r.game.Moves, Dir: s.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
 	}
 	return nil
 }
@@ -144,20 +144,20 @@ func (r *replay) spawn(s Step) error {
 	}
 	r.board = r.board.With(s.Cell, s.Exp)
 	r.game.Spawns++
-	r.win(r.board)
+	r.checkWin(r.board)
 	return nil
 }
 
-func (r *replay) win(b game.Board) {
+func (r *replay) checkWin(b game.Board) {
 	if !r.game.Won && r.match.won(b) {
 		r.game.Won, r.game.WinMoves = true, r.game.Moves
 	}
 }
 
-// over reports whether no move can follow.
-func (r *replay) over() bool { return r.game.Won && !r.match.On || r.rules.Legal(r.board) == 0 }
+// over reports whether the game has ended.
+func (r *replay) over() bool { return r.game.Won && !r.match.PlayOn || r.rules.Legal(r.board) == 0 }
 
-// end checks that the game is over: won or lost, or at a board where a move would be too large for a cell.
+// end checks that the game is over: won, lost, or at a board where a move would overflow a cell.
 func (r *replay) end() error {
 	if r.over() {
 		return nil

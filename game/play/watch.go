@@ -8,9 +8,9 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Watch plays game index of opt.Match and shows every frame to see, whose first error ends it. The other options do not matter: the game is
-// the one that Run plays.
-func Watch(ctx context.Context, opt Options, index int64, see func(Frame) error) (Game, error) {
+// Watch plays the game with that index as Run does, and calls onFrame with every frame. The first error of onFrame ends the game. Of opt only Match and
+// Strategy are used.
+func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) error) (Game, error) {
 	if err := opt.Match.Validate(); err != nil {
 		return Game{}, err
 	}
@@ -19,14 +19,14 @@ func Watch(ctx context.Context, opt Options, index int64, see func(Frame) error)
 	}
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
-	t, err := newTable(opt.Match, opt.Strategy, &stop)
+	t, err := newGameRunner(opt.Match, opt.Strategy, &stop)
 	if err != nil {
 		return Game{}, err
 	}
 	var failed error
 	g, err := t.play(index, func(f Frame) {
 		if failed == nil {
-			if failed = see(f); failed != nil {
+			if failed = onFrame(f); failed != nil {
 				stop.Store(true)
 			}
 		}

@@ -9,28 +9,28 @@ import (
 	"tilecheck/game"
 )
 
-// blockBoards is the number of boards of a block, except that the last one of a part may have fewer.
+// blockBoards is the number of boards in a block; only the last block of a part may have fewer.
 const blockBoards = 128
 
-// entries are boards in ascending order, and for those that have been valued their values and best moves. The three have the same length,
-// except that values and moves are nil where there are none.
-type entries struct {
+// blockEntries are boards in ascending order with their values and best moves. For boards without values, values and moves are nil; otherwise all
+// three slices have the same length.
+type blockEntries struct {
 	boards []uint64
 	values []float64
 	moves  []game.Moves
 }
 
-// maxPalette is the largest number of different values of a block that are listed once and referred to by half a byte.
+// maxPalette is the largest number of different values in a block for which it lists them once and stores indices of 4 bits.
 const maxPalette = 16
 
-// appendBlock encodes a block of valued or plain boards, all but the first board, which is in the index:
+// appendBlock encodes a block of boards, with or without values. It leaves out the first board, which is in the index:
 //
 //	valued only: size of the palette, 1 byte, 0 for none
 //	             the values, 8 bytes each: those of the palette, or one for each board
 //	             an index into a palette of two or more values, half a byte for each board
 //	             best moves, half a byte for each board
 //	always:      difference to the board before, in the numbering, as a varint, for each board but the first
-func (n *numbering) appendBlock(dst []byte, e entries) []byte {
+func (n *numbering) appendBlock(dst []byte, e blockEntries) []byte {
 	if e.values != nil {
 		dst = appendValues(dst, e.values)
 		dst = appendNibbles(dst, len(e.moves), func(i int) byte { return byte(e.moves[i]) })
@@ -66,7 +66,7 @@ func appendFloats(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// paletteOf returns the different values in order of appearance and which of them each value is. It reports false when there are too many.
+// paletteOf returns the different values in the order of appearance, and the index of each value among them. ok is false if there are too many.
 func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, ok bool) {
 	var found [maxPalette]float64
 	palette = found[:0]
@@ -98,9 +98,9 @@ func appendNibbles(dst []byte, n int, number func(i int) byte) []byte {
 
 func nibble(pairs []byte, i int) byte { return pairs[i/2] >> (i % 2 * 4) & 15 }
 
-// blockView is a block that has been cut into its parts, not decoded yet.
+// blockView is a block split into its sections, which are not decoded yet.
 type blockView struct {
-	n       int
+	count   int
 	first   uint64
 	palette int    // 0 for none
 	floats  []byte // of the palette, or of all values
@@ -109,9 +109,9 @@ type blockView struct {
 	deltas  []byte
 }
 
-// cutBlock cuts a block of n boards. It reports false when the block is too short for what it says it has.
-func cutBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
-	v := blockView{n: n, first: first}
+// splitBlock splits a block of n boards into its sections. It returns false if the data is too short.
+func splitBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
+	v := blockView{count: n, first: first}
 	if valued {
 		if len(data) < 1 || data[0] > maxPalette {
 			return v, false
@@ -135,10 +135,10 @@ func cutBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
 	return v, true
 }
 
-// errPalette says that a block is malformed although its checksum is right.
+// errPalette is the error for a malformed block whose checksum is right.
 var errPalette = errors.New("a value is not in the palette of its block")
 
-// value returns the value of board i of the block. It reports false for an index that is not in the palette.
+// value returns the value of board i of the block. It returns false if its index is not in the palette.
 func (v *blockView) value(i int) (float64, bool) {
 	switch v.palette {
 	case 0:
@@ -152,13 +152,13 @@ func (v *blockView) value(i int) (float64, bool) {
 	return math.Float64frombits(binary.LittleEndian.Uint64(v.floats[8*i:])), true
 }
 
-// appendBoards decodes the boards. It reports false where the differences end early or late, or a board is not above the one before.
+// appendBoards decodes the boards. It returns false if the number of differences is wrong, or a board is not above the one before.
 func (n *numbering) appendBoards(dst []uint64, v *blockView) ([]uint64, bool) {
 	deltas, at := v.deltas, n.decode(v.first)
 	dst = append(dst, v.first)
-	for range v.n - 1 {
+	for range v.count - 1 {
 		delta, size := binary.Uvarint(deltas)
-		if size <= 0 || delta-1 >= n.boards { // 0, or more than there are
+		if size <= 0 || delta-1 >= n.boards { // delta is 0 or too large
 			return dst, false
 		}
 		deltas = deltas[size:]

@@ -10,18 +10,18 @@ import (
 
 // enumeration is the progress of the enumeration.
 type enumeration struct {
-	next  int // the sum of the next layer to enumerate
-	empty int // the number of layers directly below it without afterstates; after two the enumeration is complete
+	next        int // the sum of the next layer to enumerate
+	emptyLayers int // number of layers without afterstates directly below next; after two the enumeration is complete
 }
 
 // done reports whether all layers are enumerated.
-func (e enumeration) done() bool { return e.empty == 2 }
+func (e enumeration) done() bool { return e.emptyLayers == 2 }
 
-// add counts the next layer.
-func (e *enumeration) add(l Layer) {
-	e.empty++
+// advance counts the next layer.
+func (e *enumeration) advance(l Layer) {
+	e.emptyLayers++
 	if l.Afterstates > 0 || l.Sum <= 4 { // a game starts from afterstates of sums 2 and 4, of which one may be impossible
-		e.empty = 0
+		e.emptyLayers = 0
 	}
 	e.next = l.Sum + 2
 }
@@ -33,14 +33,14 @@ func (s *solver) enumerate(ctx context.Context, e enumeration) (enumeration, err
 		if err != nil {
 			return e, fmt.Errorf("enumerate layer %d: %w", e.next, err)
 		}
-		e.add(l)
-		s.count(l)
+		e.advance(l)
+		s.countLayer(l)
 	}
 	return e, nil
 }
 
-// count adds a layer to the sizes.
-func (s *solver) count(l Layer) {
+// countLayer adds a layer to the statistics and reports the progress.
+func (s *solver) countLayer(l Layer) {
 	s.stats.Afterstates += l.Afterstates
 	s.stats.Positions += l.Positions
 	if l.Positions > 0 {
@@ -52,29 +52,29 @@ func (s *solver) count(l Layer) {
 // enumerateLayer computes the positions and the afterstates of a sum from the afterstates of the two layers below.
 func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
 	l := Layer{Sum: sum}
-	found := aftersName // the record of the afterstates of this process's positions
-	if !s.alone() {
+	found := aftersName // name of the record of the afterstates that this process finds
+	if !s.singleProcess() {
 		found = outgoingName
 	}
-	if there, err := s.has(found, sum); err != nil || !there {
+	if there, err := s.hasOwn(found, sum); err != nil || !there {
 		if err := errors.Join(err, s.expandLayer(ctx, found, sum)); err != nil {
 			return l, err
 		}
 	}
-	if !s.alone() {
+	if !s.singleProcess() {
 		if err := s.gatherAfters(ctx, sum); err != nil {
 			return l, err
 		}
 	}
-	l, err := s.sizes(ctx, sum)
-	if err == nil && !s.alone() { // all have gathered
+	l, err := s.countBoards(ctx, sum)
+	if err == nil && !s.singleProcess() { // all processes have read outgoing
 		err = s.removeOwn(outgoingName, sum)
 	}
 	return l, errors.Join(err, s.memory.check(s.store.size(), sum))
 }
 
-// has reports whether a record of this process exists.
-func (s *solver) has(kind string, sum int) (bool, error) {
+// hasOwn reports whether a record of this process exists.
+func (s *solver) hasOwn(kind string, sum int) (bool, error) {
 	r, err := s.openOwn(kind, sum)
 	if err == errNoRecord {
 		return false, nil
@@ -82,8 +82,8 @@ func (s *solver) has(kind string, sum int) (bool, error) {
 	return err == nil, errors.Join(err, r.Close())
 }
 
-// sizes returns the numbers of boards that all processes have found.
-func (s *solver) sizes(ctx context.Context, sum int) (Layer, error) {
+// countBoards returns the numbers of boards of a layer in the records of all processes.
+func (s *solver) countBoards(ctx context.Context, sum int) (Layer, error) {
 	l := Layer{Sum: sum}
 	for _, of := range []struct {
 		kind string
@@ -101,10 +101,10 @@ func (s *solver) sizes(ctx context.Context, sum int) (Layer, error) {
 
 // expandLayer computes the positions of a sum and the afterstates of their moves.
 //
-// A part of the positions comes from few parts of afterstates. While it is in memory, all its moves are made. Their
-// afterstates can be of any part; they are sorted in runs.
+// The positions of a part come from few parts of afterstates. For each part of positions, expandLayer makes all their moves while the part is in
+// memory. The resulting afterstates can be in any part, so it sorts them in runs.
 func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
-	s.runs.limit = s.memory.runs(s.store.size())
+	s.runs.limit = s.memory.runBytes(s.store.size())
 	if err := s.runs.reset(s.parts); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 		if err := s.positionsOf(ctx, w, part, before); err != nil {
 			return err
 		}
-		e.plain(w.keys)
+		e.addPlain(w.keys)
 		return s.collectMoves(w, w.keys)
 	})
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 	return errors.Join(s.writeUnion(ctx, found, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
 }
 
-// writeUnion writes a set of afterstates; take appends the boards of a part.
+// writeUnion writes a set of afterstates; take must append the boards of a part to dst.
 func (s *solver) writeUnion(
 	ctx context.Context, kind string, sum, first, end int, take func(dst []uint64, part int, w *scratch) ([]uint64, error),
 ) error {
@@ -144,12 +144,12 @@ func (s *solver) writeUnion(
 			return err
 		}
 		w.sort()
-		e.plain(w.keys)
+		e.addPlain(w.keys)
 		return nil
 	})
 }
 
-// gatherAfters writes the afterstates of the parts of this process that all processes have found.
+// gatherAfters collects the afterstates that all processes found for the parts of this process, and writes them.
 func (s *solver) gatherAfters(ctx context.Context, sum int) error {
 	all, err := s.open(ctx, outgoingName, sum)
 	if err != nil {
@@ -170,20 +170,19 @@ func (s *solver) gatherAfters(ctx context.Context, sum int) error {
 	})
 }
 
-// adjacent are the two layers before or after a layer, by the exponent of the new tile less one. Layers that do not exist are
-// nil.
-type adjacent [2]*layer
+// adjacentLayers are the two layers before or after a layer, indexed by the exponent of the new tile minus 1. Missing layers are nil.
+type adjacentLayers [2]*layer
 
-func (a adjacent) close() {
+func (a adjacentLayers) close() {
 	for _, l := range a {
 		l.close()
 	}
 }
 
-// openBefore opens the afterstates from which a new tile makes boards of a sum.
-func (s *solver) openBefore(ctx context.Context, sum int) (before adjacent, err error) {
+// openBefore opens the layers of afterstates from which a new tile leads to boards of a sum.
+func (s *solver) openBefore(ctx context.Context, sum int) (before adjacentLayers, err error) {
 	for exp := 1; exp <= 2; exp++ {
-		if from := sum - 2*exp; from >= 2 && s.spawns(exp) {
+		if from := sum - 2*exp; from >= 2 && s.canSpawn(exp) {
 			if before[exp-1], err = s.open(ctx, aftersName, from); err != nil {
 				return before, err
 			}
@@ -192,7 +191,7 @@ func (s *solver) openBefore(ctx context.Context, sum int) (before adjacent, err 
 	return before, nil
 }
 
-// writeStored writes parts of a layer to the store.
+// writeStored writes parts of a layer as a record in the store.
 func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, first, end int, encode encoding) error {
 	out, err := s.store.create(s.ownName(name, sum))
 	if err != nil {
@@ -203,7 +202,7 @@ func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, firs
 
 // writeRecord writes parts of a layer.
 func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, end int, encode encoding) error {
-	w := &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, by: s.numbering}
+	w := &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, numbering: s.numbering}
 	err := w.write(ctx, s.workers, first, end, encode)
 	if err == nil {
 		err = w.finish()
@@ -214,8 +213,8 @@ func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, 
 	return nil
 }
 
-// positionsOf sets w.keys to the positions of a part.
-func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacent) error {
+// positionsOf computes the positions of a part and stores them in w.keys.
+func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacentLayers) error {
 	w.keys = w.keys[:0]
 	for i, l := range before {
 		if l == nil {
@@ -225,8 +224,8 @@ func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before ad
 			if cells == 0 {
 				continue
 			}
-			from := s.without(part, group, i+1)
-			err := l.of(from).readPart(ctx, from, &w.scratch, func(_ *blockView, afters []uint64) error {
+			from := s.partBeforeTile(part, group, i+1)
+			err := l.recordOf(from).readPart(ctx, from, &w.scratch, func(_ *blockView, afters []uint64) error {
 				for _, a := range afters {
 					w.keys = s.spawn(w.keys, a, i+1, cells)
 				}
@@ -244,7 +243,7 @@ func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before ad
 // runKeys is the number of keys that a goroutine collects before it sorts them.
 const runKeys = 1 << 20
 
-// collectMoves collects the canonical afterstates of the legal moves of positions, except those with MAX.
+// collectMoves collects the canonical afterstates of the legal moves of positions, except won boards.
 func (s *solver) collectMoves(w *worker, positions []uint64) error {
 	var next [4]game.Board
 	for _, p := range positions {
@@ -254,7 +253,7 @@ func (s *solver) collectMoves(w *worker, positions []uint64) error {
 		}
 		for d, b := range next {
 			if legal.Has(game.Dir(d)) && !s.won(b) {
-				w.collect(s.orbit.least(uint64(b)), s.partition)
+				w.collect(s.orbit.leastImage(uint64(b)), s.partition)
 			}
 		}
 		if w.collected >= runKeys {
@@ -266,17 +265,16 @@ func (s *solver) collectMoves(w *worker, positions []uint64) error {
 	return nil
 }
 
-// collectStart collects the boards with one tile from which a game starts. It starts with two random tiles, so these boards are
-// treated as afterstates.
+// collectStart collects the boards with one tile. A game starts with two random tiles, so these boards count as afterstates.
 func (s *solver) collectStart(sum int) {
-	if exp := sum / 2; exp <= 2 && s.spawns(exp) {
+	if exp := sum / 2; exp <= 2 && s.canSpawn(exp) {
 		for _, b := range s.spawn(nil, 0, exp, s.cells) {
 			s.scratch[0].collect(b, s.partition)
 		}
 	}
 }
 
-// flush moves the collected boards to the runs.
+// flush sorts the collected boards and moves them to the runs.
 func (s *solver) flush(w *worker) error {
 	data := make([]byte, 0, w.collected*3)
 	w.sets = w.sets[:0]
@@ -298,13 +296,13 @@ func (s *solver) flush(w *worker) error {
 type worker struct {
 	scratch
 	keys, sorting []uint64
-	out           [][]uint64 // collected keys by part
-	collected     int        // how many there are
+	out           [][]uint64 // collected keys, by part
+	collected     int        // number of keys in out
 	sets          []set
 	// recent is a cache of collected keys: most duplicates come soon after each other.
 	recent    []uint64
-	values    nextValues // the values that a part of afterstates depends on
-	ownValues nextValues // memory for them
+	values    nextValues // values that the current part of afterstates depends on
+	ownValues nextValues // memory for values that are not cached
 }
 
 // recentBits is the size of worker.recent as a power of two.
@@ -319,19 +317,19 @@ func newWorkers(n, parts int) []worker {
 	return all
 }
 
-// collect keeps a board for flush. Boards of different sums differ, so recent need not be cleared between layers.
+// collect stores a board in w.out for flush. Boards of different layers differ, so recent need not be cleared between layers.
 func (w *worker) collect(board uint64, by *partition) {
 	at := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
 	if *at == board {
 		return
 	}
 	*at = board
-	part := by.of(board)
+	part := by.partOf(board)
 	w.out[part] = append(w.out[part], board)
 	w.collected++
 }
 
-// sort sorts w.keys and drops duplicates.
+// sort sorts w.keys and removes duplicates.
 func (w *worker) sort() {
 	w.sorting = resizedKeys(w.sorting, len(w.keys))
 	sorted := sortUnique(w.keys, w.sorting)

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// fileTable is the file of a table while layers are added to it.
+// fileTable writes a table to a file, layer by layer.
 type fileTable struct {
 	file   *os.File
 	end    int64 // of the last complete layer
 	layers []layerEntry
 }
 
-// openFileTable opens a file, or starts it with its header.
+// openFileTable opens a file, and writes the header if the file is new.
 func openFileTable(path string, p Problem) (*fileTable, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -26,10 +26,10 @@ func openFileTable(path string, p Problem) (*fileTable, error) {
 	return &fileTable{file: f, end: fileHeaderSize}, nil
 }
 
-// startFile writes the header, or compares the one that is there.
+// startFile writes the header, or checks the existing header against p.
 func startFile(f *os.File, p Problem) error {
 	head := make([]byte, fileHeaderSize)
-	if _, err := f.ReadAt(head, 0); err == io.EOF { // new, or killed right here
+	if _, err := f.ReadAt(head, 0); err == io.EOF { // the file is new, or its writer was killed here
 		_, err := f.WriteAt(appendFileHeader(nil, p), 0)
 		return err
 	} else if err != nil {
@@ -55,7 +55,7 @@ func (t *fileTable) add(h header) {
 func (t *fileTable) open(sum int) (*record, error) {
 	for _, l := range t.layers {
 		if int(l.sum) == sum {
-			return openRecord(section{t.file, int64(l.offset)})
+			return openRecord(fileSection{t.file, int64(l.offset)})
 		}
 	}
 	return nil, errNoRecord
@@ -63,14 +63,13 @@ func (t *fileTable) open(sum int) (*record, error) {
 
 func (t *fileTable) forget(int) error { return nil }
 
-// next returns the sum of the layer to add, where the first one has the sum given.
+// next returns the sum of the next layer to add; first is the sum of the first layer.
 func (t *fileTable) next(first int) int { return first - 2*len(t.layers) }
 
-// restore finds the layers that are complete, the first of which has the sum given, and drops what is behind them. It returns the sum of
-// the next layer.
+// restore finds the complete layers of the file, whose first has the given sum, and removes what follows them. It returns the sum of the next layer.
 func (t *fileTable) restore(sum int) (int, error) {
 	for ; sum >= 4; sum -= 2 {
-		r, err := openRecord(section{t.file, t.end})
+		r, err := openRecord(fileSection{t.file, t.end})
 		if err == errNoRecord {
 			break
 		}

@@ -56,7 +56,7 @@ func appendFileHeader(dst []byte, p Problem) []byte {
 	dst = append(dst, byte(p.Shape.Rows), byte(p.Shape.Cols), byte(p.MaxExp), byte(p.Objective))
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.Discount))
 	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
-	dst = binary.LittleEndian.AppendUint32(dst, p.Of)
+	dst = binary.LittleEndian.AppendUint32(dst, p.Total)
 	dst = append(dst, make([]byte, fileHeaderSize-4-(len(dst)-start))...)
 	return appendChecksum(dst, start)
 }
@@ -79,7 +79,7 @@ func parseFileHeader(data []byte) (Problem, error) {
 		Shape:  game.Shape{Rows: int(body[12]), Cols: int(body[13])},
 		MaxExp: int(body[14]), Objective: Objective(body[15]),
 		Discount: math.Float64frombits(binary.LittleEndian.Uint64(body[16:])),
-		Twos:     binary.LittleEndian.Uint32(body[24:]), Of: binary.LittleEndian.Uint32(body[28:]),
+		Twos:     binary.LittleEndian.Uint32(body[24:]), Total: binary.LittleEndian.Uint32(body[28:]),
 	}
 	return p, p.validate()
 }

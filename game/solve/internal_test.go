@@ -51,17 +51,17 @@ func TestOrbit(t *testing.T) {
 		for range 200 {
 			b := randomBoard(rng, shape, game.MaxExponent)
 			want, _ := rules.Canonical(b)
-			if got := o.least(uint64(b)); got != uint64(want) {
+			if got := o.leastImage(uint64(b)); got != uint64(want) {
 				t.Fatalf("%s: least image of %s is %x, want %s", shape, b, got, want)
 			}
 			var images [8]uint64
-			o.all(uint64(b), &images)
+			o.allImages(uint64(b), &images)
 			for i := range shape.Cells() {
 				if b.Cell(i) != 0 {
 					continue
 				}
 				want, _ := rules.Canonical(b.With(i, 2))
-				if got := o.leastWith(&images, i, 2); got != uint64(want) {
+				if got := o.leastImageWith(&images, i, 2); got != uint64(want) {
 					t.Fatalf("%s: least image of %s with a 4 in cell %d is %x, want %s", shape, b, i, got, want)
 				}
 			}
@@ -74,7 +74,7 @@ func TestWon(t *testing.T) {
 	rng := newRandom()
 	shape := game.Shape{Rows: 4, Cols: 4}
 	for exp := 2; exp <= game.MaxExponent; exp++ {
-		e, err := newExpander(Problem{Shape: shape, MaxExp: exp, Discount: 1, Twos: 9, Of: 10})
+		e, err := newExpander(Problem{Shape: shape, MaxExp: exp, Discount: 1, Twos: 9, Total: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestPartition(t *testing.T) {
 	rng := newRandom()
 	for _, shape := range shapes() {
 		for _, maxExp := range []int{2, 5, 10, game.MaxExponent} {
-			e, err := newExpander(Problem{Shape: shape, MaxExp: maxExp, Discount: 1, Twos: 9, Of: 10})
+			e, err := newExpander(Problem{Shape: shape, MaxExp: maxExp, Discount: 1, Twos: 9, Total: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,11 +121,11 @@ func TestPartition(t *testing.T) {
 			}
 			for range n {
 				b := randomBoard(rng, shape, maxExp-1)
-				part := e.of(uint64(b))
+				part := e.partOf(uint64(b))
 				sizes[part]++
 				for s := range e.rules.Symmetries() {
-					if image := e.rules.Apply(game.Symmetry(s), b); e.of(uint64(image)) != part {
-						t.Fatalf("%s: part of %s is %d, of its image %s %d", shape, b, part, image, e.of(uint64(image)))
+					if image := e.rules.Apply(game.Symmetry(s), b); e.partOf(uint64(image)) != part {
+						t.Fatalf("%s: part of %s is %d, of its image %s %d", shape, b, part, image, e.partOf(uint64(image)))
 					}
 				}
 				checkWith(t, e, b, part)
@@ -144,9 +144,9 @@ func checkWith(t *testing.T, e *expander, b game.Board, part int) {
 			if b.Cell(i) != 0 {
 				continue
 			}
-			to, group := e.of(uint64(b.With(i, exp))), e.group(i)
-			if e.with(part, group, exp) != to || e.without(to, group, exp) != part {
-				t.Fatalf("part of %s is %d, with exponent %d in cell %d %d, want %d", b, part, exp, i, to, e.with(part, group, exp))
+			to, group := e.partOf(uint64(b.With(i, exp))), e.group(i)
+			if e.partAfterTile(part, group, exp) != to || e.partBeforeTile(to, group, exp) != part {
+				t.Fatalf("part of %s is %d, with exponent %d in cell %d %d, want %d", b, part, exp, i, to, e.partAfterTile(part, group, exp))
 			}
 			if in := e.groups(e.cells)[group] >> (4 * i) & 1; in != 1 {
 				t.Fatalf("cell %d is of group %d, and not in it", i, group)
@@ -183,7 +183,7 @@ func TestNumbering(t *testing.T) {
 
 // follows is a block of a board and one with a number that is greater by delta.
 func follows(board, delta uint64) *blockView {
-	return &blockView{n: 2, first: board, deltas: binary.AppendUvarint(nil, delta)}
+	return &blockView{count: 2, first: board, deltas: binary.AppendUvarint(nil, delta)}
 }
 
 func randomCells(rng *rand.Rand, exps int) uint64 {
@@ -210,7 +210,7 @@ func TestBlock(t *testing.T) {
 		for _, different := range []int{0, 1, 2, maxPalette, maxPalette + 1, blockBoards} { // values; 0 for plain boards
 			want := randomEntries(rng, n, different)
 			data := by.appendBlock(nil, want)
-			v, ok := cutBlock(data, n, want.boards[0], different > 0)
+			v, ok := splitBlock(data, n, want.boards[0], different > 0)
 			if !ok {
 				t.Fatalf("block of %d boards and %d values cannot be cut", n, different)
 			}
@@ -227,8 +227,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-func randomEntries(rng *rand.Rand, n, different int) entries {
-	e := entries{boards: make([]uint64, n)}
+func randomEntries(rng *rand.Rand, n, different int) blockEntries {
+	e := blockEntries{boards: make([]uint64, n)}
 	for i := range n {
 		e.boards[i] = randomCells(rng, game.MaxExponent)
 		if different > 0 {
@@ -249,7 +249,7 @@ func FuzzBlock(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, n uint8, first uint64, valued bool, exps uint8) {
 		boards := max(int(n)%(blockBoards+1), 1)
-		v, ok := cutBlock(data, boards, first, valued)
+		v, ok := splitBlock(data, boards, first, valued)
 		if !ok {
 			return
 		}
@@ -272,7 +272,7 @@ func TestRuns(t *testing.T) {
 	const parts = 5
 	for _, limit := range []int64{0, 300, math.MaxInt64} {
 		dir := dirStore(t.TempDir())
-		r := runs{limit: limit, spill: func() (*os.File, error) { return dir.spill(runName) }}
+		r := runs{limit: limit, createFile: func() (*os.File, error) { return dir.spill(runName) }}
 		for range 2 { // the second time there is something to forget
 			if err := r.reset(parts); err != nil {
 				t.Fatal(err)
@@ -364,7 +364,7 @@ func TestWithoutMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := newTable(section{f, 0}, info.Size())
+	table, err := newTable(fileSection{f, 0}, info.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestWithoutMapping(t *testing.T) {
 
 // readTable opens a table as Open does, from memory.
 func readTable(data []byte) error {
-	table, err := newTable(memory(data), int64(len(data)))
+	table, err := newTable(memorySource(data), int64(len(data)))
 	if err == nil {
 		err = table.verify()
 	}

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// layer is the boards of one sum: a record of each process, with its parts.
+// layer has the boards of one sum, in one record of each process.
 type layer struct {
 	records []*record
-	owners  []int // of parts: whose record has them
+	owners  []int // index of the record that has each part
 	sum     int
 	count   uint64
 }
 
-// of returns the record that has a part.
-func (l *layer) of(part int) *record { return l.records[l.owners[part]] }
+// recordOf returns the record that has a part.
+func (l *layer) recordOf(part int) *record { return l.records[l.owners[part]] }
 
 func (l *layer) close() {
 	if l == nil {
 		return
 	}
 	for _, r := range l.records {
-		_ = r.Close() // only read
+		_ = r.Close() // the file was only read, so an error does not matter
 	}
 }
 
-// What the records of a process are, by the first part of their names.
+// The kinds of records; they are the first part of the names of records.
 const (
 	positionsName   = "positions"
 	aftersName      = "afterstates"
-	outgoingName    = "outgoing" // afterstates as one process found them, of parts of all
+	outgoingName    = "outgoing" // afterstates that one process found, in all parts
 	valuesName      = "values"
 	afterValuesName = "aftervalues"
 	runName         = "run"
@@ -40,20 +40,20 @@ const (
 // name returns the name of a record of a process.
 func (s *solver) name(kind string, sum, process int) string {
 	name := fmt.Sprintf("%s-%d", kind, sum)
-	if s.alone() {
+	if s.singleProcess() {
 		return name
 	}
 	return name + suffix(process, s.share.Of)
 }
 
-// suffix ends the names of what one of several processes makes.
+// suffix returns the end of the names of files of one of several processes.
 func suffix(process, of int) string { return fmt.Sprintf("-%dof%d", process, of) }
 
-// mine returns the name of a record of this process.
+// ownName returns the name of a record of this process.
 func (s *solver) ownName(kind string, sum int) string { return s.name(kind, sum, s.share.Index) }
 
-// alone reports whether there is one process.
-func (s *solver) alone() bool { return s.share.Of == 1 }
+// singleProcess reports whether one process solves the problem.
+func (s *solver) singleProcess() bool { return s.share.Of == 1 }
 
 // open opens a layer. It waits for the records of other processes.
 func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error) {
@@ -70,7 +70,7 @@ func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error)
 	return l, nil
 }
 
-// openMine opens a record of this process; the error is errNoRecord where there is none.
+// openOwn opens a record of this process; the error is errNoRecord if there is none.
 func (s *solver) openOwn(kind string, sum int) (*record, error) {
 	return s.openNamed(s.ownName(kind, sum))
 }
@@ -84,15 +84,15 @@ func (s *solver) openNamed(name string) (*record, error) {
 }
 
 const (
-	minPause = time.Millisecond // between looks for the record of another process
+	minPause = time.Millisecond // shortest and longest pause between attempts to open another process's record
 	maxPause = 200 * time.Millisecond
 )
 
-// await opens a record, and waits for it where another process makes it.
+// await opens a record. If another process writes it, await waits until it exists.
 func (s *solver) await(ctx context.Context, name string) (*record, error) {
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		r, err := s.openNamed(name)
-		if err != errNoRecord || s.alone() {
+		if err != errNoRecord || s.singleProcess() {
 			return r, err
 		}
 		if err := s.checkPublished(); err != nil {
@@ -106,5 +106,5 @@ func (s *solver) await(ctx context.Context, name string) (*record, error) {
 	}
 }
 
-// removeMine removes a record of this process that no process reads any more.
+// removeOwn removes a record of this process that no process needs any more.
 func (s *solver) removeOwn(kind string, sum int) error { return s.store.remove(s.ownName(kind, sum)) }

@@ -2,7 +2,7 @@ package solve
 
 import "math/bits"
 
-// lookup finds the values of boards: open addressing with linear probing. No board is 0.
+// lookup is a hash table of the values of boards, with open addressing and linear probing. The board 0 marks a free slot.
 type lookup struct {
 	slots []slot
 }
@@ -12,19 +12,19 @@ type slot struct {
 	value float64
 }
 
-// lookupBytes is the memory that a board takes: 16 bytes and half as much unused.
+// lookupBytes is the memory of a board in a lookup: a slot of 16 bytes and half of a free one.
 const lookupBytes = 24
 
-// slotsFor returns how many slots n boards take.
+// slotsFor returns the number of slots for n boards.
 func slotsFor(n int) int { return n + n/2 + 1 }
 
-// reset makes room for n boards and forgets all there are.
+// reset removes all boards and makes room for n.
 func (l *lookup) reset(n int) {
 	l.slots = resized(l.slots, slotsFor(n))
 	clear(l.slots)
 }
 
-// resized returns a slice of so many slots, with anything in it.
+// resized returns a slice of n slots with arbitrary contents.
 func resized(slots []slot, n int) []slot {
 	if cap(slots) < n {
 		return make([]slot, n)
@@ -32,15 +32,15 @@ func resized(slots []slot, n int) []slot {
 	return slots[:n]
 }
 
-// home returns where the search for a board starts.
-func (l *lookup) home(board uint64) int {
+// startIndex returns the index at which the search for a board starts.
+func (l *lookup) startIndex(board uint64) int {
 	hi, _ := bits.Mul64((board^board>>29)*0x9E37_79B9_7F4A_7C15, uint64(len(l.slots)))
 	return int(hi)
 }
 
-// add adds a board that is not there yet.
+// add adds a board that is not in the lookup.
 func (l *lookup) add(board uint64, value float64) {
-	for at := l.home(board); ; {
+	for at := l.startIndex(board); ; {
 		if s := &l.slots[at]; s.board == 0 {
 			*s = slot{board, value}
 			return
@@ -51,9 +51,9 @@ func (l *lookup) add(board uint64, value float64) {
 	}
 }
 
-// get returns the value of a board, false when it is not there.
+// get returns the value of a board, false if it is not in the lookup.
 func (l *lookup) get(board uint64) (float64, bool) {
-	for at := l.home(board); ; {
+	for at := l.startIndex(board); ; {
 		s := &l.slots[at]
 		if s.board == board {
 			return s.value, true
@@ -67,13 +67,13 @@ func (l *lookup) get(board uint64) (float64, bool) {
 	}
 }
 
-// lookups is a lookup for each part of a layer, in one piece of memory.
+// lookups has a lookup for each part of a layer, in one allocation.
 type lookups struct {
 	slots []slot
 	parts []lookup
 }
 
-// reset makes room for so many boards of each part. The parts must be cleared before they are used.
+// reset makes room for boardsOf(part) boards of each part. The caller must clear a part before use.
 func (l *lookups) reset(parts int, boardsOf func(part int) int) {
 	sizes, total := make([]int, parts), 0
 	for part := range sizes {
@@ -81,7 +81,7 @@ func (l *lookups) reset(parts int, boardsOf func(part int) int) {
 		total += sizes[part]
 	}
 	if cap(l.slots) < total {
-		l.slots = nil // before more is asked for
+		l.slots = nil // lets the garbage collector free it before the next allocation
 	}
 	l.slots = resized(l.slots, total)
 	l.parts = l.parts[:0]

@@ -8,10 +8,10 @@ import (
 	"tilecheck/game"
 )
 
-// errMissing says that a successor is not where it must be: files do not belong together, or there is a bug.
+// errMissing is the error for a successor without a value: files do not belong together, or the program has a bug.
 var errMissing = errors.New("a board that can be reached has no value")
 
-// wonValue is the value of a board with MAX.
+// wonValue returns the value of a won board.
 func (e *expander) wonValue() float64 {
 	if e.problem.Objective == Win {
 		return 1
@@ -19,20 +19,20 @@ func (e *expander) wonValue() float64 {
 	return 0
 }
 
-// nextValues has the values of the boards with one more tile, by exponent less one and group of the cell.
+// nextValues has the values of the boards with one more tile, by the exponent of the tile minus 1 and by the group of its cell.
 type nextValues [2][2]lookup
 
-// mean returns the expected value of an afterstate, given those of the boards with one more 2 and with one more 4.
+// mean returns the expected value of an afterstate, given the values of the boards with one more 2 or 4.
 //
-// Terms are added up by cell, those with a 2 and those with a 4 apart: the order of additions depends on the afterstate alone. The weights
-// are integers, so a mean of ones is 1, and a mean of numbers up to 1 never more.
+// It adds the terms by cell, those with a 2 and those with a 4 separately, so the order of additions depends on the afterstate only. The weights
+// are integers. So the mean of ones is exactly 1, and the mean of numbers up to 1 is never above 1.
 func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
-	e.orbit.all(after, &images)
+	e.orbit.allImages(after, &images)
 	empty := e.empties(after)
 	total := 0.0
 	for exp := 1; exp <= 2; exp++ {
-		odds := e.odds(exp)
+		odds := e.tileWeight(exp)
 		if odds == 0 {
 			continue
 		}
@@ -43,20 +43,20 @@ func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 		sum := 0.0
 		for left := empty; left != 0; left &= left - 1 {
 			cell := bits.TrailingZeros64(left) / 4
-			value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastWith(&images, cell, uint64(exp)))
+			value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastImageWith(&images, cell, uint64(exp)))
 			if !ok {
 				return 0, errMissing
 			}
 			sum += value
 		}
-		// The conversion keeps the product from being fused with the sum on some machines.
+		// The conversion prevents fusing the product with the sum on some machines.
 		total += float64(float64(odds) * sum)
 	}
-	return total / (float64(e.problem.Of) * float64(bits.OnesCount64(empty))), nil
+	return total / (float64(e.problem.Total) * float64(bits.OnesCount64(empty))), nil
 }
 
-// best returns the value of a position, given those of its afterstates, and the moves that attain it: all that have exactly that value.
-// A position without legal moves has value 0 and no move.
+// best returns the value of a position, given the values of afterstates, and all moves with exactly that value. A position without legal moves has
+// the value 0 and no moves.
 func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, error) {
 	var next [4]game.Board
 	legal, _ := e.rules.Moved(game.Board(position), &next)
@@ -69,7 +69,7 @@ func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, 
 		value := e.wonValue()
 		if !e.won(after) {
 			var ok bool
-			if value, ok = afters[e.of(uint64(after))].get(e.orbit.least(uint64(after))); !ok {
+			if value, ok = afters[e.partOf(uint64(after))].get(e.orbit.leastImage(uint64(after))); !ok {
 				return 0, 0, errMissing
 			}
 		}
@@ -87,7 +87,7 @@ func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, 
 	return best, moves, nil
 }
 
-// rewards returns what a move earns at once, left or right and up or down.
+// rewards returns the immediate rewards of a horizontal and of a vertical move.
 func (e *expander) rewards(position game.Board) [2]float64 {
 	switch e.problem.Objective {
 	case Score:

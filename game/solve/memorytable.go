@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// memoryTable keeps layers in a store: all of them, or only those that the solver still needs.
+// memoryTable keeps the layers of a table in a store: all of them, or only those that the solver still needs.
 type memoryTable struct {
 	records store
 	all     bool
@@ -24,7 +24,7 @@ func (t *memoryTable) forget(sum int) error {
 	return t.records.remove(t.name(sum))
 }
 
-// table returns the table when the solver is done.
+// table returns the table of a completed solver.
 func (t *memoryTable) table(s *solver) (*Table, error) {
 	out := &Table{expander: s.expander, index: make(map[int]*record)}
 	out.initial, out.positions, out.afterstates = s.stats.Initial, uint64(s.stats.Positions), uint64(s.stats.Afterstates)

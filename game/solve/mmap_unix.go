@@ -19,13 +19,13 @@ type mapped struct {
 // mapFile maps a file of size bytes. Closing it closes the file too.
 func mapFile(f *os.File, size int64) (source, io.Closer, error) {
 	if size == 0 || size > math.MaxInt {
-		return section{f, 0}, f, nil
+		return fileSection{f, 0}, f, nil
 	}
 	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map into memory: %w", err)
 	}
-	return memory(data), &mapped{f, data}, nil
+	return memorySource(data), &mapped{f, data}, nil
 }
 
 func (m *mapped) Close() error {

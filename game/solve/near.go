@@ -10,14 +10,14 @@ import (
 	"tilecheck/game"
 )
 
-// Near defines which moves of a board are near the best one: those that lose at most Loss of its value or, if Relative, at most that
-// share of it. Moves that rounding may have pushed over the limit count as near.
+// Near says which moves are near the best one: those that lose at most Loss of its value or, if Relative, at most that share of it. A move that
+// exceeds the limit by no more than the rounding error counts as near.
 type Near struct {
 	Loss     float64
 	Relative bool
 }
 
-// allows reports whether a move is near the best one. share is the greatest relative rounding error of the values.
+// allows reports whether a move is near the best one. share is the largest relative rounding error of the values.
 func (n Near) allows(best, value, share float64) bool {
 	limit := n.Loss
 	if n.Relative {
@@ -26,8 +26,8 @@ func (n Near) allows(best, value, share float64) bool {
 	return best-value <= limit+4*share*best
 }
 
-// Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so
-// that symmetric boards get symmetric moves. On a board with MAX all legal moves are near. ok is false where Moves is not ok.
+// Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so symmetric
+// boards get symmetric moves. On a won board all legal moves are near. ok is false if Moves is not ok.
 func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
 	if t.won(b) {
 		legal := t.rules.Legal(b)
@@ -55,18 +55,18 @@ func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, o
 	return near, instead, ok
 }
 
-// roundingShare returns the greatest relative rounding error of a value.
+// roundingShare returns the largest relative rounding error of a value.
 func (t *Table) roundingShare() float64 { return t.Stats().RelativeError(t.problem) }
 
-// Least returns, for each limit, the least probability of winning of a player who makes near moves only. The table must be for
-// Win without discount. Each result is a lower bound: it is reduced by the rounding error. The error is that of ctx or of the file.
-func (t *Table) Least(ctx context.Context, limits []Near) ([]float64, error) {
+// LeastWin returns, for each limit, the smallest probability of winning of a player who only makes near moves. The table must be for Win without
+// discount. Each result is rounded down to a lower bound. The error is an error of ctx or of the file.
+func (t *Table) LeastWin(ctx context.Context, limits []Near) ([]float64, error) {
 	won := make([]float64, len(limits))
 	for i := range won {
 		won[i] = 1
 	}
 	share := t.roundingShare()
-	out, err := t.solveBackwards(ctx, won, func(best float64, moves []option, out []float64) {
+	out, err := t.solveBackwards(ctx, won, func(best float64, moves []moveOption, out []float64) {
 		for i, n := range limits {
 			least := 1.0
 			for _, m := range moves {
@@ -78,27 +78,27 @@ func (t *Table) Least(ctx context.Context, limits []Near) ([]float64, error) {
 		}
 	})
 	for i := range out {
-		out[i] *= 1 - t.rollbackError()
+		out[i] *= 1 - t.backwardError()
 	}
 	return out, err
 }
 
-// Random are the results of a player who makes all legal moves with equal probability, with or without a shield.
-type Random struct {
+// RandomResult has the results of a player who makes all legal moves with equal probability, with or without a shield.
+type RandomResult struct {
 	Win   float64 // probability
-	Acts  float64 // expected number of moves at which the shield intervenes
+	Acts  float64 // expected number of moves at which the shield acts
 	Moves float64 // expected number of moves
-	// Error bounds the rounding error of each, relative to the true value.
+	// Error bounds the relative rounding error of each result.
 	Error float64
 }
 
-// Random computes the results of a random player who makes near moves only. If hidden, the shield hides the other moves from the
-// player, and it intervenes where there are any. Otherwise it replaces them as Near says, and intervenes where the player
-// chose one. The requirements and errors are those of Least.
-func (t *Table) Random(ctx context.Context, n Near, hidden bool) (*Random, error) {
+// RandomPlay computes the results of a random player under a shield that allows near moves only. If hidden, the shield hides other moves from the
+// player and acts if there are any. Otherwise it replaces a move that is not near by the move that Near returns, and acts only then.
+// Requirements and errors are those of LeastWin.
+func (t *Table) RandomPlay(ctx context.Context, n Near, hidden bool) (*RandomResult, error) {
 	share := t.roundingShare()
-	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []option, out []float64) {
-		near, first := 0, slices.IndexFunc(moves, func(m option) bool { return m.best })
+	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []moveOption, out []float64) {
+		near, first := 0, slices.IndexFunc(moves, func(m moveOption) bool { return m.best })
 		for i := range moves {
 			if moves[i].near = n.allows(best, moves[i].value, share); moves[i].near {
 				near++
@@ -130,48 +130,47 @@ func (t *Table) Random(ctx context.Context, n Near, hidden bool) (*Random, error
 	if err != nil {
 		return nil, err
 	}
-	return &Random{Win: out[0], Acts: out[1], Moves: out[2], Error: t.rollbackError()}, nil
+	return &RandomResult{Win: out[0], Acts: out[1], Moves: out[2], Error: t.backwardError()}, nil
 }
 
-// rollbackError bounds the relative error of solveBackwards: all terms are at least 0, and a move costs a rounding for each of two
-// tiles per cell, and less than 20 more.
-func (t *Table) rollbackError() float64 {
+// backwardError bounds the relative error of solveBackwards. All terms are non-negative, and each move adds one rounding for each of two tiles
+// per cell and less than 20 others.
+func (t *Table) backwardError() float64 {
 	const u = 0x1p-53
 	n := float64(len(t.layers)+2) * float64(2*t.problem.Shape.Cells()+20) * u
 	return n / (1 - n)
 }
 
-// option is a legal move, its value, and the expected numbers after it.
-type option struct {
+// moveOption is a legal move with its value and the expected vector after it.
+type moveOption struct {
 	value      float64
 	best, near bool
 	next       []float64
 }
 
-// rollbackLayer has the numbers of the positions of a layer, in the order of their boards.
-type rollbackLayer struct {
+// backwardLayer has the vectors of the positions of a layer, in the order of their boards.
+type backwardLayer struct {
 	boards  []Position
-	index   lookup // maps a board to its place among the positions
+	index   lookup // index of each board in boards
 	numbers []float64
 }
 
 var errNoWin = errors.New("the table is not of probabilities of winning without a discount")
 
-// solveBackwards computes a vector of numbers for all positions, by backward induction, and returns that of the empty board. A won
-// board has the vector won, and a lost board has zeros. For other boards, value computes the vector from the best value and the
-// moves; out is zero before.
-func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []option, out []float64)) ([]float64, error) {
+// solveBackwards computes a vector for each position by backward induction, and returns the vector of the empty board. A won board has the vector
+// won, and a lost board has zeros. For other boards, value computes the vector out, which is zero before, from the best value and the moves.
+func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []moveOption, out []float64)) ([]float64, error) {
 	if t.problem.Objective != Win || t.problem.Discount != 1 {
 		return nil, errNoWin
 	}
-	r := &rollback{Table: t, won: won, value: value, layers: map[int]*rollbackLayer{}}
+	r := &backward{Table: t, won: won, valueFunc: value, layers: map[int]*backwardLayer{}}
 	workers := runtime.GOMAXPROCS(0)
 	for _, l := range t.layers { // by descending sums
 		positions, err := t.Layer(int(l.sum))
 		if err != nil {
 			return nil, err
 		}
-		now := &rollbackLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
+		now := &backwardLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
 		now.index.reset(len(positions))
 		for i, p := range positions {
 			now.index.add(uint64(p.Board), float64(i))
@@ -184,28 +183,28 @@ func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(be
 			return nil, err
 		}
 		r.layers[int(l.sum)] = now
-		delete(r.layers, int(l.sum)+6) // the first boards need those of 4, 6 and 8
+		delete(r.layers, int(l.sum)+6) // a layer depends on the two layers above it; the initial boards need 4, 6 and 8
 	}
 	out := make([]float64, len(won))
 	var images [8]uint64
 	return out, r.addInitial(out, &images)
 }
 
-// rollback is one run of solveBackwards.
-type rollback struct {
+// backward is the state of solveBackwards.
+type backward struct {
 	*Table
-	won    []float64
-	value  func(best float64, moves []option, out []float64)
-	layers map[int]*rollbackLayer // by sum
+	won       []float64
+	valueFunc func(best float64, moves []moveOption, out []float64)
+	layers    map[int]*backwardLayer // by sum
 }
 
-// computeLayer computes the vectors of some positions of a layer.
-func (r *rollback) computeLayer(l *rollbackLayer, first, end int) error {
+// computeLayer computes the vectors of the positions first to end-1 of a layer.
+func (r *backward) computeLayer(l *backwardLayer, first, end int) error {
 	width := len(r.won)
 	var next [4]game.Board
 	var images [8]uint64
 	numbers := make([]float64, 4*(width+1))
-	moves := make([]option, 0, 4)
+	moves := make([]moveOption, 0, 4)
 	for i, p := range l.boards[first:end] {
 		if p.Best == 0 {
 			continue // lost
@@ -219,58 +218,58 @@ func (r *rollback) computeLayer(l *rollbackLayer, first, end int) error {
 			if err := r.addExpected(uint64(next[d]), x, &images); err != nil {
 				return err
 			}
-			moves = append(moves, option{value: x[width], best: p.Best.Has(d), next: x[:width]})
+			moves = append(moves, moveOption{value: x[width], best: p.Best.Has(d), next: x[:width]})
 		}
-		r.value(p.Value, moves, l.numbers[(first+i)*width:(first+i+1)*width])
+		r.valueFunc(p.Value, moves, l.numbers[(first+i)*width:(first+i+1)*width])
 	}
 	return nil
 }
 
-// addExpected adds the expected vector of an afterstate to out, and in its last element the expected value.
-func (r *rollback) addExpected(after uint64, out []float64, images *[8]uint64) error {
+// addExpected adds the expected vector of an afterstate to out. The last element of out is the expected value.
+func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) error {
 	width := len(r.won)
 	if r.Table.won(game.Board(after)) {
 		copy(out, r.won)
 		out[width] = 1
 		return nil
 	}
-	canonical := r.orbit.least(after)
-	r.orbit.all(canonical, images)
+	canonical := r.orbit.leastImage(after)
+	r.orbit.allImages(canonical, images)
 	empty := r.empties(canonical)
 	sum := r.sum(game.Board(canonical))
-	share := 1 / (float64(r.problem.Of) * float64(bits.OnesCount64(empty)))
+	share := 1 / (float64(r.problem.Total) * float64(bits.OnesCount64(empty)))
 	for exp := 1; exp <= 2; exp++ {
-		odds := float64(r.odds(exp)) * share
+		odds := float64(r.tileWeight(exp)) * share
 		if odds == 0 {
 			continue
 		}
 		l := r.layers[sum+2*exp]
 		for left := empty; left != 0; left &= left - 1 {
 			if r.spawnWins(exp) {
-				add(out, odds, r.won)
+				addScaled(out, odds, r.won)
 				out[width] += odds
 				continue
 			}
 			if l == nil {
 				return errMissing
 			}
-			at, ok := l.index.get(r.orbit.leastWith(images, bits.TrailingZeros64(left)/4, uint64(exp)))
+			at, ok := l.index.get(r.orbit.leastImageWith(images, bits.TrailingZeros64(left)/4, uint64(exp)))
 			if !ok {
 				return errMissing
 			}
-			add(out, odds, l.numbers[int(at)*width:int(at+1)*width])
+			addScaled(out, odds, l.numbers[int(at)*width:int(at+1)*width])
 			out[width] += float64(odds * l.boards[int(at)].Value)
 		}
 	}
 	return nil
 }
 
-// addInitial adds the expected vector of the empty board, which gets two tiles.
-func (r *rollback) addInitial(out []float64, images *[8]uint64) error {
+// addInitial adds the expected vector of the empty board, after its first two tiles.
+func (r *backward) addInitial(out []float64, images *[8]uint64) error {
 	cells := r.problem.Shape.Cells()
 	second := make([]float64, len(out)+1)
 	for exp := 1; exp <= 2; exp++ {
-		odds := float64(r.odds(exp)) / (float64(r.problem.Of) * float64(cells))
+		odds := float64(r.tileWeight(exp)) / (float64(r.problem.Total) * float64(cells))
 		if odds == 0 {
 			continue
 		}
@@ -279,14 +278,14 @@ func (r *rollback) addInitial(out []float64, images *[8]uint64) error {
 			if err := r.addExpected(uint64(exp)<<(4*i), second, images); err != nil {
 				return err
 			}
-			add(out, odds, second[:len(out)])
+			addScaled(out, odds, second[:len(out)])
 		}
 	}
 	return nil
 }
 
-// add adds factor times x to out. The conversion prevents fusing the product with the sum on some machines.
-func add(out []float64, factor float64, x []float64) {
+// addScaled adds factor times x to out. The conversion prevents fusing the product with the sum on some machines.
+func addScaled(out []float64, factor float64, x []float64) {
 	for i, v := range x {
 		out[i] += float64(factor * v)
 	}

@@ -1,12 +1,12 @@
 package solve
 
-// numbering maps boards to consecutive numbers: the cells' exponents are the digits of the number. It keeps the order of boards as
-// numbers with four bits per cell. Files store differences of these numbers, which are shorter.
+// numbering maps boards to consecutive numbers in the same order: the exponents of the cells are the digits. Files store differences of these
+// numbers, which are shorter than differences of boards.
 type numbering struct {
 	base   uint64           // number of lines of four cells
 	boards uint64           // number of boards of sixteen cells
-	rank   *[1 << 16]uint16 // of a line of four cells
-	line   *[1 << 16]uint16 // the inverse of rank, of numbers below base
+	rank   *[1 << 16]uint16 // number of each line of four cells
+	line   *[1 << 16]uint16 // the line of each number below base
 }
 
 // newNumbering returns the numbering for exponents below exps, 2 to 15.
@@ -34,7 +34,7 @@ func (n *numbering) number(board uint64) uint64 {
 	return (d.digits[2]*n.base+d.digits[1])*square + d.digits[0]*n.base + d.low
 }
 
-// decoderState is the state of a decoder: the digits of a number, for four cells each, and the board without its lowest four cells.
+// decoderState is a number split into digits, one for each four cells, and the board without its lowest four cells.
 type decoderState struct {
 	low    uint64
 	digits [3]uint64 // above low

@@ -16,9 +16,9 @@ type Objective uint8
 
 // The objectives. The game ends when MAX is on the board or no move is legal.
 const (
-	Win   Objective = iota // 1 when MAX appears, 0 when the game is lost; discounted
-	Score                  // the sum of the values of all merged tiles, the merge that makes MAX included
-	Moves                  // the number of moves until the game ends, won or lost
+	Win   Objective = iota // 1 if MAX appears, 0 if the game is lost; discounted
+	Score                  // the score, with the merge that makes MAX
+	Moves                  // the number of moves until the game is won or lost
 	numObjectives
 )
 
@@ -42,7 +42,7 @@ func ParseObjective(name string) (Objective, error) {
 	return 0, fmt.Errorf("objective is %q, want win, score or moves", name)
 }
 
-// Options say what to solve and how.
+// Options say which problem to solve, and how.
 type Options struct {
 	Shape     game.Shape
 	Max       int       // the tile that ends the game: a power of two from 4 to 32768
@@ -53,10 +53,10 @@ type Options struct {
 	P2 *big.Rat
 
 	Workers int   // goroutines; 0 means one for each processor. The result does not depend on it
-	Memory  int64 // bytes to take at most, roughly; 0 means any number. The result does not depend on it
+	Memory  int64 // approximate limit in bytes; 0 means no limit. The result does not depend on it
 
-	// Process says which of several processes this is that solve the problem together, by SolveFile; the zero value is the only one. The
-	// result does not depend on it.
+	// Process is the number of this process if several processes solve the problem together by SolveFile; the zero value means one process.
+	// The result does not depend on it.
 	Process shard.Part
 
 	Progress func(Progress) // called after each layer; may be nil
@@ -67,11 +67,11 @@ const MaxOdds = 1 << 20
 
 // Problem is a checked problem, as it is stored in tables.
 type Problem struct {
-	Shape     game.Shape
-	MaxExp    int // log2 MAX, from 2 to game.MaxExponent
-	Objective Objective
-	Discount  float64
-	Twos, Of  uint32 // a new tile is a 2 with probability Twos/Of, in lowest terms
+	Shape       game.Shape
+	MaxExp      int // log2 MAX, from 2 to game.MaxExponent
+	Objective   Objective
+	Discount    float64
+	Twos, Total uint32 // a new tile is a 2 with probability Twos/Total, in lowest terms
 }
 
 // String describes the problem, such as "win on 3x3 to 1024", with the parameters that are not the defaults.
@@ -80,15 +80,15 @@ func (p Problem) String() string {
 	if p.Discount != 1 {
 		text += fmt.Sprintf(", discount %g", p.Discount)
 	}
-	if p.Twos != 9 || p.Of != 10 {
-		text += fmt.Sprintf(", probability of a 2 %d/%d", p.Twos, p.Of)
+	if p.Twos != 9 || p.Total != 10 {
+		text += fmt.Sprintf(", probability of a 2 %d/%d", p.Twos, p.Total)
 	}
 	return text
 }
 
 // Problem checks the options and returns the problem.
 func (o *Options) Problem() (Problem, error) {
-	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Of: 10}
+	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Total: 10}
 	if p.Discount == 0 {
 		p.Discount = 1
 	}
@@ -96,7 +96,7 @@ func (o *Options) Problem() (Problem, error) {
 		if !o.P2.Num().IsUint64() || !o.P2.Denom().IsUint64() || o.P2.Denom().Uint64() > MaxOdds || o.P2.Cmp(big.NewRat(1, 1)) > 0 {
 			return p, fmt.Errorf("probability of a 2 is %s, want a fraction from 0 to 1 with a denominator of at most %d", o.P2.RatString(), MaxOdds)
 		}
-		p.Twos, p.Of = uint32(o.P2.Num().Uint64()), uint32(o.P2.Denom().Uint64())
+		p.Twos, p.Total = uint32(o.P2.Num().Uint64()), uint32(o.P2.Denom().Uint64())
 	}
 	if o.Max < 4 || o.Max != 1<<p.MaxExp || p.MaxExp > game.MaxExponent {
 		return p, fmt.Errorf("MAX is %d, want a power of two from 4 to %d", o.Max, game.Value(game.MaxExponent))
@@ -112,8 +112,8 @@ func (p Problem) validate() error {
 	switch {
 	case p.MaxExp < 2 || p.MaxExp > game.MaxExponent:
 		return fmt.Errorf("MAX is 2 to the power of %d, want a power from 2 to %d", p.MaxExp, game.MaxExponent)
-	case p.Of == 0 || p.Of > MaxOdds || p.Twos > p.Of:
-		return fmt.Errorf("probability of a 2 is %d/%d, want a fraction from 0 to 1 with a denominator of at most %d", p.Twos, p.Of, MaxOdds)
+	case p.Total == 0 || p.Total > MaxOdds || p.Twos > p.Total:
+		return fmt.Errorf("probability of a 2 is %d/%d, want a fraction from 0 to 1 with a denominator of at most %d", p.Twos, p.Total, MaxOdds)
 	case p.Objective >= numObjectives:
 		return fmt.Errorf("objective is %d, want one of %d", p.Objective, numObjectives)
 	case math.IsNaN(p.Discount) || p.Discount <= 0 || p.Discount > 1:

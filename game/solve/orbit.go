@@ -6,7 +6,7 @@ import (
 	"tilecheck/game"
 )
 
-// swap exchanges the cells under mask with those that lie shift bits higher.
+// swap exchanges the cells in mask with the cells that are shift bits higher.
 type swap struct {
 	mask  uint64
 	shift uint8
@@ -17,14 +17,14 @@ func (s swap) apply(x uint64) uint64 {
 	return x ^ t ^ t<<(s.shift&63)
 }
 
-// reflection is a reflection of boards as exchanges of cells. Lines of up to five cells need two at most; one with an empty mask does
-// nothing.
+// reflection is a reflection of boards as a sequence of swaps. Boards with lines of up to five cells need at most two swaps; a swap with an empty
+// mask changes nothing.
 type reflection struct {
 	first, second swap
 	rest          []swap
 }
 
-// apply reflects a board of lines of up to five cells: it must be small, or it would not be compiled in place.
+// apply reflects a board with lines of up to five cells. It is small enough for the compiler to inline it.
 func (r *reflection) apply(x uint64) uint64 { return r.second.apply(r.first.apply(x)) }
 
 // applyAll reflects any board.
@@ -36,7 +36,7 @@ func (r *reflection) applyAll(x uint64) uint64 {
 	return x
 }
 
-// newReflection makes a reflection from where it takes each cell. It must be its own inverse.
+// newReflection makes a reflection from the function that maps each cell to its image. The reflection must be its own inverse.
 func newReflection(cells int, to func(i int) int) reflection {
 	var swaps []swap
 	for i := range cells {
@@ -62,15 +62,13 @@ func newReflection(cells int, to func(i int) int) reflection {
 	return reflection{swaps[0], swaps[1], swaps[2:n]}
 }
 
-// orbit computes all images of a board under the symmetries of its shape. It is [game.Rules.Canonical] for callers that have no use for
-// the symmetry, and that add tiles to a board whose images are known.
-//
-// Only the least image as a number matters here, and it is the same board as that of game.
+// orbit computes the images of a board under the symmetries of its shape. It replaces [game.Rules.Canonical] for callers that do not need the
+// symmetry itself, or that add tiles to a board whose images are known. The least image is the same board as the canonical one.
 type orbit struct {
 	flipH, flipV, transpose reflection
-	images                  int // 8 for squares, 4 for oblongs, 2 for lines
-	// place[g][i] is the shift, in bits, of where image g has cell i
-	place [8][game.MaxCells]uint8
+	images                  int // 8 for squares, 4 for other rectangles, 2 for lines
+	// cellShift[g][i] is the position in bits of cell i in image g
+	cellShift [8][game.MaxCells]uint8
 }
 
 func newOrbit(shape game.Shape) *orbit {
@@ -96,20 +94,20 @@ func newOrbit(shape game.Shape) *orbit {
 	}
 	for i := range rows * cols {
 		var of [8]uint64
-		o.all(1<<(4*i), &of)
+		o.allImages(1<<(4*i), &of)
 		for g, image := range of[:o.images] {
 			for ; image > 1; image >>= 1 {
-				o.place[g][i]++
+				o.cellShift[g][i]++
 			}
 		}
 	}
 	return o
 }
 
-// all writes the images of x to the first o.images elements of of. The first is x.
-func (o *orbit) all(x uint64, of *[8]uint64) {
+// allImages writes the images of x to the first o.images elements of of. The first is x.
+func (o *orbit) allImages(x uint64, of *[8]uint64) {
 	if o.images <= 4 {
-		o.allOblong(x, of)
+		o.allImagesOblong(x, of)
 		return
 	}
 	h := o.flipH.apply(x)
@@ -119,8 +117,8 @@ func (o *orbit) all(x uint64, of *[8]uint64) {
 	of[4], of[5], of[6], of[7] = t, h, o.flipV.apply(t), o.flipV.apply(h)
 }
 
-// allOblong is all for boards that are not square.
-func (o *orbit) allOblong(x uint64, of *[8]uint64) {
+// allImagesOblong is all for boards that are not square.
+func (o *orbit) allImagesOblong(x uint64, of *[8]uint64) {
 	h := o.flipH.applyAll(x)
 	of[0], of[1] = x, h
 	if o.images == 4 {
@@ -128,11 +126,11 @@ func (o *orbit) allOblong(x uint64, of *[8]uint64) {
 	}
 }
 
-// least returns the least image of x.
-func (o *orbit) least(x uint64) uint64 {
+// leastImage returns the least image of x.
+func (o *orbit) leastImage(x uint64) uint64 {
 	if o.images <= 4 {
 		var of [8]uint64
-		o.allOblong(x, &of)
+		o.allImagesOblong(x, &of)
 		return slices.Min(of[:o.images])
 	}
 	h, t := o.flipH.apply(x), o.transpose.apply(x)
@@ -141,9 +139,9 @@ func (o *orbit) least(x uint64) uint64 {
 	return min(least, t, h, o.flipV.apply(t), o.flipV.apply(h))
 }
 
-// leastWith returns the least image of a board with a tile of exponent exp put into its empty cell i, given the images of the board.
-func (o *orbit) leastWith(of *[8]uint64, i int, exp uint64) uint64 {
-	place := func(g int) uint64 { return of[g] | exp<<(o.place[g][i]&63) }
+// leastImageWith returns the least image of a board with a tile of exponent exp put into its empty cell i, given the images of the board.
+func (o *orbit) leastImageWith(of *[8]uint64, i int, exp uint64) uint64 {
+	place := func(g int) uint64 { return of[g] | exp<<(o.cellShift[g][i]&63) }
 	least := min(place(0), place(1))
 	if o.images == 2 {
 		return least

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// forEach calls do for the parts 0 to n-1, in any order, on up to workers goroutines. It stops at the first error or when ctx
-// is done. worker is below workers, and concurrent calls have different ones.
+// forEach calls do for the parts 0 to n-1 on up to workers goroutines, in any order. It stops at the first error or when ctx ends. Concurrent
+// calls of do have different values of worker, which are below workers.
 func forEach(ctx context.Context, workers, n int, do func(worker, part int) error) error {
 	var next atomic.Int64
 	errs := make([]error, workers)

@@ -2,25 +2,24 @@ package solve
 
 import "math/bits"
 
-// partition divides the boards of a layer into parts, such that adding a tile to the boards of one part leads to few parts:
+// partition divides the boards of a layer into parts, such that a new tile leads from the boards of one part to few parts:
 //
 //	part(board) = sum of weight(group of the cell, exponent) over its cells, modulo the number of parts
 //
-// Symmetric cells are in the same group, and there are at most two groups. So symmetric boards are in the same part, and a
-// new tile adds one of two numbers to the part, whatever the board. A move may lead to any part.
+// Symmetric cells are in the same group, and there are at most two groups. So symmetric boards are in the same part, and a new tile adds one of
+// two numbers to the number of the part. A move can lead to any part.
 type partition struct {
-	parts  int                 // a power of two
-	tables [4]*[1 << 16]uint16 // the sum of weights of four cells; tables[0] is for the lowest 16 bits
-	second uint64              // a flag for each cell of the second group
-	steps  [2][3]int           // the weight of a tile, by group and exponent
+	parts       int                 // a power of two
+	tables      [4]*[1 << 16]uint16 // the sum of weights of four cells; tables[0] is for the lowest 16 bits
+	secondCells uint64              // flags of the cells of the second group
+	tileWeights [2][3]int           // weight of a new tile, by group and exponent
 }
 
 // maxParts is the greatest number of parts. With more parts the differences between boards, and so the files, get larger.
 const maxParts = 256
 
-// partsFor returns the number of parts for a problem. Large layers get some thousand boards per part: then the sort keys and the
-// lookups fit the caches, and there are enough parts for all goroutines. The number depends on nothing else, because it is part
-// of the file format.
+// partsFor returns the number of parts for a problem. Large layers get some thousand boards per part. Then the sort keys and the lookups of a part
+// fit the caches, and there are enough parts for all goroutines. The number depends on the problem only, because the file format depends on it.
 func partsFor(p Problem, images int) int {
 	cells := p.Shape.Cells()
 	layers := cells << (p.MaxExp - 2) // sums for up to MAX/2 in every cell
@@ -48,12 +47,12 @@ func newPartition(p Problem, o *orbit) *partition {
 		return out
 	}
 	if out.parts >= minGrouped {
-		out.second = o.secondGroup(cells)
+		out.secondCells = o.secondGroup(cells)
 	}
-	group := func(cell int) uint64 { return out.second >> (4 * cell) & 1 }
-	for g := range out.steps {
-		for exp := range out.steps[g] {
-			out.steps[g][exp] = int(weight(uint64(g), uint64(exp)))
+	group := func(cell int) uint64 { return out.secondCells >> (4 * cell) & 1 }
+	for g := range out.tileWeights {
+		for exp := range out.tileWeights[g] {
+			out.tileWeights[g][exp] = int(weight(uint64(g), uint64(exp)))
 		}
 	}
 	for chunk := range out.tables {
@@ -81,8 +80,8 @@ func weight(group, exp uint64) uint16 {
 	return uint16(x >> 48)
 }
 
-// of returns the part of a board.
-func (p *partition) of(board uint64) int {
+// partOf returns the part of a board.
+func (p *partition) partOf(board uint64) int {
 	if p.parts == 1 {
 		return 0
 	}
@@ -91,39 +90,39 @@ func (p *partition) of(board uint64) int {
 }
 
 // group returns 0 or 1 for a cell.
-func (p *partition) group(cell int) int { return int(p.second >> (4 * cell & 63) & 1) }
+func (p *partition) group(cell int) int { return int(p.secondCells >> (4 * cell & 63) & 1) }
 
-// groups returns the flags of the cells of each group.
+// groups returns the cells of each group.
 func (p *partition) groups(cells uint64) [2]uint64 {
-	return [2]uint64{cells &^ p.second, cells & p.second}
+	return [2]uint64{cells &^ p.secondCells, cells & p.secondCells}
 }
 
-// with returns the part of boards of a part after adding a tile of exponent 1 or 2 in a cell of a group.
-func (p *partition) with(part, group, exp int) int {
-	return (part + p.steps[group][exp]) & (p.parts - 1)
+// partAfterTile returns the part of the boards of a part after a new tile of exponent 1 or 2 in a cell of a group.
+func (p *partition) partAfterTile(part, group, exp int) int {
+	return (part + p.tileWeights[group][exp]) & (p.parts - 1)
 }
 
-// without is the inverse of with.
-func (p *partition) without(part, group, exp int) int {
-	return (part - p.steps[group][exp]) & (p.parts - 1)
+// partBeforeTile is the inverse of partAfterTile.
+func (p *partition) partBeforeTile(part, group, exp int) int {
+	return (part - p.tileWeights[group][exp]) & (p.parts - 1)
 }
 
-// before reports whether board a precedes board b in records: by part, then by number.
-func (p *partition) before(a, b uint64) bool {
-	if pa, pb := p.of(a), p.of(b); pa != pb {
+// precedes reports whether board a precedes board b in records, which are ordered by part and then by board.
+func (p *partition) precedes(a, b uint64) bool {
+	if pa, pb := p.partOf(a), p.partOf(b); pa != pb {
 		return pa < pb
 	}
 	return a < b
 }
 
-// secondGroup returns flags of about half of the cells: a union of classes of symmetric cells.
+// secondGroup returns about half of the cells as flags. Symmetric cells are in the same half.
 func (o *orbit) secondGroup(cells int) uint64 {
 	var flags, seen uint64
 	balance := 0
 	for i := range cells {
 		var same uint64
 		for g := range o.images {
-			same |= 1 << o.place[g][i]
+			same |= 1 << o.cellShift[g][i]
 		}
 		if seen&same != 0 {
 			continue

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// maxDigit is the largest number of bits of a digit of the radix sort: its counters fit a first-level cache.
+// maxDigit is the largest number of bits of a digit of the radix sort. The counters of such a digit fit a first-level cache.
 const maxDigit = 11
 
-// sortUnique sorts keys and drops duplicates, in place; the result is a prefix of keys or of scratch. scratch must be as long as keys.
+// sortUnique sorts keys and removes duplicates. It uses both slices; the result is a prefix of keys or of scratch, which must be as long as keys.
 func sortUnique(keys, scratch []uint64) []uint64 {
 	if len(keys) < 256 {
 		slices.Sort(keys)
@@ -29,7 +29,7 @@ func sortUnique(keys, scratch []uint64) []uint64 {
 	return slices.Compact(keys)
 }
 
-// sortDigit writes keys to out, stably sorted by the digit of so many bits at shift, and returns out.
+// sortDigit writes keys to out, stably sorted by the digit of width bits at shift, and returns out.
 func sortDigit(keys, out []uint64, shift, width int) []uint64 {
 	var starts [1 << maxDigit]uint32
 	mask := uint64(1)<<width - 1

@@ -14,28 +14,28 @@ import (
 	"tilecheck/game"
 )
 
-// A record is the boards of one layer, or of a run on the way to it:
+// A record has the boards of one layer, or of one run:
 //
 //	header  magic, kind, sum of the tiles, numbers of boards and blocks, length and checksum of the rest, checksum of the header
 //	blocks  see appendBlock
-//	index   for each block its first board, and where it starts, counted from the end of the header, with the number of its boards
+//	index   for each block its first board, and its offset after the header together with its number of boards
 //
-// Boards are in order of their parts, and no block has boards of two parts.
+// Boards are in the order of their parts, and no block has boards of two parts.
 //
-// All numbers are little-endian. The header is written last; an incomplete record has zeros there, which are no valid header.
+// All numbers are little-endian. The header is written last; an incomplete record has zeros there, which is not a valid header.
 const (
 	recordMagic = "2048layr"
 	headerSize  = 48
 	indexEntry  = 16
 
-	startBits  = 56 // of an index entry; the others have the number of boards less one
-	readBlocks = 64 // that are read from a file at a time
+	startBits  = 56 // bits of an index entry for the offset; the others have the number of boards minus 1
+	readBlocks = 64 // number of blocks that are read from a file at a time
 )
 
-// castagnoli is the table of CRC-32C, for which processors have instructions.
+// castagnoli is the table of CRC-32C, which many processors compute by an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// kind says what the boards of a record are.
+// kind says whether the boards of a record have values.
 type kind uint32
 
 const (
@@ -84,32 +84,32 @@ func parseHeader(data []byte) (header, error) {
 	return h, nil
 }
 
-// source is the place of a record: memory, or part of a file.
+// source is where a record is stored: memory or part of a file.
 type source interface {
-	// view returns n bytes from offset off. They are either the source's own, which must not be changed, or in buf, which is reallocated if too short.
+	// view returns n bytes at offset off. The result may belong to the source and must not be changed, or may be in buf, which is reallocated if too short.
 	view(off, n int64, buf []byte) ([]byte, error)
-	// reads reports whether view copies into buffers.
-	reads() bool
+	// copies reports whether view copies into buffers.
+	copies() bool
 }
 
-type memory []byte
+type memorySource []byte
 
-func (m memory) view(off, n int64, _ []byte) ([]byte, error) {
+func (m memorySource) view(off, n int64, _ []byte) ([]byte, error) {
 	if off < 0 || n < 0 || off > int64(len(m)) || n > int64(len(m))-off {
 		return nil, io.ErrUnexpectedEOF
 	}
 	return m[off : off+n : off+n], nil
 }
 
-func (m memory) reads() bool { return false }
+func (m memorySource) copies() bool { return false }
 
-// section is part of a file.
-type section struct {
+// fileSection is part of a file.
+type fileSection struct {
 	file io.ReaderAt
 	base int64
 }
 
-func (s section) view(off, n int64, buf []byte) ([]byte, error) {
+func (s fileSection) view(off, n int64, buf []byte) ([]byte, error) {
 	if int64(cap(buf)) < n {
 		buf = make([]byte, n)
 	}
@@ -120,7 +120,7 @@ func (s section) view(off, n int64, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-func (s section) reads() bool { return true }
+func (s fileSection) copies() bool { return true }
 
 // record is a complete record with its index. It is safe for concurrent use.
 type record struct {
@@ -128,10 +128,10 @@ type record struct {
 	order  // of the boards
 	source source
 	index  []byte
-	file   io.Closer // nil when there is nothing to close
+	file   io.Closer // nil if there is nothing to close
 }
 
-// Close closes the file that the record is the whole of.
+// Close closes the file of the record, if it has one of its own.
 func (r *record) Close() error {
 	if r == nil || r.file == nil {
 		return nil
@@ -139,7 +139,7 @@ func (r *record) Close() error {
 	return r.file.Close()
 }
 
-// openRecord reads the header and the index of the record at the start of a source. It checks the header's checksum only.
+// openRecord reads the header and the index of the record at the start of a source. It checks the checksum of the header only.
 func openRecord(src source) (*record, error) {
 	data, err := src.view(0, headerSize, nil)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *record) verify() error {
 			return fmt.Errorf("layer %d: %w", r.sum, err)
 		}
 		sum = crc32.Update(sum, castagnoli, data)
-		r.keep(&s, data)
+		r.keepBuffer(&s, data)
 	}
 	if sum != r.checksum {
 		return fmt.Errorf("layer %d: checksum is %08x, want %08x", r.sum, sum, r.checksum)
@@ -181,43 +181,43 @@ func (r *record) first(block int) uint64 {
 	return binary.LittleEndian.Uint64(r.index[block*indexEntry:])
 }
 
-func (r *record) entry(block int) uint64 {
+func (r *record) indexValue(block int) uint64 {
 	return binary.LittleEndian.Uint64(r.index[block*indexEntry+8:])
 }
 
-// start returns where a block starts; that of the block after the last is where the index starts.
+// start returns the offset of a block. The offset of the block after the last one is that of the index.
 func (r *record) start(block int) int64 {
 	if block == int(r.blocks) {
 		return int64(r.size) - int64(len(r.index))
 	}
-	return int64(r.entry(block) & (1<<startBits - 1))
+	return int64(r.indexValue(block) & (1<<startBits - 1))
 }
 
 // boardsIn returns the number of boards of a block.
-func (r *record) boardsIn(block int) int { return int(r.entry(block)>>startBits) + 1 }
+func (r *record) boardsIn(block int) int { return int(r.indexValue(block)>>startBits) + 1 }
 
-// blockFor returns the last block whose first board does not come after board, -1 if there is none.
+// blockFor returns the last block whose first board is not after board, -1 if there is none.
 func (r *record) blockFor(board uint64) int {
-	return sort.Search(int(r.blocks), func(i int) bool { return r.before(board, r.first(i)) }) - 1
+	return sort.Search(int(r.blocks), func(i int) bool { return r.precedes(board, r.first(i)) }) - 1
 }
 
-// part returns the blocks of a part.
-func (r *record) part(i int) (lo, hi int) {
-	lo = sort.Search(int(r.blocks), func(block int) bool { return r.of(r.first(block)) >= i })
-	hi = lo + sort.Search(int(r.blocks)-lo, func(block int) bool { return r.of(r.first(lo+block)) > i })
+// blocksOfPart returns the range of blocks lo to hi-1 of a part.
+func (r *record) blocksOfPart(i int) (lo, hi int) {
+	lo = sort.Search(int(r.blocks), func(block int) bool { return r.partOf(r.first(block)) >= i })
+	hi = lo + sort.Search(int(r.blocks)-lo, func(block int) bool { return r.partOf(r.first(lo+block)) > i })
 	return lo, hi
 }
 
 // boardsOf returns the number of boards of a part.
 func (r *record) boardsOf(part int) int {
 	n := 0
-	for lo, hi := r.part(part); lo < hi; lo++ {
+	for lo, hi := r.blocksOfPart(part); lo < hi; lo++ {
 		n += r.boardsIn(lo)
 	}
 	return n
 }
 
-// scratch has the buffers with which one goroutine reads records.
+// scratch has the buffers of one goroutine for reading records.
 type scratch struct {
 	data   []byte
 	boards []uint64
@@ -225,29 +225,29 @@ type scratch struct {
 
 // readPart calls do for each block of a part. The arguments of do are valid during the call only.
 func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
-	lo, hi := r.part(part)
+	lo, hi := r.blocksOfPart(part)
 	for ; lo < hi; lo += readBlocks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.readSome(lo, min(lo+readBlocks, hi), s, do); err != nil {
+		if err := r.readChunk(lo, min(lo+readBlocks, hi), s, do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read calls do for each block from lo to hi. The arguments of do are valid during the call only.
-func (r *record) read(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+// readBlocks calls do for each block from lo to hi. The arguments of do are valid during the call only.
+func (r *record) readBlocks(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
 	for ; lo < hi; lo += readBlocks {
-		if err := r.readSome(lo, min(lo+readBlocks, hi), s, do); err != nil {
+		if err := r.readChunk(lo, min(lo+readBlocks, hi), s, do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+func (r *record) readChunk(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
 	start, end := r.start(lo), r.start(hi)
 	if start > end || end > int64(r.size) {
 		return r.malformed(lo)
@@ -256,13 +256,13 @@ func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards [
 	if err != nil {
 		return fmt.Errorf("read layer %d: %w", r.sum, err)
 	}
-	r.keep(s, data)
+	r.keepBuffer(s, data)
 	for block := lo; block < hi; block++ {
 		from, to := r.start(block)-start, r.start(block+1)-start
 		if from < 0 || from > to || to > int64(len(data)) || r.boardsIn(block) > blockBoards {
 			return r.malformed(block)
 		}
-		v, ok := cutBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
+		v, ok := splitBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
 		if ok {
 			s.boards, ok = r.appendBoards(s.boards[:0], &v)
 		}
@@ -276,20 +276,20 @@ func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards [
 	return nil
 }
 
-// keep makes data the buffer of s, unless it belongs to the source.
-func (r *record) keep(s *scratch, data []byte) {
-	if r.source.reads() {
+// keepBuffer stores data in s for reuse, unless it belongs to the source.
+func (r *record) keepBuffer(s *scratch, data []byte) {
+	if r.source.copies() {
 		s.data = data
 	}
 }
 
-// find returns the value and the best moves of a board; found is false if the record does not have it.
+// find returns the value and the best moves of a board; found is false if the record does not have the board.
 func (r *record) find(board uint64) (value float64, moves game.Moves, found bool) {
 	block := r.blockFor(board)
 	if block < 0 {
 		return 0, 0, false
 	}
-	err := r.read(block, block+1, new(scratch), func(v *blockView, boards []uint64) error {
+	err := r.readBlocks(block, block+1, new(scratch), func(v *blockView, boards []uint64) error {
 		i, there := slices.BinarySearch(boards, board)
 		if there {
 			value, found = v.value(i)

@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// runs stores sorted sets of boards by part: in memory up to a limit, then in a file.
+// runs stores sorted sets of boards by part. It keeps them in memory up to a limit and then in a file.
 type runs struct {
-	limit int64                    // bytes in memory
-	spill func() (*os.File, error) // creates the file; nil if everything has to stay in memory
+	limit      int64                    // bytes in memory
+	createFile func() (*os.File, error) // nil if everything must stay in memory
 
-	mu    sync.Mutex
+	mutex sync.Mutex
 	parts [][]chunk
 	bytes int64 // in memory
 	file  *os.File
 	size  int64 // of the file
 }
 
-// errRun says that the file is damaged.
+// errRun is the error for a damaged file.
 var errRun = errors.New("a run of afterstates is malformed")
 
-// chunk is the encoding of n ascending boards: the first one and differences, as varints.
+// chunk is the encoding of n ascending boards: the first one and the differences, as varints.
 type chunk struct {
 	n      int
 	data   []byte // nil if it is in the file
@@ -47,14 +47,14 @@ func (r *runs) close() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// add adds sets by part. data has their encodings one after the other; runs keeps it.
+// add adds sets of boards. data has their encodings one after the other; runs keeps it.
 func (r *runs) add(data []byte, sets []set) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	offset := int64(-1)
 	if r.bytes += int64(len(data)); r.bytes > r.limit && r.file == nil {
 		var err error
-		if r.file, err = r.spill(); err != nil {
+		if r.file, err = r.createFile(); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (r *runs) appendPart(dst []uint64, part int, s *scratch) ([]uint64, error) 
 		data := c.data
 		if data == nil {
 			var err error
-			if data, err = (section{file: r.file}).view(c.offset, int64(c.size), s.data); err != nil {
+			if data, err = (fileSection{file: r.file}).view(c.offset, int64(c.size), s.data); err != nil {
 				return nil, err
 			}
 			s.data = data

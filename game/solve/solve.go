@@ -6,27 +6,27 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// Stats say how large a problem is and what its solution is worth.
+// Stats have the sizes of a problem and its value.
 type Stats struct {
 	Initial     float64 // the value of a game before the two random tiles it starts with
 	Positions   int64   // canonical boards with the player to move, without MAX
 	Afterstates int64   // canonical boards between a move and the new tile, without MAX
-	Layers      []Layer // those that have positions, by sum
+	Layers      []Layer // the layers that have positions, by sum
 }
 
-// leastBounded is the value from which on RelativeError holds: smaller ones may have lost digits to underflow.
+// leastBounded is the smallest value for which RelativeError holds; smaller ones may have lost digits by underflow.
 const leastBounded = 1e-300
 
-// RelativeError bounds the rounding error of all values from leastBounded on, relative to the true one: all terms are at least 0, so errors do
-// not cancel, and a move costs one rounding for each term of a mean and four more.
+// RelativeError bounds the relative rounding error of all values from leastBounded on. All terms are non-negative, so errors do not grow by
+// cancellation. Each move adds one rounding for each term of a mean and four more.
 func (s Stats) RelativeError(p Problem) float64 {
 	const u = 0x1p-53
 	n := float64(len(s.Layers)+2) * float64(p.Shape.Cells()+4) * u
 	return n / (1 - n)
 }
 
-// Bounds returns an interval that the value of the game is in. It is not ok where
-// numbers underflow, and nothing bounds the error.
+// Bounds returns an interval that contains the value of the game. ok is false if the value may have suffered from underflow, so that its error
+// has no bound.
 func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
 	switch {
 	case s.Initial == 0 && p.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
@@ -34,7 +34,7 @@ func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
 	case s.Initial < leastBounded:
 		return 0, 0, false
 	}
-	e := s.RelativeError(p) + 0x1p-50 // and of the two operations here
+	e := s.RelativeError(p) + 0x1p-50 // and the error of the two divisions here
 	low, high = s.Initial/(1+e), s.Initial/(1-e)
 	if p.Objective == Win {
 		high = min(high, 1)
@@ -42,23 +42,23 @@ func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
 	return low, high, true
 }
 
-// Layer is the positions and afterstates of one sum of tiles.
+// Layer has the numbers of positions and afterstates of one sum of tiles.
 type Layer struct {
 	Sum                    int
 	Positions, Afterstates int64
 }
 
-// Progress says how far a solution is. Layers of positions are enumerated by ascending sums, then valued by descending sums.
+// Progress is the progress of a solver. It enumerates layers of positions by ascending sums, and then values them by descending sums.
 type Progress struct {
 	Valuing   bool
-	Sum       int   // of the layer that is done
-	Positions int64 // enumerated, or valued, so far
-	Total     int64 // positions there are; 0 while they are enumerated
+	Sum       int   // sum of the layer that was completed
+	Positions int64 // number of positions enumerated, or valued, so far
+	Total     int64 // number of all positions; 0 during the enumeration
 }
 
 // Solve returns the solution of a problem as a table in memory.
 //
-// The errors are those of opts.Problem, ctx.Err, a *MemoryError, and game.ErrOverflow where two tiles of 32768 can meet.
+// The error is an error of opts.Problem or of ctx, a *MemoryError, or game.ErrOverflow if two tiles of 32768 can meet.
 func Solve(ctx context.Context, opts Options) (*Table, Stats, error) {
 	opts.Process = shard.Part{}
 	layers := memoryStore{}
@@ -74,8 +74,8 @@ func Solve(ctx context.Context, opts Options) (*Table, Stats, error) {
 	return solved, s.stats, err
 }
 
-// InitialValue solves a problem like Solve and keeps the value of the game only. It takes less memory, and even less when a directory is
-// given for the layers: they do not stay there.
+// InitialValue solves a problem like Solve, but returns the statistics only. It takes less memory, and even less if dir is a directory, which it uses
+// for layers. It removes them afterwards.
 func InitialValue(ctx context.Context, opts Options, dir string) (Stats, error) {
 	opts.Process = shard.Part{}
 	var layers store = memoryStore{}

@@ -10,25 +10,25 @@ import (
 
 // solver enumerates the layers by ascending sums of tiles and values them by descending sums.
 //
-// A move keeps the sum and a new tile adds 2 or 4 to it, so positions of sum s come from afterstates of sums s-2 and s-4, and their values
-// depend on positions of sums s+2 and s+4.
+// A move keeps the sum and a new tile adds 2 or 4. So the positions of sum s follow from the afterstates of sums s-2 and s-4, and the values of the
+// afterstates of sum s depend on the positions of sums s+2 and s+4.
 //
 // Source: Lees-Miller, The Mathematics of 2048: Optimal Play with Markov Decision Processes, appendix B.
 type solver struct {
 	*expander
-	workers int
-	memory  budget
-	store   store // positions and afterstates, and whatever else is kept in memory
-	keep    bool  // do not remove layers that are no longer needed
-	table   layerTable
-	runs    runs
+	workers     int
+	memory      budget
+	store       store // positions, afterstates and, with several processes, values
+	keepRecords bool  // do not remove layers that are no longer needed
+	table       layerTable
+	runs        runs
 
 	share          shard.Part
-	owners         []int        // the process of each part, counted from 0
+	owners         []int        // the process that owns each part, from 0
 	first, end     int          // the parts of this process
-	top            int          // the sum of the last layer
-	joinedTable    *fileTable   // the table that this process assembles from the values of several processes; nil if it does not
-	checkPublished func() error // returns an error if another process has published the table
+	lastSum        int          // sum of the last layer
+	joinedTable    *fileTable   // the table that this process assembles from the values of all processes; nil if another one does
+	checkPublished func() error // returns an error if another process has completed the table
 
 	scratch  []worker
 	values   [2]valueLayer
@@ -38,19 +38,19 @@ type solver struct {
 	progress func(Progress)
 }
 
-// layerTable stores the valued positions, beginning with the layer of the greatest sum.
+// layerTable stores the valued positions. The layer of the greatest sum comes first.
 type layerTable interface {
 	create(sum int) (sink, error)
 	// open opens an existing layer.
 	open(sum int) (*record, error)
-	// forget drops a layer that the solver no longer needs.
+	// forget removes a layer that the solver no longer needs.
 	forget(sum int) error
 }
 
-// valueLayer is the values of the positions of one layer.
+// valueLayer has the values of the positions of one layer.
 type valueLayer struct {
 	lookups
-	sum int // 0 for none
+	sum int // 0: no layer
 }
 
 func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
@@ -65,7 +65,7 @@ func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	s := &solver{
 		expander: e, workers: opts.workers(), memory: budget{opts.Memory}, store: layers, table: table, progress: opts.Progress,
 	}
-	s.runs.spill = func() (*os.File, error) { return layers.spill(s.ownName(runName, 0)) }
+	s.runs.createFile = func() (*os.File, error) { return layers.spill(s.ownName(runName, 0)) }
 	s.scratch = newWorkers(s.workers, e.parts)
 	s.assignParts(opts.Process)
 	return s, nil
@@ -94,14 +94,14 @@ func (s *solver) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.top = all.next - 2
-	return s.valueFrom(ctx, s.top)
+	s.lastSum = all.next - 2
+	return s.valueFrom(ctx, s.lastSum)
 }
 
 // valueFrom values the layers from sum down to 4, and then the game.
 func (s *solver) valueFrom(ctx context.Context, sum int) error {
-	for above := s.top; above > sum; above -= 2 {
-		s.valued += s.size(above).Positions
+	for above := s.lastSum; above > sum; above -= 2 {
+		s.valued += s.layerSizes(above).Positions
 	}
 	s.scratch = newWorkers(s.workers, s.parts) // release the large buffers of the enumeration
 	s.reserveValues()
@@ -115,11 +115,11 @@ func (s *solver) valueFrom(ctx context.Context, sum int) error {
 	return err
 }
 
-// reserveValues allocates the values of the largest layers that are kept, so that they need not grow.
+// reserveValues allocates memory for the largest cached layers, so that it need not grow.
 func (s *solver) reserveValues() {
 	positions := int64(0)
 	for _, l := range s.stats.Layers {
-		if s.keeps(l.Sum) {
+		if s.keepsValues(l.Sum) {
 			positions = max(positions, l.Positions)
 		}
 	}
@@ -128,11 +128,11 @@ func (s *solver) reserveValues() {
 	}
 }
 
-// lastStart is the greatest sum of a board that a game starts with.
+// lastStart is the greatest sum of an initial board.
 const lastStart = 8
 
-// size returns the sizes of a layer, all 0 if there is none.
-func (s *solver) size(sum int) Layer {
+// layerSizes returns the sizes of a layer, 0 if it does not exist.
+func (s *solver) layerSizes(sum int) Layer {
 	for _, l := range s.stats.Layers {
 		if l.Sum == sum {
 			return l
@@ -147,14 +147,14 @@ func (s *solver) report(p Progress) {
 	}
 }
 
-// initial returns the value of the empty board, which gets two random tiles.
+// initial returns the value of the empty board, before its first two random tiles.
 func (s *solver) initial(ctx context.Context) (float64, error) {
 	var first nextValues
 	for exp := 1; exp <= 2; exp++ {
 		known := &first[exp-1][0]
 		known.reset(s.problem.Shape.Cells())
 		first[exp-1][1] = *known
-		if !s.spawns(exp) {
+		if !s.canSpawn(exp) {
 			continue
 		}
 		next, err := s.openNext(ctx, 2*exp)
@@ -166,7 +166,7 @@ func (s *solver) initial(ctx context.Context) (float64, error) {
 			if _, again := known.get(b); again {
 				continue
 			}
-			if err := s.loadNext(ctx, &s.scratch[0], s.of(b), next, false); err != nil {
+			if err := s.loadNext(ctx, &s.scratch[0], s.partOf(b), next, false); err != nil {
 				return 0, err
 			}
 			value, err := s.mean(b, &s.scratch[0].values)

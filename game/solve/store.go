@@ -12,18 +12,18 @@ import (
 // store keeps records by name.
 type store interface {
 	create(name string) (sink, error)
-	// open opens a complete record; the error is errNoRecord where there is none.
+	// open opens a complete record; the error is errNoRecord if there is none.
 	open(name string) (*record, error)
-	// remove removes a record, if there is one.
+	// remove removes a record if it exists.
 	remove(name string) error
-	// spill creates a temporary file for data that does not fit the memory, which the caller removes; nil if the store has no files.
+	// spill creates a temporary file for data that does not fit in memory; the caller removes it. It returns nil if the store has no files.
 	spill(name string) (*os.File, error)
 	// size returns the bytes of memory that the records use.
 	size() int64
 }
 
 // memoryStore keeps records in memory.
-type memoryStore map[string]memory
+type memoryStore map[string]memorySource
 
 type memorySink struct {
 	store memoryStore
@@ -68,7 +68,7 @@ func (s *memorySink) finish(h header) error {
 
 func (s *memorySink) abandon() error { return nil }
 
-// dirStore keeps records as files of a directory. A file gets its final name when it is complete.
+// dirStore keeps records as files in a directory. A file gets its final name when it is complete.
 type dirStore string
 
 func (d dirStore) path(name string) string { return filepath.Join(string(d), name) }
@@ -92,7 +92,7 @@ func (d dirStore) open(name string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRecord(section{file: f})
+	r, err := openRecord(fileSection{file: f})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(name), err), f.Close())
 	}
@@ -120,8 +120,8 @@ func (d dirStore) spill(name string) (*os.File, error) { return os.Create(d.path
 type fileSink struct {
 	file *os.File
 	base int64
-	size int64  // behind the header
-	name string // to rename the file to; empty for a record that stays inside a file
+	size int64  // bytes after the header
+	name string // final name of the file; empty for a record inside a larger file
 	done func(h header)
 }
 

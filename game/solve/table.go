@@ -17,15 +17,15 @@ import (
 type Table struct {
 	*expander
 	directory
-	records []*record // of the layers of the directory
+	records []*record // by layer of the directory
 	index   map[int]*record
 	file    io.Closer // nil for a table in memory
 }
 
-// Problem returns what the table is the solution of.
+// Problem returns the problem that the table solves.
 func (t *Table) Problem() Problem { return t.problem }
 
-// Rules returns the rules of the boards.
+// Rules returns the rules of the game.
 func (t *Table) Rules() *game.Rules { return t.rules }
 
 // Stats returns the sizes of the table and the value of the game.
@@ -47,12 +47,12 @@ func (t *Table) Close() error {
 	return t.file.Close()
 }
 
-// Value returns the value of a board with the player to move, and all moves that attain it. They are those of its canonical image, turned
-// back. Moves attain the value if theirs is the same float64: symmetric moves always do, while moves that are equally good for another
-// reason may be told apart by rounding.
+// Value returns the value of a board with the player to move, and all moves with that value. It finds them on the canonical board and maps them
+// back. Moves count as equally good if their values are the same float64. This always holds for symmetric moves; other moves of equal value can
+// differ by rounding.
 //
-// A board with MAX on it is won: it has the value of a won game, and no moves. For other boards ok is false if the game cannot reach
-// them, or if the file cannot be read.
+// A board with MAX has the value of a won game and no moves. For other boards ok is false if the game cannot reach the board, or if the file
+// cannot be read.
 func (t *Table) Value(b game.Board) (v float64, moves game.Moves, ok bool) {
 	if t.won(b) {
 		return t.wonValue(), 0, true
@@ -81,7 +81,7 @@ type Position struct {
 	Best  game.Moves // empty when the game is lost
 }
 
-// Layer returns the positions of a sum of tiles, by board. The error says what is wrong with the file.
+// Layer returns the positions of a sum of tiles, ordered by board. The error says what is wrong with the file.
 func (t *Table) Layer(sum int) ([]Position, error) {
 	r := t.index[sum]
 	if r == nil {
@@ -89,7 +89,7 @@ func (t *Table) Layer(sum int) ([]Position, error) {
 	}
 	all := make([]Position, 0, r.count)
 	var s scratch
-	err := r.read(0, int(r.blocks), &s, func(v *blockView, boards []uint64) error {
+	err := r.readBlocks(0, int(r.blocks), &s, func(v *blockView, boards []uint64) error {
 		for i, b := range boards {
 			value, ok := v.value(i)
 			if !ok {
@@ -115,13 +115,13 @@ func (t *Table) sum(b game.Board) int {
 // MoveValue is a legal move with its value.
 type MoveValue struct {
 	Dir    game.Dir
-	After  game.Board // before the new tile
-	Reward float64    // earned at once; of the objective
-	Value  float64    // Reward and the expectation of what follows, discounted
+	After  game.Board // the board before the new tile
+	Reward float64    // immediate reward of the objective
+	Value  float64    // Reward plus the discounted expected value afterwards
 }
 
-// Moves returns the values of the legal moves of a position, computed from those of the positions after them. ok is false if Value is
-// not ok for one of these, and for a board with MAX on it.
+// Moves returns the values of the legal moves of a position, computed from the values of the positions after them. ok is false if the board has
+// MAX, or if the value of a position is not available.
 func (t *Table) Moves(b game.Board) ([]MoveValue, bool) {
 	var next [4]game.Board
 	legal, overflow := t.rules.Moved(b, &next)
@@ -148,13 +148,13 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 	if t.won(after) {
 		return t.wonValue(), true
 	}
-	canonical := t.orbit.least(uint64(after))
+	canonical := t.orbit.leastImage(uint64(after))
 	var next nextValues
 	for i := range next {
 		known := &next[i][0]
 		known.reset(game.MaxCells)
 		next[i][1] = *known
-		if !t.spawns(i + 1) {
+		if !t.canSpawn(i + 1) {
 			continue
 		}
 		for _, b := range t.spawn(nil, canonical, i+1, t.cells) {
@@ -187,7 +187,7 @@ func Open(path string) (*Table, error) {
 	return t, nil
 }
 
-// openFile reads a table from a file, which it closes when there is an error.
+// openFile reads a table from a file. It closes the file if there is an error.
 func openFile(f *os.File) (*Table, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -211,17 +211,17 @@ func openFile(f *os.File) (*Table, error) {
 	return t, nil
 }
 
-// part is a section of another source.
-type part struct {
+// subSource is a section of another source.
+type subSource struct {
 	source
 	base int64
 }
 
-func (p part) view(off, n int64, buf []byte) ([]byte, error) {
+func (p subSource) view(off, n int64, buf []byte) ([]byte, error) {
 	return p.source.view(p.base+off, n, buf)
 }
 
-// newTable reads everything but the layers.
+// newTable reads the header, the directory and the indices of a table, but no boards.
 func newTable(src source, size int64) (*Table, error) {
 	head, err := src.view(0, min(fileHeaderSize, size), nil)
 	if err != nil {
@@ -261,7 +261,7 @@ func newTable(src source, size int64) (*Table, error) {
 	return t, t.openLayers(src, offset)
 }
 
-// openLayers opens the records of the directory. They must fill the file from its header to end.
+// openLayers opens the records of the directory, which must fill the file from its header to end.
 func (t *Table) openLayers(src source, end uint64) error {
 	at := uint64(fileHeaderSize)
 	for _, l := range t.layers {
@@ -269,7 +269,7 @@ func (t *Table) openLayers(src source, end uint64) error {
 			return fmt.Errorf("layer %d is at %d and has %d bytes, want it at %d and to end by %d", l.sum, l.offset, l.size, at, end)
 		}
 		at += l.size
-		r, err := openRecord(part{src, int64(l.offset)})
+		r, err := openRecord(subSource{src, int64(l.offset)})
 		if err != nil {
 			return fmt.Errorf("layer %d: %w", l.sum, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"tilecheck/game"
 )
 
-// valueLayer values the positions of a sum from the two layers above it.
+// valueLayer computes the values of the positions of a sum from the two layers above it.
 func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	positions, err := s.openOwn(positionsName, sum)
 	if err != nil {
@@ -20,11 +20,11 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 		return err
 	}
 	defer afters.Close()
-	kept := s.keeps(sum)
+	kept := s.keepsValues(sum)
 	if !kept {
 		s.values = [2]valueLayer{}
 	}
-	if s.alone() {
+	if s.singleProcess() {
 		err = s.valueAfters(ctx, afters, kept)
 	} else {
 		err = s.exchangeAfters(ctx, afters)
@@ -35,13 +35,13 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	if err := s.valuePositions(ctx, sum, positions, kept); err != nil {
 		return err
 	}
-	s.valued += s.size(sum).Positions
+	s.valued += s.layerSizes(sum).Positions
 	s.report(Progress{Valuing: true, Sum: sum, Positions: s.valued, Total: s.stats.Positions})
 	return errors.Join(s.dropUnneeded(sum), s.memory.check(s.store.size(), sum))
 }
 
 // openNext opens the valued layers that a layer depends on. Layers above the last one are nil.
-func (s *solver) openNext(ctx context.Context, sum int) (next adjacent, err error) {
+func (s *solver) openNext(ctx context.Context, sum int) (next adjacentLayers, err error) {
 	for exp := 1; exp <= 2; exp++ {
 		if next[exp-1], err = s.openValues(ctx, sum+2*exp); err != nil {
 			return next, err
@@ -52,10 +52,10 @@ func (s *solver) openNext(ctx context.Context, sum int) (next adjacent, err erro
 
 // openValues opens a valued layer.
 func (s *solver) openValues(ctx context.Context, sum int) (*layer, error) {
-	if sum > s.top {
+	if sum > s.lastSum {
 		return nil, nil
 	}
-	if !s.alone() {
+	if !s.singleProcess() {
 		return s.open(ctx, valuesName, sum)
 	}
 	r, err := s.table.open(sum)
@@ -66,18 +66,18 @@ func (s *solver) openValues(ctx context.Context, sum int) (*layer, error) {
 	return &layer{records: []*record{r}, owners: s.owners, sum: sum, count: r.count}, nil
 }
 
-// keeps reports whether the values of two layers fit the memory while a layer is valued. If they do not, each part is read again for
-// each of the few parts that depend on it.
-func (s *solver) keeps(sum int) bool {
-	if !s.alone() {
+// keepsValues reports whether the values of two layers fit in memory while a layer is valued. If they do not, a part is read again for each of
+// the few parts that depend on it.
+func (s *solver) keepsValues(sum int) bool {
+	if !s.singleProcess() {
 		return false
 	}
-	layer, first, second := s.size(sum), s.size(sum+2), s.size(sum+4)
+	layer, first, second := s.layerSizes(sum), s.layerSizes(sum+2), s.layerSizes(sum+4)
 	needed := first.Positions + max(layer.Positions, second.Positions) + layer.Afterstates
-	return needed <= s.memory.values(s.store.size())/lookupBytes
+	return needed <= s.memory.valueBytes(s.store.size())/lookupBytes
 }
 
-// valueAfters puts the values of all afterstates of a layer into s.afters.
+// valueAfters computes the values of all afterstates of a layer and stores them in s.afters.
 func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) error {
 	next, err := s.openNext(ctx, int(afters.sum))
 	defer next.close()
@@ -87,7 +87,7 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 	s.afters.reset(s.parts, afters.boardsOf)
 	for _, l := range next {
 		if kept && l != nil {
-			if err := s.loadKept(ctx, l); err != nil {
+			if err := s.loadCached(ctx, l); err != nil {
 				return err
 			}
 		}
@@ -103,11 +103,11 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 	})
 }
 
-// exchangeAfters is valueAfters for several processes: each computes the values of its parts, and loads those of all.
+// exchangeAfters is valueAfters for several processes: each computes the values of its own parts, and then reads the values of all parts.
 func (s *solver) exchangeAfters(ctx context.Context, afters *record) error {
 	sum := int(afters.sum)
-	there, err := s.has(afterValuesName, sum)
-	if err == nil && !there { // if they are, other processes may have removed the layers that they are computed from
+	there, err := s.hasOwn(afterValuesName, sum)
+	if err == nil && !there { // if the values exist, other processes may already have removed the layers that they depend on
 		err = s.writeAfters(ctx, afters)
 	}
 	if err != nil {
@@ -135,16 +135,16 @@ func (s *solver) writeAfters(ctx context.Context, afters *record) error {
 	noMoves := make([]game.Moves, blockBoards)
 	return s.writeStored(ctx, afterValuesName, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
 		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, false, func(boards []uint64, values []float64) {
-			e.block(entries{boards, values, noMoves[:len(boards)]})
+			e.addBlock(blockEntries{boards, values, noMoves[:len(boards)]})
 		})
 	})
 }
 
 // valueBlocks computes the values of the afterstates of a part, and calls do for each block.
 func (s *solver) valueBlocks(
-	ctx context.Context, w *worker, part int, afters *record, next adjacent, kept bool, do func(boards []uint64, values []float64),
+	ctx context.Context, w *worker, part int, afters *record, next adjacentLayers, kept bool, do func(boards []uint64, values []float64),
 ) error {
-	if lo, hi := afters.part(part); lo == hi {
+	if lo, hi := afters.blocksOfPart(part); lo == hi {
 		return nil
 	}
 	if err := s.loadNext(ctx, w, part, next, kept); err != nil {
@@ -166,21 +166,21 @@ func (s *solver) valueBlocks(
 }
 
 // loadNext sets w.values to the values that the afterstates of a part depend on.
-func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacent, kept bool) error {
+func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacentLayers, kept bool) error {
 	for i, l := range next {
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
-			to := s.with(part, group, i+1)
+			to := s.partAfterTile(part, group, i+1)
 			if l != nil && kept {
-				w.values[i][group] = s.keptValues(l.sum).parts[to]
+				w.values[i][group] = s.cachedValues(l.sum).parts[to]
 				continue
 			}
 			own := &w.ownValues[i][group]
 			own.reset(0)
 			if l != nil {
-				r := l.of(to)
+				r := l.recordOf(to)
 				own.reset(r.boardsOf(to))
 				if err := r.load(ctx, to, own, &w.scratch); err != nil {
 					return err
@@ -192,12 +192,12 @@ func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacen
 	return nil
 }
 
-// keptValues returns the place for the values of a layer; it replaces the layer two above.
-func (s *solver) keptValues(sum int) *valueLayer { return &s.values[sum/2%2] }
+// cachedValues returns the cache for the values of a layer. It is also the cache of the layer with the sum plus 4, which it replaces.
+func (s *solver) cachedValues(sum int) *valueLayer { return &s.values[sum/2%2] }
 
-// loadKept loads the values of a layer that is kept, unless they are loaded already.
-func (s *solver) loadKept(ctx context.Context, l *layer) error {
-	to := s.keptValues(l.sum)
+// loadCached loads the values of a layer into its cache, unless they are there.
+func (s *solver) loadCached(ctx context.Context, l *layer) error {
+	to := s.cachedValues(l.sum)
 	if to.sum == l.sum {
 		return nil
 	}
@@ -209,16 +209,16 @@ func (s *solver) loadKept(ctx context.Context, l *layer) error {
 	return err
 }
 
-// loadAll loads the values of a layer into lookups.
+// loadAll loads the values of a layer into a lookup for each part.
 func (s *solver) loadAll(ctx context.Context, to *lookups, l *layer) error {
-	to.reset(s.parts, func(part int) int { return l.of(part).boardsOf(part) })
+	to.reset(s.parts, func(part int) int { return l.recordOf(part).boardsOf(part) })
 	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
 		clear(to.parts[part].slots)
-		return l.of(part).load(ctx, part, &to.parts[part], &s.scratch[worker].scratch)
+		return l.recordOf(part).load(ctx, part, &to.parts[part], &s.scratch[worker].scratch)
 	})
 }
 
-// load adds the values of a part to a lookup.
+// load adds the values of a part of the record to a lookup.
 func (r *record) load(ctx context.Context, part int, to *lookup, s *scratch) error {
 	return r.readPart(ctx, part, s, func(v *blockView, boards []uint64) error {
 		for i, b := range boards {
@@ -232,9 +232,9 @@ func (r *record) load(ctx context.Context, part int, to *lookup, s *scratch) err
 	})
 }
 
-// valuePositions values the positions of this process from the values of all afterstates in s.afters, and writes them.
+// valuePositions computes the values of the positions of this process from the values of all afterstates in s.afters, and writes them.
 func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, kept bool) error {
-	values := s.keptValues(sum)
+	values := s.cachedValues(sum)
 	values.sum = 0
 	if kept {
 		values.reset(s.parts, positions.boardsOf)
@@ -261,7 +261,7 @@ func (s *solver) valuePositions(ctx context.Context, sum int, positions *record,
 					known.add(b, value)
 				}
 			}
-			e.block(entries{boards, e.values, e.moves})
+			e.addBlock(blockEntries{boards, e.values, e.moves})
 			return nil
 		})
 	})
@@ -271,20 +271,20 @@ func (s *solver) valuePositions(ctx context.Context, sum int, positions *record,
 	return err
 }
 
-// create starts the record of a layer's values.
+// create creates the record of a layer's values.
 func (s *solver) create(sum int) (sink, error) {
-	if s.alone() {
+	if s.singleProcess() {
 		return s.table.create(sum)
 	}
 	return s.store.create(s.ownName(valuesName, sum))
 }
 
-// joinLayer adds a layer that several processes have valued to the table, unless the table has it.
+// joinLayer copies a layer that several processes have valued to the table, unless the table has it.
 func (s *solver) joinLayer(l *layer) error {
-	if l == nil || s.joinedTable == nil || s.joinedTable.next(s.top) < l.sum {
+	if l == nil || s.joinedTable == nil || s.joinedTable.next(s.lastSum) < l.sum {
 		return nil
 	}
-	if next := s.joinedTable.next(s.top); next != l.sum {
+	if next := s.joinedTable.next(s.lastSum); next != l.sum {
 		return fmt.Errorf("layer %d is missing from the table and was already removed: delete the directory and start again", next)
 	}
 	out, err := s.joinedTable.create(l.sum)
@@ -300,13 +300,13 @@ func (s *solver) joinLayer(l *layer) error {
 	return w.finish()
 }
 
-// dropUnneeded removes the records that neither this nor another process needs any more.
+// dropUnneeded removes the records that no process needs any more.
 func (s *solver) dropUnneeded(sum int) error {
 	var err error
 	later := sum+4 > lastStart
 	switch {
-	case !s.alone():
-		// All processes have valued the afterstates of this sum, so they have read those of sum+2.
+	case !s.singleProcess():
+		// All processes have valued the afterstates of this sum, so they do not need those of sum+2 any more.
 		err = s.removeOwn(afterValuesName, sum+2)
 		if later {
 			err = errors.Join(err, s.removeOwn(valuesName, sum+4))
@@ -314,7 +314,7 @@ func (s *solver) dropUnneeded(sum int) error {
 	case later:
 		err = s.table.forget(sum + 4)
 	}
-	if s.keep {
+	if s.keepRecords {
 		return err
 	}
 	return errors.Join(err, s.removeOwn(positionsName, sum), s.removeOwn(aftersName, sum))

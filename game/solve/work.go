@@ -16,7 +16,7 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// The reasons why SolveFile does not start. The caller tells the user what to do.
+// The reasons why SolveFile does not start; the caller tells the user what to do.
 var (
 	ErrExists     = errors.New("the file exists")
 	ErrUnfinished = errors.New("there is unfinished work")
@@ -28,13 +28,13 @@ func WorkDir(path string) string { return path + ".work" }
 
 // SolveFile solves a problem like Solve and writes the table to a file, which Open reads.
 //
-// Until the file is complete, everything is in WorkDir(path), each layer in its place as soon as it is done. When the process is killed,
-// at most one layer is lost. With resume, SolveFile goes on from there, or starts when there is nothing to go on from; the file is the same
-// as that of an undisturbed run. If the file is there already, it is opened and its Stats are returned. Without resume, it is ErrExists
-// if the file is there, and ErrUnfinished if the directory is. It is ErrLocked while another process is at it, where the system can tell.
+// Until the file is complete, all layers are in WorkDir(path), each as soon as it is done. A killed process loses at most one layer. With resume,
+// SolveFile continues the work, or starts it; the file is the same as without the interruption. If the file is already complete, SolveFile
+// reads it and returns its Stats. Without resume, the error is ErrExists if the file exists and ErrUnfinished if the directory does. The error
+// is ErrLocked if another process works on the file and the system supports locks.
 //
-// Several processes (opts.Process) need one path on a disk that all see. Each makes its parts of a layer, and waits for those of the others.
-// One that was killed goes on where it was when it is started again, with or without resume, while the others wait. All return the Stats.
+// Several processes (opts.Process) need the same path on a shared disk. Each process computes its parts of a layer, and waits for the parts of
+// the others. A killed process can be started again, with or without resume, while the others wait. All return the Stats.
 func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Stats, error) {
 	problem, err := opts.Problem()
 	if err != nil {
@@ -44,13 +44,13 @@ func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Sta
 		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Of, p.Of, p.Of)
 	}
 	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
-	stats, done, err := w.prepare(resume || w.several())
+	stats, done, err := w.prepare(resume || w.multiProcess())
 	if err != nil || done {
 		return stats, err
 	}
 	stats, err = w.solve(ctx, opts)
 	err = errors.Join(err, w.close())
-	if err != nil && w.several() && w.checkPublished() != nil { // another process was faster, and has removed what this one was looking for
+	if err != nil && w.multiProcess() && w.checkPublished() != nil { // another process completed the table and removed the directory
 		stats, _, err = w.openFinished()
 	}
 	return stats, err
@@ -63,7 +63,7 @@ type work struct {
 	problem Problem
 	process shard.Part
 	lock    *os.File
-	table   *fileTable // nil unless this process writes the table
+	table   *fileTable // nil if another process writes the table
 }
 
 const (
@@ -72,12 +72,12 @@ const (
 	problemName = "problem" // the problem and the number of processes
 )
 
-// several reports whether this is one of several processes.
-func (w *work) several() bool { return w.process.Of > 1 }
+// multiProcess reports whether this is one of several processes.
+func (w *work) multiProcess() bool { return w.process.Of > 1 }
 
 // lockName returns the name of the lock of this process.
 func (w *work) lockName() string {
-	if w.several() {
+	if w.multiProcess() {
 		return lockName + suffix(w.process.Index, w.process.Of)
 	}
 	return lockName
@@ -124,7 +124,7 @@ func (w *work) prepare(resume bool) (stats Stats, done bool, err error) {
 
 // open opens or creates the table.
 func (w *work) open() (err error) {
-	if w.several() {
+	if w.multiProcess() {
 		if err := w.checkAgreement(); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (w *work) openFinished() (Stats, bool, error) {
 	if t.problem != w.problem {
 		return Stats{}, false, fmt.Errorf("%s is the table of %s, want %s", w.path, t.problem, w.problem)
 	}
-	if err := w.checkWorkDir(); err != nil { // there is no work directory, or it has foreign files
+	if err := w.checkWorkDir(); err != nil { // there is no work directory, or it has files of other programs
 		return t.Stats(), true, nil
 	}
 	return t.Stats(), true, w.clean()
@@ -208,14 +208,14 @@ func (w *work) checkWorkDir() error {
 		if !isWorkFile(entry.Name()) {
 			return fmt.Errorf("%s has a file %s, so it is no work directory of tilecheck solve", w.dir, entry.Name())
 		}
-		if !w.several() && entry.Name() == problemName {
+		if !w.multiProcess() && entry.Name() == problemName {
 			return fmt.Errorf("%s: several processes work on it, want to be one of them", w.dir)
 		}
 	}
 	return nil
 }
 
-// isWorkFile reports whether a name is that of a file of a work directory.
+// isWorkFile reports whether SolveFile writes files with this name to a work directory.
 func isWorkFile(name string) bool {
 	name = strings.TrimSuffix(name, unfinished)
 	prefix, _, _ := strings.Cut(name, "-")
@@ -260,13 +260,13 @@ func (w *work) unlock() error {
 	return f.Close()
 }
 
-// solve does the remaining work.
+// solve does the remaining work and publishes the table.
 func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	s, err := newSolver(opts, w.dir, w.table)
 	if err != nil {
 		return Stats{}, err
 	}
-	s.keep, s.checkPublished = true, w.checkPublished
+	s.keepRecords, s.checkPublished = true, w.checkPublished
 	if err := w.removeUnfinished(); err != nil {
 		return s.stats, err
 	}
@@ -277,7 +277,7 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	if all, err = s.enumerate(ctx, all); err != nil {
 		return s.stats, err
 	}
-	s.top = all.next - 2
+	s.lastSum = all.next - 2
 	from, err := w.restoreValues(s)
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", w.dir, err)
@@ -285,7 +285,7 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	if err := s.valueFrom(ctx, from); err != nil {
 		return s.stats, err
 	}
-	if w.several() {
+	if w.multiProcess() {
 		if err := s.complete(ctx); err != nil || w.table == nil {
 			return s.stats, err
 		}
@@ -295,26 +295,26 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 
 // restoreValues finds the layers that this process has valued, and returns the sum of the next one.
 func (w *work) restoreValues(s *solver) (from int, err error) {
-	from = s.top
+	from = s.lastSum
 	if w.table != nil {
-		if from, err = w.table.restore(s.top); err != nil {
+		if from, err = w.table.restore(s.lastSum); err != nil {
 			return from, err
 		}
 	}
-	if !w.several() {
+	if !w.multiProcess() {
 		return from, nil
 	}
 	s.joinedTable = w.table
-	for sum := 4; sum <= s.top; sum += 2 { // records of greater sums may have been removed
-		err := s.check(valuesName, valuedBoards, sum)
+	for sum := 4; sum <= s.lastSum; sum += 2 { // records of greater sums may have been removed
+		err := s.verifyOwn(valuesName, valuedBoards, sum)
 		if err != errNoRecord {
 			return sum - 2, err
 		}
 	}
-	return s.top, nil
+	return s.lastSum, nil
 }
 
-// complete adds the last layer to the table and records that this process is done. The process that publishes waits for all others.
+// complete adds the last layer to the table and records that this process is done. The publishing process waits until all are.
 func (s *solver) complete(ctx context.Context) error {
 	last, err := s.open(ctx, valuesName, 4)
 	if err == nil {
@@ -332,7 +332,7 @@ func (s *solver) complete(ctx context.Context) error {
 	return err
 }
 
-// removeUnfinished removes the incomplete files of a killed process.
+// removeUnfinished removes incomplete files that a killed process left.
 func (w *work) removeUnfinished() error {
 	found, err := os.ReadDir(string(w.dir))
 	if err != nil {
@@ -340,7 +340,7 @@ func (w *work) removeUnfinished() error {
 	}
 	for _, entry := range found {
 		name := entry.Name()
-		if w.several() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Of)+unfinished) {
+		if w.multiProcess() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Of)+unfinished) {
 			continue
 		}
 		if strings.HasSuffix(name, unfinished) {
@@ -352,7 +352,7 @@ func (w *work) removeUnfinished() error {
 	return nil
 }
 
-// restore verifies and counts the layers that were enumerated before.
+// restore verifies and counts the layers of an earlier enumeration.
 func (s *solver) restore(ctx context.Context) (enumeration, error) {
 	e := enumeration{next: 2}
 	for !e.done() {
@@ -360,27 +360,27 @@ func (s *solver) restore(ctx context.Context) (enumeration, error) {
 			return e, err
 		}
 		l := Layer{Sum: e.next}
-		err := s.check(positionsName, plainBoards, e.next)
+		err := s.verifyOwn(positionsName, plainBoards, e.next)
 		if err == nil {
-			err = s.check(aftersName, plainBoards, e.next)
+			err = s.verifyOwn(aftersName, plainBoards, e.next)
 		}
 		if err == errNoRecord {
 			return e, nil
 		}
 		if err == nil {
-			l, err = s.sizes(ctx, e.next)
+			l, err = s.countBoards(ctx, e.next)
 		}
 		if err != nil {
 			return e, err
 		}
-		e.add(l)
-		s.count(l)
+		e.advance(l)
+		s.countLayer(l)
 	}
 	return e, nil
 }
 
-// check verifies a record of this process; the error is errNoRecord if it does not exist.
-func (s *solver) check(name string, k kind, sum int) error {
+// verifyOwn verifies a record of this process; the error is errNoRecord if it does not exist.
+func (s *solver) verifyOwn(name string, k kind, sum int) error {
 	r, err := s.openOwn(name, sum)
 	if err != nil {
 		return err

@@ -15,41 +15,41 @@ type sink interface {
 	io.Writer
 	// finish writes the header; the record is complete when it returns nil.
 	finish(h header) error
-	// abandon gives up what was written.
+	// abandon discards what was written.
 	abandon() error
 }
 
-// recordWriter writes the parts of a record in order, while many goroutines encode them.
+// recordWriter writes the parts of a record in order, while several goroutines encode them.
 type recordWriter struct {
 	header
-	out   sink
-	index []byte
-	by    *numbering
-	free  []*encoder
+	out          sink
+	index        []byte
+	numbering    *numbering
+	freeEncoders []*encoder
 }
 
 // encoder encodes blocks of boards.
 type encoder struct {
-	by     *numbering
-	data   []byte
-	firsts []uint64
-	starts []uint64 // combined with the number of boards, as in the index
-	count  uint64
-	entries
+	numbering *numbering
+	data      []byte
+	firsts    []uint64
+	starts    []uint64 // index entries: offset and number of boards
+	count     uint64
+	blockEntries
 }
 
-// block adds a block.
-func (e *encoder) block(b entries) {
+// addBlock encodes a block.
+func (e *encoder) addBlock(b blockEntries) {
 	e.firsts = append(e.firsts, b.boards[0])
 	e.starts = append(e.starts, uint64(len(e.data))|uint64(len(b.boards)-1)<<startBits)
-	e.data = e.by.appendBlock(e.data, b)
+	e.data = e.numbering.appendBlock(e.data, b)
 	e.count += uint64(len(b.boards))
 }
 
-// plain adds blocks of boards.
-func (e *encoder) plain(boards []uint64) {
+// addPlain encodes boards without values as blocks.
+func (e *encoder) addPlain(boards []uint64) {
 	for block := range slices.Chunk(boards, blockBoards) {
-		e.block(entries{boards: block})
+		e.addBlock(blockEntries{boards: block})
 	}
 }
 
@@ -57,19 +57,19 @@ func (e *encoder) reset() {
 	e.data, e.firsts, e.starts, e.count = e.data[:0], e.firsts[:0], e.starts[:0], 0
 }
 
-// encoding adds the blocks of a part.
+// encoding is a function that encodes the blocks of a part.
 type encoding func(worker, part int, e *encoder) error
 
-// write writes the parts from first to end. Encoded parts wait in memory until those before them are written.
+// write writes the parts first to end-1. An encoded part waits in memory until all parts before it are written.
 func (w *recordWriter) write(ctx context.Context, workers, first, end int, encode encoding) error {
 	var mu sync.Mutex
 	waiting := make([]*encoder, end-first)
 	next := 0
 	return forEach(ctx, workers, end-first, func(worker, part int) error {
 		mu.Lock()
-		e := &encoder{by: w.by}
-		if n := len(w.free); n > 0 {
-			e, w.free = w.free[n-1], w.free[:n-1]
+		e := &encoder{numbering: w.numbering}
+		if n := len(w.freeEncoders); n > 0 {
+			e, w.freeEncoders = w.freeEncoders[n-1], w.freeEncoders[:n-1]
 		}
 		mu.Unlock()
 		e.reset()
@@ -80,18 +80,18 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 		defer mu.Unlock()
 		waiting[part] = e
 		for next < len(waiting) && waiting[next] != nil {
-			if err := w.append(waiting[next]); err != nil {
+			if err := w.appendParts(waiting[next]); err != nil {
 				return err
 			}
-			w.free = append(w.free, waiting[next])
+			w.freeEncoders = append(w.freeEncoders, waiting[next])
 			next++
 		}
 		return nil
 	})
 }
 
-// append writes the blocks of an encoder.
-func (w *recordWriter) append(e *encoder) error {
+// appendParts writes the blocks of an encoder.
+func (w *recordWriter) appendParts(e *encoder) error {
 	for i, first := range e.firsts {
 		w.index = binary.LittleEndian.AppendUint64(w.index, first)
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+e.starts[i])
@@ -111,14 +111,14 @@ func (w *recordWriter) copyRecord(r *record) error {
 		if err != nil {
 			return fmt.Errorf("read layer %d: %w", r.sum, err)
 		}
-		r.keep(&s, data)
+		r.keepBuffer(&s, data)
 		if err := w.writeBytes(data); err != nil {
 			return err
 		}
 	}
 	for block := range int(r.blocks) {
 		w.index = binary.LittleEndian.AppendUint64(w.index, r.first(block))
-		w.index = binary.LittleEndian.AppendUint64(w.index, r.entry(block)+base)
+		w.index = binary.LittleEndian.AppendUint64(w.index, r.indexValue(block)+base)
 	}
 	w.count += r.count
 	w.blocks += r.blocks

@@ -8,30 +8,30 @@ import (
 	"tilecheck/game"
 )
 
-// tieRule says which of several best moves is made.
+// tieRule says which of several best moves a strategy makes.
 type tieRule string
 
 const (
-	tiesRandom tieRule = "random" // each of them is equally likely
-	tiesFirst  tieRule = "first"  // the first, in the order of the directions' values
+	tiesRandom tieRule = "random" // each with the same probability
+	tiesFirst  tieRule = "first"  // the first in the order of game.Dir
 )
 
 func parseTies(o *options) tieRule {
 	return tieRule(o.word("ties", string(tiesRandom), string(tiesFirst)))
 }
 
-// sampler is the Player of a strategy that draws a value of every legal move, independently, and makes the move with the largest.
-type sampler struct {
+// moveSampler is the Player of a strategy that draws a random value for each legal move and makes the move with the largest value.
+type moveSampler struct {
 	rules *game.Rules
 	ties  tieRule
-	// value draws the value of a move that scores score and leads to next.
+	// value draws the value of a move that adds score and leads to next.
 	value func(next game.Board, score int, rng *rand.Rand) (int64, error)
 }
 
-func (s *sampler) Start() {}
+func (s *moveSampler) Start() {}
 
-// Choose makes the only legal move without drawing its value.
-func (s *sampler) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+// Choose makes the only legal move without drawing a value.
+func (s *moveSampler) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	best, most, equal := legal.At(0), int64(0), 0
 	if legal.Len() == 1 {
 		return best, nil
@@ -48,7 +48,7 @@ func (s *sampler) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.D
 		case equal == 0 || v > most:
 			best, most, equal = legal.At(i), v, 1
 		case v == most && s.ties == tiesRandom:
-			// The j-th of equals replaces the one before with probability 1/j: each stays with the same probability.
+			// The j-th of the equal moves replaces the current one with probability 1/j, so each of them is chosen with the same probability.
 			equal++
 			if rng.IntN(equal) == 0 {
 				best = legal.At(i)
@@ -58,42 +58,42 @@ func (s *sampler) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.D
 	return best, nil
 }
 
-// ranker is the Chooser that agrees with a sampler.
-type ranker struct {
+// moveRanker is the Chooser with the same probabilities as a moveSampler.
+type moveRanker struct {
 	rules *game.Rules
 	ties  tieRule
-	// scale is what a point of score adds to the value of a move.
-	scale int64
-	// rest returns the distribution of the value of a move that leads to next, without its score. Symmetric boards have the same;
-	// next is canonical.
-	rest func(next game.Board, b *budget) (*distribution, error)
-	// decided has the probabilities of the legal moves, by what they lead to.
-	decided map[[4]branch][]*big.Rat
+	// scoreScale is the value of one point of score.
+	scoreScale int64
+	// restOfValue returns the distribution of a move's value without its score. next is the canonical board after the move; symmetric boards
+	// have the same distribution.
+	restOfValue func(next game.Board, b *workLimit) (*distribution, error)
+	// cache has the probabilities of sets of legal moves, by their results.
+	cache map[[4]afterMove][]*big.Rat
 }
 
-// branch is what a legal move leads to.
-type branch struct {
-	legal bool
-	next  game.Board // canonical
-	gain  int64      // what its score adds to its value
+// afterMove is the result of a legal move.
+type afterMove struct {
+	legal      bool
+	next       game.Board // canonical
+	scoreValue int64      // value of the score of the move
 }
 
-// Decide computes the distributions of the values of all legal moves, and how likely each is the best. What it does for a set of
-// branches is kept for the next call: on small boards the same come again and again.
-func (r *ranker) Decide(b game.Board, legal game.Moves, _ int) ([]Choice, error) {
+// Decide computes the distributions of the values of all legal moves, and from them the probability of each move to be the best. It caches the
+// result, because the same sets of moves occur often on small boards.
+func (r *moveRanker) Decide(b game.Board, legal game.Moves, _ int) ([]Choice, error) {
 	if legal.Len() == 1 {
-		return certain(legal.At(0), 0), nil
+		return singleChoice(legal.At(0), 0), nil
 	}
-	var branches [4]branch
+	var branches [4]afterMove
 	for i := range legal.Len() {
 		next, score, err := r.rules.Move(b, legal.At(i))
 		if err != nil {
 			return nil, err
 		}
 		next, _ = r.rules.Canonical(next)
-		branches[i] = branch{true, next, r.scale * int64(score)}
+		branches[i] = afterMove{true, next, r.scoreScale * int64(score)}
 	}
-	probs, err := r.rank(branches, legal.Len())
+	probs, err := r.chooseProbabilities(branches, legal.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -106,109 +106,109 @@ func (r *ranker) Decide(b game.Board, legal game.Moves, _ int) ([]Choice, error)
 	return out, nil
 }
 
-// rank returns the probability of each of the first n branches to be chosen.
-func (r *ranker) rank(branches [4]branch, n int) ([]*big.Rat, error) {
-	if probs, ok := r.decided[branches]; ok {
+// chooseProbabilities returns the probability of each of the first n moves to be chosen.
+func (r *moveRanker) chooseProbabilities(branches [4]afterMove, n int) ([]*big.Rat, error) {
+	if probs, ok := r.cache[branches]; ok {
 		return probs, nil
 	}
-	var b budget
+	var b workLimit
 	ds := make([]*distribution, n)
 	for i, move := range branches[:n] {
 		if same := slices.Index(branches[:i], move); same >= 0 {
 			ds[i] = ds[same]
 			continue
 		}
-		d, err := r.rest(move.next, &b)
+		d, err := r.restOfValue(move.next, &b)
 		if err != nil {
 			return nil, err
 		}
-		ds[i] = d.shifted(move.gain)
+		ds[i] = d.shifted(move.scoreValue)
 	}
-	probs, err := chances(ds, r.ties, &b)
+	probs, err := probabilitiesOfMax(ds, r.ties, &b)
 	if err != nil {
 		return nil, err
 	}
-	const many = 1 << 10 // sets of branches; the probabilities can be long
-	if r.decided == nil || len(r.decided) >= many {
-		r.decided = map[[4]branch][]*big.Rat{}
+	const many = 1 << 10 // size of the cache; the fractions can be long
+	if r.cache == nil || len(r.cache) >= many {
+		r.cache = map[[4]afterMove][]*big.Rat{}
 	}
-	r.decided[branches] = probs
+	r.cache[branches] = probs
 	return probs, nil
 }
 
-// chances returns, for independent values, one of each of ds, the probability of each to be the largest, where ties are broken by the
-// rule. The same distribution may be there several times.
-func chances(ds []*distribution, rule tieRule, b *budget) ([]*big.Rat, error) {
-	total, words := big.NewInt(shares), 0.0
-	like := make([]int, len(ds)) // the first that has the same probability
+// probabilitiesOfMax returns, for independent values with the distributions ds, the probability of each value to be the largest. rule breaks ties.
+// A distribution may occur several times in ds.
+func probabilitiesOfMax(ds []*distribution, rule tieRule, b *workLimit) ([]*big.Rat, error) {
+	total, words := big.NewInt(tieUnit), 0.0
+	same := make([]int, len(ds)) // index of the first distribution with the same probability
 	for i, d := range ds {
 		total.Mul(total, d.total)
-		words += wordsOf(d.total)
-		like[i] = i
+		words += wordCount(d.total)
+		same[i] = i
 		if rule == tiesRandom {
-			like[i] = slices.Index(ds, d)
+			same[i] = slices.Index(ds, d)
 		}
 	}
-	last := slices.Max(like) // gets what the others leave
+	last := slices.Max(same) // its probability is the rest that the others leave
 	weights := make([]*big.Int, len(ds))
 	for i := range weights {
 		weights[i] = new(big.Int)
 	}
-	for s := newSweep(ds); s.next(); {
+	for s := newValueSweep(ds); s.next(); {
 		for i := range ds {
-			if i == last || i != like[i] || s.at[i] == nil {
+			if i == last || i != same[i] || s.weightAt[i] == nil {
 				continue
 			}
-			if err := b.work(words * words / 2); err != nil {
+			if err := b.addWork(words * words / 2); err != nil {
 				return nil, err
 			}
-			weights[i].Add(weights[i], s.largest(i, rule))
+			weights[i].Add(weights[i], s.weightOfMax(i, rule))
 		}
 	}
 	weights[last].Set(total)
-	equals := int64(0)
+	equalCount := int64(0)
 	for i := range ds {
-		if like[i] == last {
-			equals++
+		if same[i] == last {
+			equalCount++
 		} else {
-			weights[last].Sub(weights[last], weights[like[i]])
+			weights[last].Sub(weights[last], weights[same[i]])
 		}
 	}
-	weights[last].Quo(weights[last], big.NewInt(equals))
+	weights[last].Quo(weights[last], big.NewInt(equalCount))
 	out := make([]*big.Rat, len(ds))
 	for i := range out {
-		out[i] = new(big.Rat).SetFrac(weights[like[i]], total)
+		out[i] = new(big.Rat).SetFrac(weights[same[i]], total)
 	}
 	return out, nil
 }
 
-// shares is a multiple of the number of moves that may be tied, 1 to 4.
-const shares = 12
+// tieUnit is divisible by every possible number of tied moves, 1 to 4.
+const tieUnit = 12
 
-// largest returns the weight, times shares, of drawing the value of the sweep from distribution i and nothing better from the others,
-// counting a tie as the share that i has in it.
-func (s *sweep) largest(i int, rule tieRule) *big.Int {
-	tied := []*big.Int{s.at[i]} // by the number of others that are tied with i
+// weightOfMax returns the weight, times tieUnit, of the event that distribution i yields the current value of the sweep and no other distribution
+// yields a larger one. A tie counts with the share of i in it.
+func (s *valueSweep) weightOfMax(i int, rule tieRule) *big.Int {
+	tied := []*big.Int{s.weightAt[i]} // weights by the number of other distributions that are tied with i
 	for j := range s.ds {
 		switch {
 		case j == i:
 		case rule == tiesFirst && j < i:
-			tied[0] = new(big.Int).Mul(tied[0], s.below[j])
+			tied[0] = new(big.Int).Mul(tied[0], s.weightBelow[j])
 		case rule == tiesFirst:
-			tied[0] = new(big.Int).Mul(tied[0], s.upTo[j])
+			tied[0] = new(big.Int).Mul(tied[0], s.weightUpTo[j])
 		default:
-			tied = timesLinear(tied, s.below[j], s.at[j])
+			tied = multiplyLinear(tied, s.weightBelow[j], s.weightAt[j])
 		}
 	}
 	sum := new(big.Int)
 	for others, w := range tied {
-		sum.Add(sum, new(big.Int).Mul(w, big.NewInt(int64(shares/(others+1)))))
+		sum.Add(sum, new(big.Int).Mul(w, big.NewInt(int64(tieUnit/(others+1)))))
 	}
 	return sum
 }
 
-// timesLinear multiplies a polynomial, constant term first, by constant + linear x; nil is 0.
-func timesLinear(p []*big.Int, constant, linear *big.Int) []*big.Int {
+// multiplyLinear multiplies a polynomial, given by its coefficients from the constant on, by constant + linear x; nil means 0.
+func multiplyLinear(p []*big.Int, constant, linear *big.Int) []*big.Int {
 	out := make([]*big.Int, len(p)+1)
 	for k := range out {
 		out[k] = new(big.Int)

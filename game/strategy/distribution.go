@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// distribution is the exact distribution of a random integer. It is not modified once made.
+// distribution is the exact distribution of a random integer. It is immutable.
 type distribution struct {
-	values  []int64    // ascending, no two equal
-	weights []*big.Int // of each value, positive; the probability is the weight over total
-	total   *big.Int   // the sum of the weights
+	values  []int64    // ascending, without duplicates
+	weights []*big.Int // positive, by value; the probability is the weight divided by total
+	total   *big.Int   // sum of the weights
 }
 
-// point is the distribution of v itself.
-func point(v int64) *distribution {
+// constant returns the distribution of the constant v.
+func constant(v int64) *distribution {
 	return &distribution{values: []int64{v}, weights: []*big.Int{big.NewInt(1)}, total: big.NewInt(1)}
 }
 
-// newDistribution takes weights that need not be positive or in lowest terms, and leaves out the zeros.
+// newDistribution returns the distribution with these weights. It leaves out weights of 0 and divides by the greatest common divisor.
 func newDistribution(weights map[int64]*big.Int) *distribution {
 	d := &distribution{total: new(big.Int)}
 	common := new(big.Int)
@@ -40,16 +40,16 @@ func newDistribution(weights map[int64]*big.Int) *distribution {
 	return d
 }
 
-// words is about the memory it takes, in machine words.
-func (d *distribution) words() float64 {
-	return float64(len(d.values)) * (valueWords + wordsOf(d.total))
+// size estimates the memory of the distribution in machine words.
+func (d *distribution) size() float64 {
+	return float64(len(d.values)) * (valueWords + wordCount(d.total))
 }
 
-// valueWords is the memory of a value besides the digits of its weight: itself, the pointer and the big.Int.
+// valueWords is the memory of a value in machine words, without the digits of its weight.
 const valueWords = 6
 
-// wordsOf returns the length of x in machine words, at least 1.
-func wordsOf(x *big.Int) float64 { return float64(max(1, len(x.Bits()))) }
+// wordCount returns the length of x in machine words, at least 1.
+func wordCount(x *big.Int) float64 { return float64(max(1, len(x.Bits()))) }
 
 // shifted returns the distribution of the value plus by.
 func (d *distribution) shifted(by int64) *distribution {
@@ -64,21 +64,21 @@ func (d *distribution) shifted(by int64) *distribution {
 	return &out
 }
 
-// part is a distribution that a mixture draws from with a probability in proportion to its weight, which is positive.
-type part struct {
+// mixturePart is a component of a mixture. It is drawn with a probability in proportion to its weight, which is positive.
+type mixturePart struct {
 	*distribution
 	weight int64
 }
 
-// mixture returns the distribution of a value drawn from a part that is drawn first.
-func mixture(parts []part, b *budget) (*distribution, error) {
+// mixture returns the distribution of a value that is drawn from a randomly drawn part.
+func mixture(parts []mixturePart, b *workLimit) (*distribution, error) {
 	common := big.NewInt(1)
 	for _, p := range parts {
 		common = lcm(common, p.total)
 	}
 	weights := map[int64]*big.Int{}
 	for _, p := range parts {
-		if err := b.work(float64(len(p.values)) * wordsOf(common)); err != nil {
+		if err := b.addWork(float64(len(p.values)) * wordCount(common)); err != nil {
 			return nil, err
 		}
 		factor := new(big.Int).Quo(common, p.total)
@@ -91,7 +91,7 @@ func mixture(parts []part, b *budget) (*distribution, error) {
 		}
 	}
 	d := newDistribution(weights)
-	return d, b.room(d.words())
+	return d, b.addWords(d.size())
 }
 
 func lcm(a, b *big.Int) *big.Int {
@@ -99,61 +99,61 @@ func lcm(a, b *big.Int) *big.Int {
 	return gcd.Mul(new(big.Int).Quo(a, gcd), b)
 }
 
-// maximum returns the distribution of the largest of independent values, one of each of ds, of which there is at least one.
-func maximum(ds []*distribution, b *budget) (*distribution, error) {
+// maximum returns the distribution of the largest of independent values with the distributions ds; len(ds) >= 1.
+func maximum(ds []*distribution, b *workLimit) (*distribution, error) {
 	if len(ds) == 1 {
 		return ds[0], nil
 	}
-	s := newSweep(ds)
+	s := newValueSweep(ds)
 	weights := map[int64]*big.Int{}
-	below := new(big.Int) // the product of the weights of all smaller values
+	below := new(big.Int) // product of the weights of all smaller values
 	for s.next() {
 		upTo := big.NewInt(1)
 		for i := range ds {
-			if err := b.work(wordsOf(upTo) * wordsOf(s.upTo[i])); err != nil {
+			if err := b.addWork(wordCount(upTo) * wordCount(s.weightUpTo[i])); err != nil {
 				return nil, err
 			}
-			upTo.Mul(upTo, s.upTo[i])
+			upTo.Mul(upTo, s.weightUpTo[i])
 		}
 		weights[s.value] = new(big.Int).Sub(upTo, below)
 		below = upTo
 	}
 	d := newDistribution(weights)
-	return d, b.room(d.words())
+	return d, b.addWords(d.size())
 }
 
-// sweep goes through the values of several distributions in ascending order.
-type sweep struct {
-	ds    []*distribution
-	left  []int64
-	value int64
-	at    []*big.Int // by distribution: the weight of value, nil for none
-	below []*big.Int // by distribution: the weight of all smaller values
-	upTo  []*big.Int // by distribution: the weight of all values up to this one
+// valueSweep visits the values of several distributions in ascending order.
+type valueSweep struct {
+	ds          []*distribution
+	remaining   []int64
+	value       int64      // the current value
+	weightAt    []*big.Int // by distribution: weight of value, nil if it does not have value
+	weightBelow []*big.Int // by distribution: weight of all smaller values
+	weightUpTo  []*big.Int // by distribution: weight of value and all smaller values
 }
 
-func newSweep(ds []*distribution) *sweep {
-	s := &sweep{ds: ds, at: make([]*big.Int, len(ds)), below: make([]*big.Int, len(ds)), upTo: make([]*big.Int, len(ds))}
+func newValueSweep(ds []*distribution) *valueSweep {
+	s := &valueSweep{ds: ds, weightAt: make([]*big.Int, len(ds)), weightBelow: make([]*big.Int, len(ds)), weightUpTo: make([]*big.Int, len(ds))}
 	for i, d := range ds {
-		s.left = append(s.left, d.values...)
-		s.upTo[i] = new(big.Int)
+		s.remaining = append(s.remaining, d.values...)
+		s.weightUpTo[i] = new(big.Int)
 	}
-	slices.Sort(s.left)
-	s.left = slices.Compact(s.left)
+	slices.Sort(s.remaining)
+	s.remaining = slices.Compact(s.remaining)
 	return s
 }
 
-// next goes to the next value and reports whether there is one.
-func (s *sweep) next() bool {
-	if len(s.left) == 0 {
+// next advances to the next value and reports whether there is one.
+func (s *valueSweep) next() bool {
+	if len(s.remaining) == 0 {
 		return false
 	}
-	s.value, s.left = s.left[0], s.left[1:]
+	s.value, s.remaining = s.remaining[0], s.remaining[1:]
 	for i, d := range s.ds {
-		s.below[i], s.at[i] = s.upTo[i], nil
+		s.weightBelow[i], s.weightAt[i] = s.weightUpTo[i], nil
 		if at, ok := slices.BinarySearch(d.values, s.value); ok {
-			s.at[i] = d.weights[at]
-			s.upTo[i] = new(big.Int).Add(s.upTo[i], s.at[i])
+			s.weightAt[i] = d.weights[at]
+			s.weightUpTo[i] = new(big.Int).Add(s.weightUpTo[i], s.weightAt[i])
 		}
 	}
 	return true
@@ -161,27 +161,27 @@ func (s *sweep) next() bool {
 
 // sum returns the distribution of the sum of n independent copies; n is at least 1.
 //
-// The weights are the coefficients of the n-th power of the polynomial with coefficients a. With c for those of the power,
-// k a_0 c_k = sum over i from 1 to k of (i(n+1) - k) a_i c_(k-i): every product has one short factor, which makes this faster than
-// repeated squaring.
+// Its weights are the coefficients of the n-th power of the polynomial with coefficients a_i. The coefficients c_k of the power satisfy
+// k a_0 c_k = sum over i from 1 to k of (i(n+1) - k) a_i c_(k-i). One factor of every product is short, so this is faster than repeated
+// squaring.
 //
 // Source: J.C.P. Miller's algorithm, in Knuth, The Art of Computer Programming, volume 2, section 4.7.
-func (d *distribution) sum(n int, b *budget) (*distribution, error) {
+func (d *distribution) sum(n int, b *workLimit) (*distribution, error) {
 	least := d.values[0]
 	if n == 1 {
 		return d, nil
 	}
 	if len(d.values) == 1 {
-		return point(least * int64(n)), nil
+		return constant(least * int64(n)), nil
 	}
 	step := d.step()
 	degree := n * int((d.values[len(d.values)-1]-least)/step)
-	short := wordsOf(d.total)
-	// Each coefficient of the power takes a product for each of the polynomial, and a division.
-	if err := b.work(float64(degree) * float64(len(d.values)) * short * short * float64(n)); err != nil {
+	short := wordCount(d.total)
+	// Each coefficient of the power needs one multiplication per coefficient of the polynomial, and one division.
+	if err := b.addWork(float64(degree) * float64(len(d.values)) * short * short * float64(n)); err != nil {
 		return nil, err
 	}
-	if err := b.room(float64(degree) * (valueWords + short*float64(n))); err != nil {
+	if err := b.addWords(float64(degree) * (valueWords + short*float64(n))); err != nil {
 		return nil, err
 	}
 	power := make([]*big.Int, degree+1)
@@ -206,7 +206,7 @@ func (d *distribution) sum(n int, b *budget) (*distribution, error) {
 	return newDistribution(weights), nil
 }
 
-// step returns the largest number that all differences between values are multiples of; there are at least two values.
+// step returns the greatest common divisor of all differences between values; there are at least two values.
 func (d *distribution) step() int64 {
 	step := new(big.Int)
 	for _, v := range d.values[1:] {
@@ -215,26 +215,26 @@ func (d *distribution) step() int64 {
 	return step.Int64()
 }
 
-// The bounds of one call of Decide. They keep it within about 20 seconds and 300 MB.
+// Limits of one call of Decide. They keep it within about 20 seconds and 300 MB.
 const (
 	maxWork  = 1 << 34 // multiplications of machine words
 	maxWords = 1 << 24 // machine words of distributions
 )
 
-// budget counts what one call of Decide takes. The counts are floating point: products of sizes must not wrap round.
-type budget struct{ done, made float64 }
+// workLimit counts the work and the memory of one call of Decide. The counts are floating point, because products of sizes could overflow integers.
+type workLimit struct{ work, words float64 }
 
-// work announces multiplications of machine words. The error is an ErrTooLarge.
-func (b *budget) work(n float64) error {
-	if b.done += n; b.done > maxWork {
+// addWork counts multiplications of machine words. The error is ErrTooLarge above maxWork.
+func (b *workLimit) addWork(n float64) error {
+	if b.work += n; b.work > maxWork {
 		return fmt.Errorf("%w: more than 2^34 multiplications of machine words", ErrTooLarge)
 	}
 	return nil
 }
 
-// room announces a distribution of so many machine words. The error is an ErrTooLarge.
-func (b *budget) room(words float64) error {
-	if b.made += words; b.made > maxWords {
+// addWords counts the machine words of a distribution. The error is ErrTooLarge above maxWords.
+func (b *workLimit) addWords(words float64) error {
+	if b.words += words; b.words > maxWords {
 		return fmt.Errorf("%w: more than 2^24 machine words of distributions", ErrTooLarge)
 	}
 	return nil

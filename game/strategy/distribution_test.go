@@ -73,7 +73,7 @@ func TestDistributionsAgainstTables(t *testing.T) {
 		a, b := drawn(rng), drawn(rng)
 
 		n := 1 + rng.IntN(6)
-		sum, err := a.sum(n, &budget{})
+		sum, err := a.sum(n, &workLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,14 +83,14 @@ func TestDistributionsAgainstTables(t *testing.T) {
 		}
 		same(t, sum, want)
 
-		largest, err := maximum([]*distribution{a, b, a}, &budget{})
+		largest, err := maximum([]*distribution{a, b, a}, &workLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		pick := func(x, y int64) int64 { return max(x, y) }
 		same(t, largest, combine(combine(a.obvious(), b.obvious(), pick), a.obvious(), pick))
 
-		mixed, err := mixture([]part{{a, 3}, {b, 2}}, &budget{})
+		mixed, err := mixture([]mixturePart{{a, 3}, {b, 2}}, &workLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestDistributionsAgainstTables(t *testing.T) {
 // A fair coin: the weights of the sum are binomial coefficients.
 func TestSumOfManyCoins(t *testing.T) {
 	coin := newDistribution(map[int64]*big.Int{-4: big.NewInt(1), 8: big.NewInt(1)})
-	sum, err := coin.sum(300, &budget{})
+	sum, err := coin.sum(300, &workLimit{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestChancesAgainstTables(t *testing.T) {
 			ds[len(ds)-1] = ds[0]
 		}
 		for _, rule := range []tieRule{tiesFirst, tiesRandom} {
-			got, err := chances(ds, rule, &budget{})
+			got, err := probabilitiesOfMax(ds, rule, &workLimit{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,8 @@
-// Package strategy has the players of 2048: those of the source documents and a strong one to measure them against.
+// Package strategy implements strategies for 2048: those of the source documents, and a strong one for comparison.
 //
-// [Parse] makes a [Strategy] from a spec string such as "expectimax:eval=snake,depth=adaptive"; [List] says which there are. A Strategy
-// gives out a [Player], which plays games, and a [Chooser], which says the same as exact probabilities: a board's moves, each with its
-// probability, so that a strategy can be evaluated, written as a model, and checked.
+// [Parse] makes a [Strategy] from a spec such as "expectimax:eval=snake,depth=adaptive"; [List] lists the families of strategies. A Strategy
+// provides a [Player], which plays games, and a [Chooser], which returns the exact probability of each move on a board. With a Chooser a
+// strategy can be evaluated exactly, written as a model, and checked.
 //
 //	s, err := strategy.Parse("pref:left,up,down,right", strategy.Setting{Rules: rules})
 //	err = strategy.Prepare(ctx, s)
@@ -10,7 +10,7 @@
 //	player.Start()
 //	dir, err := player.Choose(board, rules.Legal(board), rng)
 //
-// docs/strategies.md says what the documents leave open and what was chosen.
+// docs/strategies.md says which details the documents leave open, and how this package decides them.
 //
-// The package plays no games and counts no wins: that is game/play. It computes no optimal play: that is game/solve.
+// The package does not play whole games (package game/play) or compute optimal play (package game/solve).
 package strategy

@@ -6,57 +6,57 @@ import (
 	"tilecheck/game"
 )
 
-// leaves says what boards are worth where a search ends: boards on which the move is made and the new tile is not there yet.
+// evaluation gives a value to a board where a search ends: after a move, before the new tile.
 //
-// Values are integers, in a unit of the evaluation's own: sums are the same in whatever order they are made, on every machine, and equal
-// for symmetric boards where the evaluation is symmetric.
-type leaves interface {
-	// value returns what b is worth.
+// Values are integers in a unit of the evaluation's own. So sums do not depend on the order of additions or on the machine, and symmetric boards
+// have equal values if the evaluation is symmetric.
+type evaluation interface {
+	// value returns the value of b.
 	value(b game.Board) int64
-	// round looks at every cell for a new tile, and every move after it. It returns the sum over the cells of what the best move is
-	// worth after a 2, and the same for a 4, or 0 unless fours is set. after returns what a board after a move is worth, when the new
-	// tile before was of exponent exp. The error is that of after, or game.ErrOverflow.
-	round(b game.Board, fours bool, after func(next game.Board, exp int) (int64, error)) (two, four int64, err error)
-	// lastRound is round where a board after a move is worth its value.
-	lastRound(b game.Board, fours bool) (two, four int64, err error)
+	// sumOverTiles puts a new tile into each empty cell of b in turn and finds the value of the best move after it. It returns the sum of
+	// these values over the cells for a 2, and for a 4 if fours is set, otherwise 0. after returns the value of the board after a move;
+	// exp is the exponent of the new tile. The error is an error of after, or game.ErrOverflow.
+	sumOverTiles(b game.Board, fours bool, after func(next game.Board, exp int) (int64, error)) (two, four int64, err error)
+	// sumOverLastTiles is sumOverTiles with the method value as after.
+	sumOverLastTiles(b game.Board, fours bool) (two, four int64, err error)
 }
 
-// unit is the value 1 of an evaluation that has fractions. There is room: no evaluation here exceeds 2^51, that of counts for one tile of
-// 2^15, and ten times as many as there are cells are added up.
+// unit is the value 1 of an evaluation with fractions. Sums do not overflow: no value exceeds 2^51 (countEvaluation for one tile of 2^15), and a sum
+// has at most ten times as many terms as there are cells.
 const unit = 1 << 16
 
-// plainLeaves are leaves on boards of any shape.
-type plainLeaves struct {
-	rules *game.Rules
-	worth func(b game.Board) int64
-	// lost returns what a board is worth, the new tile being there, that no move is legal on. Without it such a board is worth 0, and so is
-	// one on which every move is worth less.
-	lost func(b game.Board) int64
+// boardEvaluation is an evaluation for boards of any shape, by a function.
+type boardEvaluation struct {
+	rules   *game.Rules
+	valueOf func(b game.Board) int64
+	// valueOfLost returns the value of a board, after the new tile, without legal moves. If it is nil, such a board has the value 0, and
+	// moves with values below 0 count as 0 too.
+	valueOfLost func(b game.Board) int64
 }
 
-// floor is what the best move is worth at least: less than everything a board can be worth, or 0 where lost boards are worth 0.
-func (p *plainLeaves) floor() int64 {
-	if p.lost == nil {
+// floor is the initial value for the search of the best move: 0 if lost boards have the value 0, otherwise less than all values.
+func (p *boardEvaluation) floor() int64 {
+	if p.valueOfLost == nil {
 		return 0
 	}
 	return math.MinInt64
 }
 
-// orLost returns best, what the best move on b is worth, or what b is worth when best is the floor: there is none.
-func (p *plainLeaves) orLost(b game.Board, best int64) int64 {
+// replaceLost returns best, the value of the best move on b, or the value of the lost board b if best is still the floor.
+func (p *boardEvaluation) replaceLost(b game.Board, best int64) int64 {
 	if best == math.MinInt64 {
-		return p.lost(b)
+		return p.valueOfLost(b)
 	}
 	return best
 }
 
-func (p *plainLeaves) value(b game.Board) int64 { return p.worth(b) }
+func (p *boardEvaluation) value(b game.Board) int64 { return p.valueOf(b) }
 
-func (p *plainLeaves) lastRound(b game.Board, fours bool) (two, four int64, err error) {
-	return p.round(b, fours, func(next game.Board, _ int) (int64, error) { return p.worth(next), nil })
+func (p *boardEvaluation) sumOverLastTiles(b game.Board, fours bool) (two, four int64, err error) {
+	return p.sumOverTiles(b, fours, func(next game.Board, _ int) (int64, error) { return p.valueOf(next), nil })
 }
 
-func (p *plainLeaves) round(
+func (p *boardEvaluation) sumOverTiles(
 	b game.Board, fours bool, after func(next game.Board, exp int) (int64, error),
 ) (two, four int64, err error) {
 	for n := range p.rules.Empties(b) {
@@ -76,15 +76,15 @@ func (p *plainLeaves) round(
 	return two, four, nil
 }
 
-// best returns what the best move on b is worth, where the last new tile was of exponent exp.
-func (p *plainLeaves) best(b game.Board, exp int, after func(next game.Board, exp int) (int64, error)) (int64, error) {
+// best returns the value of the best move on b, whose last new tile has the exponent exp.
+func (p *boardEvaluation) best(b game.Board, exp int, after func(next game.Board, exp int) (int64, error)) (int64, error) {
 	var next [4]game.Board
 	legal, overflow := p.rules.Moved(b, &next)
 	if overflow != 0 {
 		return 0, game.ErrOverflow
 	}
 	best := p.floor()
-	// The order matters to after where it keeps values that depend on how a board came about; it is that of nneonneo/2048-ai.
+	// cutSearch keeps values that depend on the order of the moves; this is the order of nneonneo/2048-ai.
 	for _, d := range [...]game.Dir{game.Up, game.Down, game.Left, game.Right} {
 		if !legal.Has(d) {
 			continue
@@ -95,11 +95,11 @@ func (p *plainLeaves) best(b game.Board, exp int, after func(next game.Board, ex
 		}
 		best = max(best, v)
 	}
-	return p.orLost(b, best), nil
+	return p.replaceLost(b, best), nil
 }
 
-// mean returns the mean over a new tile in one of n cells, from the sums over the cells for a 2 and for a 4; without fours the new tile
-// is a 2.
+// mean returns the mean value over a new tile in one of n cells, given the sums over the cells for a 2 and for a 4. Without fours the new tile
+// is always a 2.
 func mean(two, four int64, n int, fours bool) int64 {
 	if !fours {
 		return two / int64(n)

@@ -6,41 +6,41 @@ import (
 	"tilecheck/game"
 )
 
-// counts is the evaluation sum * blank^2 / filled^2: the sum of the tiles, and how many cells are blank and filled. A lost board is worth
-// 0, as every board without a blank is.
+// countEvaluation is the evaluation sum * blank^2 / filled^2, from the sum of the tiles and the numbers of blank and filled cells. A board
+// without blank cells, so also a lost board, has the value 0.
 //
-// It is that of boards with the last new tile, which is a 2, and does not depend on where that is put: a board on which the move is made
-// is worth what it is with a 2 more. (Where the last new tile is the first as well, at depth 1, a 4 is as likely as elsewhere. That makes
-// all moves worth more in the same proportion, since the sum is the same for all.)
+// The source evaluates boards after the new tile. The value does not depend on the cell of the new tile, so a board before it is evaluated as
+// if it had one more 2. (At depth 1 the new tile can also be a 4. This multiplies the values of all moves by the same factor, because all
+// have the same sum.)
 //
 // Source: Lewis, Powell and Sajnani, section 5.2.
-type counts struct {
+type countEvaluation struct {
 	rules *game.Rules
-	// shares has blank^2 / filled^2 by the number of blanks, in a unit of its own; 0 when all cells are blank.
-	shares [game.MaxCells + 1]int64
+	// blankFactors has blank^2 / filled^2 by the number of blanks, in blankUnit; 0 if all cells are blank.
+	blankFactors [game.MaxCells + 1]int64
 }
 
-// shareUnit is the value 1 of shares. Boards of one tile are worth most, 2^15 * 15^2: sums of ten times as many as there are cells fit.
-const shareUnit = 1 << 28
+// blankUnit is the value 1 of blankFactors. No sum overflows: a board has at most the value 2^15 * 15^2, with one tile.
+const blankUnit = 1 << 28
 
-// newCountLeaves returns the leaves that counts evaluates.
-func newCountLeaves(rules *game.Rules) leaves {
-	c := &counts{rules: rules}
+// newCountEvaluation returns the countEvaluation for boards of the rules.
+func newCountEvaluation(rules *game.Rules) evaluation {
+	c := &countEvaluation{rules: rules}
 	cells := rules.Shape().Cells()
 	for blank := range cells {
 		filled := cells - blank
-		c.shares[blank] = shareUnit * int64(blank*blank) / int64(filled*filled)
+		c.blankFactors[blank] = blankUnit * int64(blank*blank) / int64(filled*filled)
 	}
-	plain := plainLeaves{rules: rules, worth: c.worth}
+	plain := boardEvaluation{rules: rules, valueOf: c.valueOf}
 	if rules.Shape() == (game.Shape{Rows: 4, Cols: 4}) {
 		return newQuadCounts(plain, c)
 	}
 	return &plain
 }
 
-// worth returns the value of a board with a 2 more.
-func (c *counts) worth(b game.Board) int64 {
-	return c.shares[c.rules.Empties(b)-1] * (tileSum(b) + 2)
+// valueOf returns the value of b with one more 2.
+func (c *countEvaluation) valueOf(b game.Board) int64 {
+	return c.blankFactors[c.rules.Empties(b)-1] * (tileSum(b) + 2)
 }
 
 // tileSum returns the sum of the tiles.
@@ -52,22 +52,21 @@ func tileSum(b game.Board) int64 {
 	return int64(sum)
 }
 
-// quadCounts are the leaves of 4x4 boards that counts evaluates. A move makes as many cells blank as tiles merge, whichever way along an
-// axis it goes.
-type quadCounts struct {
-	plainLeaves
-	shares *[game.MaxCells + 1]int64
-	slides *[1 << 16]slideCount
+// quadCountEvaluation is the countEvaluation for 4x4 boards. It uses that both moves along an axis merge the same number of tiles.
+type quadCountEvaluation struct {
+	boardEvaluation
+	blankFactors *[game.MaxCells + 1]int64
+	slides       *[1 << 16]slideCount
 }
 
-// slideCount is what the moves along a line do.
+// slideCount has the effects of the two moves along a line.
 type slideCount struct {
 	merges int8
 	moves  int8 // 1 if either move changes the line
 }
 
-func newQuadCounts(plain plainLeaves, c *counts) *quadCounts {
-	q := &quadCounts{plainLeaves: plain, shares: &c.shares, slides: new([1 << 16]slideCount)}
+func newQuadCounts(plain boardEvaluation, c *countEvaluation) *quadCountEvaluation {
+	q := &quadCountEvaluation{boardEvaluation: plain, blankFactors: &c.blankFactors, slides: new([1 << 16]slideCount)}
 	for line := range q.slides {
 		b := game.Board(line)
 		next, _, _ := plain.rules.Move(b, game.Left)
@@ -80,13 +79,13 @@ func newQuadCounts(plain plainLeaves, c *counts) *quadCounts {
 	return q
 }
 
-// countAxis counts the merges along the lines of an axis, and the lines that move, but for one line.
+// countAxis counts, for each line of an axis, the merges and the changed lines among the other three lines.
 type countAxis struct {
 	lines         [4]uint16
 	merges, moves [4]int
 }
 
-func (a *countAxis) set(lines uint64, slides *[1 << 16]slideCount) {
+func (a *countAxis) setLines(lines uint64, slides *[1 << 16]slideCount) {
 	merges, moves := 0, 0
 	for i := range 4 {
 		a.lines[i] = uint16(lines >> (16 * i))
@@ -101,8 +100,8 @@ func (a *countAxis) set(lines uint64, slides *[1 << 16]slideCount) {
 	}
 }
 
-// blanks returns how many cells a move along the axis makes blank after a tile of exponent exp is put into cell at of line i; -1 if it is
-// not legal.
+// blanks returns the number of cells that become blank by a move along the axis, after a tile of exponent exp was put into cell at of line i. It
+// returns -1 if the move is not legal.
 func (a *countAxis) blanks(i, at uint, exp uint16, slides *[1 << 16]slideCount) int {
 	s := slides[a.lines[i&3]|exp<<(4*at&15)]
 	n := a.merges[i&3] + int(s.merges)
@@ -112,32 +111,32 @@ func (a *countAxis) blanks(i, at uint, exp uint16, slides *[1 << 16]slideCount) 
 	return n
 }
 
-func (q *quadCounts) lastRound(board game.Board, fours bool) (two, four int64, err error) {
+func (q *quadCountEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {
 	b := uint64(board)
 	if twoLargest(b) {
-		return q.plainLeaves.lastRound(board, fours)
+		return q.boardEvaluation.sumOverLastTiles(board, fours)
 	}
 	var h, v countAxis
-	h.set(b, q.slides)
-	v.set(transposed(b), q.slides)
+	h.setLines(b, q.slides)
+	v.setLines(transposed(b), q.slides)
 	empty := emptyCells(b)
 	n := bits.OnesCount64(empty)
 	for ; empty != 0; empty &= empty - 1 {
 		at := uint(bits.TrailingZeros64(empty)) / 4
 		i, j := at/4&3, at&3
-		two += q.share(n, max(h.blanks(i, j, 1, q.slides), v.blanks(j, i, 1, q.slides)))
+		two += q.blankFactor(n, max(h.blanks(i, j, 1, q.slides), v.blanks(j, i, 1, q.slides)))
 		if fours {
-			four += q.share(n, max(h.blanks(i, j, 2, q.slides), v.blanks(j, i, 2, q.slides)))
+			four += q.blankFactor(n, max(h.blanks(i, j, 2, q.slides), v.blanks(j, i, 2, q.slides)))
 		}
 	}
 	sum := tileSum(board)
 	return two * (sum + 4), four * (sum + 6), nil
 }
 
-// share returns what a unit of the sum is worth when two tiles are put on a board with n blanks, and a move between makes so many blank.
-func (q *quadCounts) share(n, made int) int64 {
+// blankFactor returns the factor of the sum for a board with n blanks, after two new tiles and a move that makes more cells blank.
+func (q *quadCountEvaluation) blankFactor(n, made int) int64 {
 	if made < 0 {
 		return 0
 	}
-	return q.shares[(n-2+made)&15]
+	return q.blankFactors[(n-2+made)&15]
 }

@@ -8,7 +8,7 @@ type lineSum struct {
 	rows, cols []*lineTable
 }
 
-// newLineSum makes the evaluation from those of one row, and one column, whose cells hold exponents from the left, and from the top.
+// newLineSum makes the evaluation from a table for each row, read from the left, and for each column, read from the top.
 func newLineSum(shape game.Shape, row, col func(i int) *lineTable) *lineSum {
 	s := &lineSum{shape: shape}
 	for i := range shape.Rows {
@@ -32,12 +32,12 @@ func (s *lineSum) value(b game.Board) int64 {
 	return sum
 }
 
-// row returns a row of b as packed cells, the leftmost first.
+// row returns row i of b as packed cells, the leftmost first.
 func (s *lineSum) row(b game.Board, i int) uint64 {
 	return uint64(b) >> (4 * i * s.shape.Cols) & (1<<(4*s.shape.Cols) - 1)
 }
 
-// col returns a column of b as packed cells, the uppermost first.
+// col returns column j of b as packed cells, the uppermost first.
 func (s *lineSum) col(b game.Board, j int) uint64 {
 	var line uint64
 	for i := range s.shape.Rows {
@@ -46,14 +46,14 @@ func (s *lineSum) col(b game.Board, j int) uint64 {
 	return line
 }
 
-// maxTabled is the length of the longest line whose values are in a table.
+// maxTabled is the length of the longest line for which all values are stored.
 const maxTabled = 4
 
-// lineTable is the value of a line of cells by its content.
+// lineTable gives the value of a line of cells.
 type lineTable struct {
 	cells  int
-	score  func(line []int) int64 // of exponents, which it does not modify
-	values []int64                // by packed cells; nil when cells > maxTabled
+	score  func(line []int) int64 // value of a line of exponents, which it does not modify
+	values []int64                // by packed cells; nil if cells > maxTabled
 }
 
 func newLineTable(cells int, score func(line []int) int64) *lineTable {
@@ -87,11 +87,11 @@ func unpack(cells []int, line uint64) {
 	}
 }
 
-// newLineLeaves returns the leaves that are evaluated by a sum over lines. lost is that of plainLeaves.
-func newLineLeaves(rules *game.Rules, sum *lineSum, lost func(b game.Board) int64) leaves {
-	plain := plainLeaves{rules: rules, worth: sum.value, lost: lost}
+// newLineEvaluation returns the evaluation by a sum over lines. lost is valueOfLost of boardEvaluation.
+func newLineEvaluation(rules *game.Rules, sum *lineSum, lost func(b game.Board) int64) evaluation {
+	plain := boardEvaluation{rules: rules, valueOf: sum.value, valueOfLost: lost}
 	if sum.shape == (game.Shape{Rows: 4, Cols: 4}) {
-		return newQuadLeaves(plain, sum)
+		return newQuadEvaluation(plain, sum)
 	}
 	return &plain
 }

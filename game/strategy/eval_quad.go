@@ -6,32 +6,33 @@ import (
 	"tilecheck/game"
 )
 
-// quadLeaves are the leaves of 4x4 boards that are evaluated by a sum over lines.
+// quadEvaluation is the evaluation by a sum over lines for 4x4 boards.
 //
-// A new tile changes one row and one column. Moves to the left and right then change one row more than they did without the new tile,
-// and with it one cell of each column: the sums over the other rows, and the columns without that cell, are made once.
-type quadLeaves struct {
-	plainLeaves
+// It is fast because a new tile changes only one row and one column. A move to the left or right after it differs from the same move without
+// the tile in one row, which has one cell in each column. So the sums over the other rows, and the moved columns without that cell, are
+// computed once.
+type quadEvaluation struct {
+	boardEvaluation
 	rows, cols [4]*lineValues
 	slides     *[1 << 16]slide
 }
 
 type lineValues [1 << 16]int64
 
-// slide is what a line becomes by a move towards its start and towards its end.
+// slide has the results of the moves of a line towards its start and towards its end.
 type slide struct {
-	// lanes has the same with a lane of 16 bits for each cell: towards the start in cell 0 of the lane, towards the end in cell 2.
+	// lanes has the cells of both results, one cell of each line in 16 bits: of start in bits 0 to 3, of end in bits 8 to 11.
 	lanes      uint64
 	start, end uint16
 }
 
-func newQuadLeaves(plain plainLeaves, sum *lineSum) *quadLeaves {
-	q := &quadLeaves{plainLeaves: plain, slides: new([1 << 16]slide)}
+func newQuadEvaluation(plain boardEvaluation, sum *lineSum) *quadEvaluation {
+	q := &quadEvaluation{boardEvaluation: plain, slides: new([1 << 16]slide)}
 	for i := range 4 {
 		q.rows[i], q.cols[i] = (*lineValues)(sum.rows[i].values), (*lineValues)(sum.cols[i].values)
 	}
 	for line := range q.slides {
-		// A line that overflows stays as it is: boards with two of the largest tiles are left to plainLeaves.
+		// A line that overflows stays unchanged: sumOverLastTiles leaves boards with two of the largest tiles to boardEvaluation.
 		start, _, _ := plain.rules.Move(game.Board(line), game.Left)
 		end, _, _ := plain.rules.Move(game.Board(line), game.Right)
 		q.slides[line] = slide{lanes: lanesOf(uint16(start)) | lanesOf(uint16(end))<<8, start: uint16(start), end: uint16(end)}
@@ -39,21 +40,21 @@ func newQuadLeaves(plain plainLeaves, sum *lineSum) *quadLeaves {
 	return q
 }
 
-// oneCell is cell 0 of each lane.
+// oneCell masks the lowest 4 bits of each lane of 16 bits.
 const oneCell = 0x000F_000F_000F_000F
 
-// lanesOf puts the four cells of a line into cell 0 of four lanes.
+// lanesOf puts the four cells of a line into the lowest bits of four lanes.
 func lanesOf(line uint16) uint64 {
 	x := uint64(line)
 	x = (x | x<<24) & 0x0000_00FF_0000_00FF
 	return (x | x<<12) & oneCell
 }
 
-func (q *quadLeaves) value(b game.Board) int64 {
+func (q *quadEvaluation) value(b game.Board) int64 {
 	return sumLines(&q.rows, uint64(b)) + sumLines(&q.cols, transposed(uint64(b)))
 }
 
-// sumLines adds up the values of four lines, 16 bits each.
+// sumLines adds the values of the four lines of a board, 16 bits each.
 func sumLines(of *[4]*lineValues, lines uint64) int64 {
 	return of[0][uint16(lines)] + of[1][uint16(lines>>16)] + of[2][uint16(lines>>32)] + of[3][lines>>48]
 }
@@ -66,24 +67,24 @@ func transposed(x uint64) uint64 {
 	return x ^ t ^ t<<24
 }
 
-// emptyCells has the lowest bit of each empty cell of a 4x4 board set.
+// emptyCells returns a mask with the lowest bit of each empty cell of a 4x4 board.
 func emptyCells(b uint64) uint64 {
 	b |= b >> 2
 	b |= b >> 1
 	return ^b & 0x1111_1111_1111_1111
 }
 
-// axis is both moves of a board along its lines, which are its rows or its columns. Of every pair the first is of the move towards the
-// start, the second of that towards the end.
+// axis has both moves of a board along an axis, whose lines are its rows or its columns. In each pair the first element is for the move towards
+// the start of the lines, the second for the move towards their end.
 type axis struct {
 	lines [4]uint16
 	moved [2]uint64    // the board after the move; lane i is line i of the other axis
-	sums  [4][2]int64  // of the values of all moved lines but this
-	moves [4][2]uint32 // not 0 if some line but this moves
+	sums  [4][2]int64  // for each line, the sum of the values of the other three moved lines
+	moves [4][2]uint32 // for each line, not 0 if one of the other three lines changes
 }
 
-// set makes the moves of a board whose lines are lanes.
-func (a *axis) set(lines uint64, values *[4]*lineValues, slides *[1 << 16]slide) {
+// setLines computes the moves of a board whose lines are the 16-bit lanes of lines.
+func (a *axis) setLines(lines uint64, values *[4]*lineValues, slides *[1 << 16]slide) {
 	var sums [2]int64
 	var moves [2]uint32
 	var starts, ends uint64
@@ -107,10 +108,10 @@ func (a *axis) set(lines uint64, values *[4]*lineValues, slides *[1 << 16]slide)
 	a.moved = [2]uint64{starts, ends}
 }
 
-func (q *quadLeaves) lastRound(board game.Board, fours bool) (two, four int64, err error) {
+func (q *quadEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {
 	b := uint64(board)
 	if twoLargest(b) {
-		return q.plainLeaves.lastRound(board, fours)
+		return q.boardEvaluation.sumOverLastTiles(board, fours)
 	}
 	last := uint16(1)
 	if fours {
@@ -118,8 +119,8 @@ func (q *quadLeaves) lastRound(board game.Board, fours bool) (two, four int64, e
 	}
 	floor := q.floor()
 	var h, v axis
-	h.set(b, &q.rows, q.slides)
-	v.set(transposed(b), &q.cols, q.slides)
+	h.setLines(b, &q.rows, q.slides)
+	v.setLines(transposed(b), &q.cols, q.slides)
 	for empty := emptyCells(b); empty != 0; empty &= empty - 1 {
 		at := uint(bits.TrailingZeros64(empty))
 		i, j := at>>4&3, at>>2&3 // row and column
@@ -137,7 +138,7 @@ func (q *quadLeaves) lastRound(board game.Board, fours bool) (two, four int64, e
 			best = max(best,
 				orFloor(v.sums[j][0]+q.cols[j][s.start]+sumLines(&q.rows, up|s.lanes&oneCell<<inRow), v.moves[j][0]|uint32(s.start^col), floor),
 				orFloor(v.sums[j][1]+q.cols[j][s.end]+sumLines(&q.rows, down|s.lanes>>8&oneCell<<inRow), v.moves[j][1]|uint32(s.end^col), floor))
-			best = q.orLost(board|game.Board(exp)<<at, best)
+			best = q.replaceLost(board|game.Board(exp)<<at, best)
 			if exp == 1 {
 				two += best
 			} else {
@@ -148,7 +149,7 @@ func (q *quadLeaves) lastRound(board game.Board, fours bool) (two, four int64, e
 	return two, four, nil
 }
 
-// orFloor returns the value of a move, or floor if it changes nothing. The compiler makes no branch of it, which would be hard to foresee.
+// orFloor returns value, or floor if changes is 0. The compiler makes no branch of it; the branch would be hard to predict.
 func orFloor(value int64, changes uint32, floor int64) int64 {
 	if changes == 0 {
 		value = floor
@@ -156,7 +157,7 @@ func orFloor(value int64, changes uint32, floor int64) int64 {
 	return value
 }
 
-// twoLargest reports whether two tiles are of the largest exponent, which a move may have to merge.
+// twoLargest reports whether b has at least two tiles of the largest exponent, which a move may not be able to merge.
 func twoLargest(b uint64) bool {
 	b &= b >> 2
 	b &= b >> 1 & 0x1111_1111_1111_1111

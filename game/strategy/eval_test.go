@@ -12,12 +12,12 @@ import (
 func worths(rules *game.Rules, empty, mono int64) map[string]func(b game.Board) float64 {
 	out := map[string]func(b game.Board) float64{}
 	for name, snake := range map[string]bool{"snake": true, "diagonal": false} {
-		sum := dtu{shape: rules.Shape(), snake: snake, empty: empty, mono: mono}.sum()
-		leaves := newLineLeaves(rules, sum, sum.value)
+		sum := dtuEvaluation{shape: rules.Shape(), snake: snake, emptyBonus: empty, orderPenalty: mono}.sum()
+		leaves := newLineEvaluation(rules, sum, sum.value)
 		out[name] = func(b game.Board) float64 { return float64(leaves.value(b)) / unit }
 	}
-	counts, modern := newCountLeaves(rules), newModernLeaves(rules)
-	out["cs221 with a 2 more"] = func(b game.Board) float64 { return float64(counts.value(b)) / shareUnit }
+	counts, modern := newCountEvaluation(rules), newModernEvaluation(rules)
+	out["cs221 with a 2 more"] = func(b game.Board) float64 { return float64(counts.value(b)) / blankUnit }
 	out["modern"] = func(b game.Board) float64 { return float64(modern.value(b)) / unit }
 	return out
 }
@@ -78,11 +78,11 @@ func TestSearchByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := dtu{shape: rules.Shape()}.sum() // diagonal: 4 2 / 2 1
-	leaves := newLineLeaves(rules, sum, sum.value)
-	even, odd := search{rules: rules, leaves: leaves, rare: true}, search{rules: rules, leaves: newTileLeaves(rules, leaves), rare: true}
-	modern := cutSearch{rules: rules, leaves: newModernLeaves(rules), depth: 1}
-	cs221 := search{rules: rules, leaves: newCountLeaves(rules)}
+	sum := dtuEvaluation{shape: rules.Shape()}.sum() // diagonal: 4 2 / 2 1
+	leaves := newLineEvaluation(rules, sum, sum.value)
+	even, odd := search{rules: rules, evaluation: leaves, rare: true}, search{rules: rules, evaluation: newTileEvaluation(rules, leaves), rare: true}
+	modern := cutSearch{rules: rules, evaluation: newModernEvaluation(rules), depth: 1}
+	cs221 := search{rules: rules, evaluation: newCountEvaluation(rules)}
 	line := func(first, second float64) float64 { return plainModernLine([]int{int(first), int(second)}) }
 	for _, c := range []struct {
 		name   string
@@ -97,14 +97,14 @@ func TestSearchByHand(t *testing.T) {
 		// With 4 4 / . 8 there is one more tile: 32 + 4 or 8.
 		{"three plies", func() (int64, error) { return odd.expect(b, 1, true) }, unit, 0.9*(32+0.9*4+0.1*8) + 0.1*32},
 		// Two moves ahead no cell is blank.
-		{"cs221, depth 2", func() (int64, error) { return cs221.expect(b, 1, true) }, shareUnit, 0},
+		{"cs221, depth 2", func() (int64, error) { return cs221.expect(b, 1, true) }, blankUnit, 0},
 		{"modern, depth 1", func() (int64, error) { return modern.after(b, 0, 1) }, unit, 0.9 * max(
 			line(4, 4)+line(0, 8)+line(4, 0)+line(4, 8), line(0, 4)+line(4, 8)+line(0, 4)+line(4, 8))},
 	} {
-		even.known.reset()
-		odd.known.reset()
-		cs221.known.reset()
-		modern.known.reset()
+		even.table.reset()
+		odd.table.reset()
+		cs221.table.reset()
+		modern.table.reset()
 		v, err := c.search()
 		if got := float64(v) / c.unit; err != nil || math.Abs(got-c.want) > 0.001 {
 			t.Errorf("%s: %v, error %v, want %v", c.name, got, err, c.want)
@@ -152,15 +152,15 @@ func symmetricValues(rules *game.Rules) map[string]func(b game.Board) int64 {
 		}
 		return v
 	}
-	sum := dtu{shape: rules.Shape(), empty: 5, mono: 3}.sum()
-	moved := newLineLeaves(rules, sum, sum.value)
-	diagonal := search{rules: rules, leaves: newTileLeaves(rules, moved), rare: true, known: newTable()}
-	counts := search{rules: rules, leaves: newCountLeaves(rules), known: newTable()}
-	modern := cutSearch{rules: rules, leaves: newModernLeaves(rules), cutoff: 0.0001, depth: 2, known: newTable()}
+	sum := dtuEvaluation{shape: rules.Shape(), emptyBonus: 5, orderPenalty: 3}.sum()
+	moved := newLineEvaluation(rules, sum, sum.value)
+	diagonal := search{rules: rules, evaluation: newTileEvaluation(rules, moved), rare: true, table: newSearchTable()}
+	counts := search{rules: rules, evaluation: newCountEvaluation(rules), table: newSearchTable()}
+	modern := cutSearch{rules: rules, evaluation: newModernEvaluation(rules), cutoff: 0.0001, depth: 2, table: newSearchTable()}
 	return map[string]func(b game.Board) int64{
-		"diagonal": func(b game.Board) int64 { diagonal.known.reset(); return must(diagonal.expect(b, 1, true)) },
-		"cs221":    func(b game.Board) int64 { counts.known.reset(); return must(counts.expect(b, 2, true)) },
-		"modern":   func(b game.Board) int64 { modern.known.reset(); return must(modern.after(b, 0, 1)) },
+		"diagonal": func(b game.Board) int64 { diagonal.table.reset(); return must(diagonal.expect(b, 1, true)) },
+		"cs221":    func(b game.Board) int64 { counts.table.reset(); return must(counts.expect(b, 2, true)) },
+		"modern":   func(b game.Board) int64 { modern.table.reset(); return must(modern.after(b, 0, 1)) },
 	}
 }
 
@@ -168,9 +168,9 @@ func symmetricValues(rules *game.Rules) map[string]func(b game.Board) int64 {
 func TestBoundedTablesChangeNoValue(t *testing.T) {
 	for _, shape := range []game.Shape{{Rows: 3, Cols: 3}, {Rows: 4, Cols: 4}} {
 		rules, rng := newRules(t, shape), rand.New(rand.NewPCG(9, 0))
-		sum := dtu{shape: shape, snake: true, empty: 5, mono: 3}.sum()
-		moved := newLineLeaves(rules, sum, sum.value)
-		leaves := map[string]leaves{"even": moved, "odd": newTileLeaves(rules, moved), "cs221": newCountLeaves(rules)}
+		sum := dtuEvaluation{shape: shape, snake: true, emptyBonus: 5, orderPenalty: 3}.sum()
+		moved := newLineEvaluation(rules, sum, sum.value)
+		leaves := map[string]evaluation{"even": moved, "odd": newTileEvaluation(rules, moved), "cs221": newCountEvaluation(rules)}
 		for range 5 {
 			b := randomBoard(rules, 3, rng)
 			for name, l := range leaves {
@@ -179,17 +179,17 @@ func TestBoundedTablesChangeNoValue(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, most := range []int{0, 1, 7} {
-					all := search{rules: rules, leaves: l, rare: name != "cs221", known: newTable()}
+					all := search{rules: rules, evaluation: l, rare: name != "cs221", table: newSearchTable()}
 					few := all
-					few.known.most = most
-					all.known.reset()
-					few.known.reset()
+					few.table.maxBoards = most
+					all.table.reset()
+					few.table.reset()
 					want, err := all.expect(next, 3, true)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got, err := few.expect(next, 3, true); err != nil || got != want || few.known.used > most {
-						t.Errorf("%s, %s board %v: %d with %d boards kept, error %v, want %d", name, shape, next, got, few.known.used, err, want)
+					if got, err := few.expect(next, 3, true); err != nil || got != want || few.table.used > most {
+						t.Errorf("%s, %s board %v: %d with %d boards kept, error %v, want %d", name, shape, next, got, few.table.used, err, want)
 					}
 				}
 			}
@@ -200,14 +200,14 @@ func TestBoundedTablesChangeNoValue(t *testing.T) {
 // The table has what was put last, whatever it has to grow to and however the boards collide.
 func TestTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 0))
-	known := newTable()
+	known := newSearchTable()
 	for range 3 {
 		known.reset()
-		want := map[game.Board]slot{}
+		want := map[game.Board]tableSlot{}
 		for range 5000 {
 			b, level, v := game.Board(rng.Uint64N(3000))<<(4*rng.IntN(2)), rng.IntN(9), rng.Int64()
 			known.put(b, level, v)
-			want[b] = slot{board: b, value: v, level: int32(level)}
+			want[b] = tableSlot{board: b, value: v, level: int32(level)}
 		}
 		if known.used != len(want) {
 			t.Fatalf("%d boards are kept, want %d", known.used, len(want))

@@ -6,13 +6,13 @@ import (
 	"tilecheck/game"
 )
 
-// newTileLeaves returns leaves that are worth the mean, over the new tile, of what the boards with it are worth by other leaves. A lost
-// board, which has no room for a new tile, is worth what it is by the others.
-func newTileLeaves(rules *game.Rules, of leaves) leaves {
-	if q, ok := of.(*quadLeaves); ok {
-		return &plainLeaves{rules: rules, worth: q.tiled, lost: q.value}
+// newTileEvaluation returns an evaluation whose value is the mean, over the new tile, of the values of another evaluation. The value of a lost
+// board is that of the other evaluation.
+func newTileEvaluation(rules *game.Rules, of evaluation) evaluation {
+	if q, ok := of.(*quadEvaluation); ok {
+		return &boardEvaluation{rules: rules, valueOf: q.meanOverTiles, valueOfLost: q.value}
 	}
-	return &plainLeaves{rules: rules, lost: of.value, worth: func(b game.Board) int64 {
+	return &boardEvaluation{rules: rules, valueOfLost: of.value, valueOf: func(b game.Board) int64 {
 		n := rules.Empties(b)
 		var two, four int64
 		for k := range n {
@@ -23,8 +23,8 @@ func newTileLeaves(rules *game.Rules, of leaves) leaves {
 	}}
 }
 
-// tiled returns the mean of the values of b with a new tile. Of the lines only two change.
-func (q *quadLeaves) tiled(board game.Board) int64 {
+// meanOverTiles returns the mean of the values of board with a new tile. Only two lines change for each new tile.
+func (q *quadEvaluation) meanOverTiles(board game.Board) int64 {
 	b := uint64(board)
 	empty, t := emptyCells(b), transposed(b)
 	n := bits.OnesCount64(empty)

@@ -7,18 +7,18 @@ import (
 	"tilecheck/game"
 )
 
-// expectimax makes the move with the largest expected value some moves ahead. It is deterministic and looks at nothing but the board.
+// expectimax makes the move with the largest expected value at the end of a search. It is deterministic and depends on the board only.
 //
-// docs/strategies-search.md says what the sources leave open, and how it is decided.
+// docs/strategies-search.md says which details the sources leave open, and how they are decided here.
 type expectimax struct {
 	spec  string
 	rules *game.Rules
-	// look returns what says of a board how boards after its moves are valued, one after the other in the order of the directions; it may
-	// not be shared by goroutines.
-	look func() func(b game.Board) valuer
+	// newValuer returns a function that returns the valuer for the moves of a board. The valuer must be called for the moves in the order of
+	// game.Dir. The function must not be shared by goroutines.
+	newValuer func() func(b game.Board) valuer
 }
 
-// valuer is what a board is worth, the move being made.
+// valuer returns the value of a board after a move.
 type valuer func(next game.Board) (int64, error)
 
 func (e *expectimax) String() string    { return e.spec }
@@ -27,25 +27,27 @@ func (*expectimax) Memory() int         { return 1 }
 func (e *expectimax) Player() Player    { return e.player() }
 func (e *expectimax) Chooser() Chooser  { return e.player() }
 
-func (e *expectimax) player() decider {
-	how := e.look()
-	return func(b game.Board, legal game.Moves) (game.Dir, error) { return bestMove(e.rules, b, legal, how(b)) }
+func (e *expectimax) player() deterministicPlayer {
+	valuerOf := e.newValuer()
+	return func(b game.Board, legal game.Moves) (game.Dir, error) {
+		return bestMove(e.rules, b, legal, valuerOf(b))
+	}
 }
 
-// MoveValue is a legal move and what a strategy that compares values thinks it is worth, in points of its own.
+// MoveValue is a legal move with its value, in points of the strategy's evaluation.
 type MoveValue struct {
 	Dir   game.Dir
 	Value float64
 }
 
-// Values returns what a strategy thinks the legal moves of a board are worth; the move that it makes has the largest, and is the first
-// of these. It is not ok where a strategy does not compare values.
+// Values returns the strategy's values of the legal moves of a board. The strategy makes the first move with the largest value. ok is false
+// if the strategy does not compare values.
 func Values(s Strategy, b game.Board) (values []MoveValue, ok bool, err error) {
 	e, is := s.(*expectimax)
 	if !is {
 		return nil, false, nil
 	}
-	value := e.look()(b)
+	value := e.newValuer()(b)
 	legal := e.rules.Legal(b)
 	for i := range legal.Len() {
 		next, _, err := e.rules.Move(b, legal.At(i))
@@ -73,7 +75,7 @@ func parseExpectimax(spec, args string, s Setting) (Strategy, error) {
 	}
 }
 
-// depth returns the value of the option depth, an integer from 1 to hi, or 0 for a word, which is the default.
+// depth returns the value of the option depth: an integer from 1 to hi, or 0 for a word. The word is the default.
 func (o *options) depth(hi int, word string) int {
 	value := o.text("depth", word)
 	if value == word {

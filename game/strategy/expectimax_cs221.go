@@ -4,7 +4,7 @@ import (
 	"tilecheck/game"
 )
 
-// parseCS221 reads the options of the player of Lewis, Powell and Sajnani. A depth is a number of moves, each with the new tile after it.
+// parseCS221 parses the options of the player of Lewis, Powell and Sajnani. The depth counts moves, each with the new tile after it.
 //
 // Source: Lewis, Powell and Sajnani, 2048: An AI Agent, Stanford CS221, 2014, sections 5.2 to 5.4.
 func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
@@ -12,11 +12,11 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 	if err := o.done(); err != nil {
 		return nil, err
 	}
-	leaves := newCountLeaves(rules)
+	evaluation := newCountEvaluation(rules)
 	return &expectimax{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"), rules: rules,
-		look: func() func(b game.Board) valuer {
-			s := search{rules: rules, leaves: leaves, known: newTable()}
+		newValuer: func() func(b game.Board) valuer {
+			s := search{rules: rules, evaluation: evaluation, table: newSearchTable()}
 			return func(b game.Board) valuer {
 				moves := depth
 				if moves == 0 {

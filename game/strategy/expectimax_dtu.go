@@ -6,18 +6,18 @@ import (
 	"tilecheck/game"
 )
 
-// dtu is the evaluation of the report by group 50 of DTU 02180: every tile is worth its value times the importance of its cell, with
-// something for empty cells and something off for neighbours that are out of order.
+// dtuEvaluation is the evaluation of the report by group 50 of DTU 02180. The value of a board is the sum of each tile's value times the weight
+// of its cell, plus a bonus for each empty cell, minus a penalty for each pair of neighbours that are out of order.
 //
 // Source: Tao, Bredmose, Bach and Bentivoglio, Board Game Assignment, DTU 2021, section 2.4.
-type dtu struct {
-	shape game.Shape
-	snake bool
-	empty int64 // for each empty cell
-	mono  int64 // off for each pair of neighbours out of order
+type dtuEvaluation struct {
+	shape        game.Shape
+	snake        bool
+	emptyBonus   int64 // for each empty cell
+	orderPenalty int64 // for each pair of neighbours out of order
 }
 
-// Defaults that come closest to the tables of the report.
+// The defaults reproduce the tables of the report best.
 const (
 	defaultEmpty = 32
 	defaultMono  = 1
@@ -30,16 +30,16 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	if err := o.done(); err != nil {
 		return nil, err
 	}
-	d := dtu{shape: rules.Shape(), snake: eval == "snake", empty: int64(empty), mono: int64(mono)}
+	d := dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: int64(empty), orderPenalty: int64(mono)}
 	sum := d.sum()
-	moved := newLineLeaves(rules, sum, sum.value)
-	tiled := newTileLeaves(rules, moved)
+	moved := newLineEvaluation(rules, sum, sum.value)
+	tiled := newTileEvaluation(rules, moved)
 	return &expectimax{
 		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
 		rules: rules,
-		look: func() func(b game.Board) valuer {
-			even := search{rules: rules, leaves: moved, rare: true, known: newTable()}
-			odd := search{rules: rules, leaves: tiled, rare: true, known: newTable()}
+		newValuer: func() func(b game.Board) valuer {
+			even := search{rules: rules, evaluation: moved, rare: true, table: newSearchTable()}
+			odd := search{rules: rules, evaluation: tiled, rare: true, table: newSearchTable()}
 			return func(b game.Board) valuer {
 				plies := depth
 				if plies == 0 {
@@ -54,7 +54,7 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	}, nil
 }
 
-// adaptiveDepth returns the depth for a number of empty cells: the fewer, the deeper.
+// adaptiveDepth returns the depth for a number of empty cells: with fewer empty cells the search is deeper.
 func adaptiveDepth(empty int) int {
 	switch {
 	case empty >= 7:
@@ -65,44 +65,44 @@ func adaptiveDepth(empty int) int {
 	return 5
 }
 
-func (d dtu) sum() *lineSum {
-	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.mono * outOfOrder(line, false) })
+func (d dtuEvaluation) sum() *lineSum {
+	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.orderPenalty * outOfOrder(line, false) })
 	return newLineSum(d.shape,
 		func(i int) *lineTable {
-			return newLineTable(d.shape.Cols, func(line []int) int64 { return unit * d.row(i, line) })
+			return newLineTable(d.shape.Cols, func(line []int) int64 { return unit * d.rowValue(i, line) })
 		},
 		func(int) *lineTable { return down })
 }
 
-// row returns what row i is worth: its tiles, its empty cells, and its order from the most important cell on.
-func (d dtu) row(i int, line []int) int64 {
+// rowValue returns the value of row i: its weighted tiles, the bonus for empty cells and the penalty for wrong order.
+func (d dtuEvaluation) rowValue(i int, line []int) int64 {
 	worth := int64(0)
 	for j, exp := range line {
 		if exp == 0 {
-			worth += d.empty
+			worth += d.emptyBonus
 		}
 		worth += int64(game.Value(exp)) << d.importance(i, j)
 	}
-	return worth - d.mono*outOfOrder(line, d.turned(i))
+	return worth - d.orderPenalty*outOfOrder(line, d.rightToLeft(i))
 }
 
-// turned reports whether row i leads from right to left.
-func (d dtu) turned(i int) bool { return d.snake && i%2 == 1 }
+// rightToLeft reports whether the snake goes through row i from right to left.
+func (d dtuEvaluation) rightToLeft(i int) bool { return d.snake && i%2 == 1 }
 
-// importance returns the logarithm of the weight of a cell: it falls along the snake, or with the distance from the top left corner, to 0.
-func (d dtu) importance(i, j int) int {
+// importance returns the binary logarithm of the weight of a cell. It falls to 0 along the snake, or with the distance from the top left corner.
+func (d dtuEvaluation) importance(i, j int) int {
 	rows, cols := d.shape.Rows, d.shape.Cols
 	switch {
 	case !d.snake:
 		return rows - 1 - i + cols - 1 - j
-	case d.turned(i):
+	case d.rightToLeft(i):
 		return (rows-i)*cols - 1 - (cols - 1 - j)
 	}
 	return (rows-i)*cols - 1 - j
 }
 
-// outOfOrder counts the neighbours of which the second is larger, or the first if the line is turned. An empty cell is smaller than every
-// tile.
+// outOfOrder counts the pairs of neighbours whose second cell is larger, or whose first cell is larger if the line is read from right to left. An empty
+// cell is smaller than every tile.
 func outOfOrder(line []int, turned bool) int64 {
 	n := int64(0)
 	for k := 1; k < len(line); k++ {

@@ -9,8 +9,8 @@ import (
 	"tilecheck/game"
 )
 
-// parseYardstick is the short name of the evaluation modern.
-func parseYardstick(spec, args string, s Setting) (Strategy, error) {
+// parseModernAlias parses the strategy "modern", which is short for expectimax:eval=modern.
+func parseModernAlias(spec, args string, s Setting) (Strategy, error) {
 	return parseModern(newOptions(spec, args), s.Rules)
 }
 
@@ -20,12 +20,12 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 	if err := o.done(); err != nil {
 		return nil, err
 	}
-	leaves := newModernLeaves(rules)
+	evaluation := newModernEvaluation(rules)
 	return &expectimax{
 		spec:  fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
 		rules: rules,
-		look: func() func(b game.Board) valuer {
-			s := cutSearch{rules: rules, leaves: leaves, cutoff: cutoff, known: newTable()}
+		newValuer: func() func(b game.Board) valuer {
+			s := cutSearch{rules: rules, evaluation: evaluation, cutoff: cutoff, table: newSearchTable()}
 			return func(b game.Board) valuer {
 				rounds := depth
 				if rounds == 0 {
@@ -37,7 +37,7 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 	}, nil
 }
 
-// probability returns the value of key, a number from 0 to 1.
+// probability returns the value of the option key, a number from 0 to 1.
 func (o *options) probability(key string, otherwise float32) float32 {
 	value := o.text(key, strconv.FormatFloat(float64(otherwise), 'g', -1, 32))
 	p, err := strconv.ParseFloat(value, 32)
@@ -47,7 +47,7 @@ func (o *options) probability(key string, otherwise float32) float32 {
 	return float32(math.Abs(p)) // -0 is 0
 }
 
-// distinctTiles returns how many different tiles are on b.
+// distinctTiles returns the number of different tiles on b.
 func distinctTiles(b game.Board) int {
 	var seen uint16
 	for ; b != 0; b >>= 4 {
@@ -56,45 +56,46 @@ func distinctTiles(b game.Board) int {
 	return bits.OnesCount16(seen &^ 1)
 }
 
-// newModernLeaves returns leaves in which every line is worth the same wherever it is.
-func newModernLeaves(rules *game.Rules) leaves {
+// newModernEvaluation returns the evaluation "modern", in which all rows and columns have the same score function.
+func newModernEvaluation(rules *game.Rules) evaluation {
 	shape, score := rules.Shape(), modernScore()
 	row := newLineTable(shape.Cols, score)
 	col := row
 	if shape.Rows != shape.Cols {
 		col = newLineTable(shape.Rows, score)
 	}
-	return newLineLeaves(rules, newLineSum(shape, func(int) *lineTable { return row }, func(int) *lineTable { return col }), nil)
+	return newLineEvaluation(rules, newLineSum(shape, func(int) *lineTable { return row }, func(int) *lineTable { return col }), nil)
 }
 
-// modernScore returns the function that says what a line is worth: something for empty cells and for tiles that may merge, something off
-// for tiles at all, so that few large ones are better than many, and for what rises between neighbours, in the direction in which less does.
+// modernScore returns the function for the value of a line. The value has a bonus for each empty cell and each tile that may merge. It has a
+// penalty for each tile, so that few large tiles are better than many small ones, and for the rises between neighbours, in the direction
+// in which they rise less.
 //
 // Source: https://github.com/nneonneo/2048-ai (MIT), init_tables, with its weights.
 func modernScore() func(line []int) int64 {
 	const (
-		line      = 200_000 * unit // keeps boards above 0, which a lost one is worth
+		line      = 200_000 * unit // keeps values of boards above 0, the value of a lost board
 		empty     = 270 * unit
 		mergeable = 700 * unit
 		rise      = 47 * unit
-		tile      = 11 // of powers that are in units
+		tile      = 11 // factor of tilePenalties, which are in units
 	)
-	var risen, tiled [game.MaxExponent + 1]int64
-	for exp := range risen {
-		risen[exp] = int64(exp * exp * exp * exp)
-		// exp to the power of 3.5. A square root is rounded in the same way everywhere; unit is a power of 4.
-		tiled[exp] = int64(math.Sqrt(float64(risen[exp] * risen[exp] / int64(max(exp, 1)) * unit * unit)))
+	var fourthPowers, tilePenalties [game.MaxExponent + 1]int64
+	for exp := range fourthPowers {
+		fourthPowers[exp] = int64(exp * exp * exp * exp)
+		// The penalty is exp to the power of 3.5. Square roots are rounded in the same way on every machine; unit is a power of 4.
+		tilePenalties[exp] = int64(math.Sqrt(float64(fourthPowers[exp] * fourthPowers[exp] / int64(max(exp, 1)) * unit * unit)))
 	}
 	return func(cells []int) int64 {
-		sum := int64(line) + mergeable*int64(inRuns(cells))
+		sum := int64(line) + mergeable*int64(tilesInRuns(cells))
 		var up, down int64
 		for k, exp := range cells {
 			if exp == 0 {
 				sum += empty
 			}
-			sum -= tile * tiled[exp]
+			sum -= tile * tilePenalties[exp]
 			if k > 0 {
-				d := risen[exp] - risen[cells[k-1]]
+				d := fourthPowers[exp] - fourthPowers[cells[k-1]]
 				up, down = up+max(d, 0), down+max(-d, 0)
 			}
 		}
@@ -102,8 +103,8 @@ func modernScore() func(line []int) int64 {
 	}
 }
 
-// inRuns counts the tiles that have an equal one next to them when empty cells are left out.
-func inRuns(cells []int) int {
+// tilesInRuns counts the tiles with an equal neighbour, where empty cells between them are ignored.
+func tilesInRuns(cells []int) int {
 	n, last, run := 0, 0, 0
 	for _, exp := range cells {
 		switch {

@@ -1,8 +1,8 @@
 package strategy
 
-// kinds returns the families of strategies in the order in which they are listed.
-func kinds() []kind {
-	return []kind{
+// families returns the families of strategies in the order of their listing.
+func families() []family {
+	return []family{
 		{
 			name: "random", about: "Every legal move is equally likely.",
 			source: "thesis section 3.7", example: "random", parse: parseRandom,
@@ -39,7 +39,7 @@ func kinds() []kind {
 		},
 		{
 			name: "modern", options: "depth=1..8|distinct, cutoff=0..1", about: "Short for expectimax:eval=modern, the strongest player here.",
-			source: "nneonneo/2048-ai", example: "modern", parse: parseYardstick,
+			source: "nneonneo/2048-ai", example: "modern", parse: parseModernAlias,
 		},
 		{
 			name: "optimal", options: "objective=win|score|moves, file=PATH",
@@ -54,11 +54,11 @@ func kinds() []kind {
 	}
 }
 
-// named is a strategy of the thesis's experiment under its own name.
+// named returns the family with one strategy that the thesis uses under its own name.
 //
 // Source: thesis section 3.8.1.
-func named(name, spec string) kind {
-	return kind{
+func named(name, spec string) family {
+	return family{
 		name: name, about: "Short for " + spec + ".", source: "thesis section 3.8.1", example: name,
 		parse: func(written, args string, s Setting) (Strategy, error) {
 			if args != "" {

@@ -7,9 +7,9 @@ import (
 	"tilecheck/game"
 )
 
-// monteCarlo plays runs random games to the end after every move and makes the move after which they end best on average.
+// monteCarlo plays random games to their end after each legal move, and makes the move with the best mean value of these games.
 //
-// A value is an integer: the sum over the runs.
+// The value of a move is an integer: the sum over the runs.
 //
 // Source: Liu, Solving 2048 as a Markov Decision Process, Algorithm 2. docs/strategies.md says what it leaves open.
 type monteCarlo struct {
@@ -19,11 +19,11 @@ type monteCarlo struct {
 	ties  tieRule
 }
 
-// endValue is what a random game is worth.
+// endValue says how the value of a random game is computed.
 type endValue string
 
 const (
-	valueScore endValue = "score" // the sum of the merged tiles from the move to be made on
+	valueScore endValue = "score" // the score from the move on
 	valueMax   endValue = "max"   // the largest tile on the last board
 	valueSum   endValue = "sum"   // the sum of the tiles on the last board
 )
@@ -46,8 +46,8 @@ func (monteCarlo) Deterministic() bool { return false }
 func (monteCarlo) Memory() int         { return 1 }
 
 func (mc monteCarlo) Player() Player {
-	return &sampler{rules: mc.rules, ties: mc.ties, value: func(next game.Board, score int, rng *rand.Rand) (int64, error) {
-		sum := int64(mc.runs) * mc.scored(score)
+	return &moveSampler{rules: mc.rules, ties: mc.ties, value: func(next game.Board, score int, rng *rand.Rand) (int64, error) {
+		sum := int64(mc.runs) * mc.valueOfScore(score)
 		for range mc.runs {
 			v, err := mc.rollOut(next, rng)
 			if err != nil {
@@ -59,16 +59,16 @@ func (mc monteCarlo) Player() Player {
 	}}
 }
 
-// scored returns what a score is worth: itself, or nothing where only the last board counts.
-func (mc monteCarlo) scored(score int) int64 {
+// valueOfScore returns the value of a score: the score itself, or 0 if only the last board counts.
+func (mc monteCarlo) valueOfScore(score int) int64 {
 	if mc.value == valueScore {
 		return int64(score)
 	}
 	return 0
 }
 
-// ended returns what the last board of a game is worth.
-func (mc monteCarlo) ended(b game.Board) int64 {
+// valueOfEnd returns the value of the last board of a game.
+func (mc monteCarlo) valueOfEnd(b game.Board) int64 {
 	switch mc.value {
 	case valueMax:
 		return int64(game.Value(b.Max()))
@@ -82,7 +82,7 @@ func (mc monteCarlo) ended(b game.Board) int64 {
 	return 0
 }
 
-// rollOut plays on at random after a move to b and returns what that is worth.
+// rollOut plays a random game from b, which is a board after a move, and returns its value.
 func (mc monteCarlo) rollOut(b game.Board, rng *rand.Rand) (int64, error) {
 	total := int64(0)
 	for {
@@ -92,16 +92,16 @@ func (mc monteCarlo) rollOut(b game.Board, rng *rand.Rand) (int64, error) {
 			return 0, err
 		}
 		if next == b {
-			return total + mc.ended(b), nil
+			return total + mc.valueOfEnd(b), nil
 		}
-		b, total = next, total+mc.scored(score)
+		b, total = next, total+mc.valueOfScore(score)
 	}
 }
 
-// randomMove makes a legal move, each with the same probability; next is b when there is none.
+// randomMove makes a legal move, each with the same probability; next is b if there is none.
 //
-// Most moves are legal. It tries one of all four, and asks which are legal only when that one is not: a move is tried first with
-// probability 1/4, and is otherwise one of the n legal ones, 1/4 + (4-n)/4 * 1/n = 1/n.
+// Most moves are legal, so it first tries one of all four directions, and computes the legal moves only if that one is not legal. With n legal
+// moves, each has the probability 1/4 + (4-n)/4 * 1/n = 1/n.
 func (mc monteCarlo) randomMove(b game.Board, rng *rand.Rand) (next game.Board, score int, err error) {
 	next, score, err = mc.rules.Move(b, game.Dir(rng.Uint32()>>30))
 	if next != b || err != nil {

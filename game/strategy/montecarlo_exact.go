@@ -7,26 +7,26 @@ import (
 	"tilecheck/game"
 )
 
-// rollOuts computes the distribution of what monteCarlo.rollOut returns.
-type rollOuts struct {
+// rollOutDistributions computes the exact distribution of the result of monteCarlo.rollOut.
+type rollOutDistributions struct {
 	monteCarlo
-	known map[game.Board]*distribution // by canonical board, before the new tile
-	kept  float64                      // machine words of known
+	cache       map[game.Board]*distribution // by canonical board, before the new tile
+	cachedWords float64                      // machine words of cache
 }
 
-// Chooser returns one that keeps what it computed, up to the bound of one call.
+// Chooser returns a Chooser with a cache of distributions, which is cleared when it exceeds maxWords.
 func (mc monteCarlo) Chooser() Chooser {
-	games := &rollOuts{monteCarlo: mc, known: map[game.Board]*distribution{}}
-	scale := int64(mc.runs) * mc.scored(1)
-	return &ranker{rules: mc.rules, ties: mc.ties, scale: scale, rest: func(next game.Board, b *budget) (*distribution, error) {
-		if games.kept > maxWords {
-			clear(games.known)
-			games.kept = 0
+	games := &rollOutDistributions{monteCarlo: mc, cache: map[game.Board]*distribution{}}
+	scale := int64(mc.runs) * mc.valueOfScore(1)
+	return &moveRanker{rules: mc.rules, ties: mc.ties, scoreScale: scale, restOfValue: func(next game.Board, b *workLimit) (*distribution, error) {
+		if games.cachedWords > maxWords {
+			clear(games.cache)
+			games.cachedWords = 0
 		}
-		if mc.endless(next) {
+		if mc.reachesTooManyBoards(next) {
 			return nil, fmt.Errorf("%w: a random game from there reaches millions of boards", ErrTooLarge)
 		}
-		one, err := games.after(next, b)
+		one, err := games.afterMove(next, b)
 		if err != nil {
 			return nil, err
 		}
@@ -34,12 +34,11 @@ func (mc monteCarlo) Chooser() Chooser {
 	}}
 }
 
-// endless reports, without counting for seconds, that random games from a board
-// reach more boards than the bound of one call has words for: on 3x3 25 million
-// from the first tiles, images aside, each with a distribution of seven words or more.
+// reachesTooManyBoards reports, by a quick estimate, that random games from b reach more boards than maxWords allows. On 3x3 they reach 25
+// million boards up to symmetry from the first tiles, and each distribution has at least seven words.
 //
 // Source: the author's own counts, in TestClassesAgainstTheAuthor of package play.
-func (mc monteCarlo) endless(b game.Board) bool {
+func (mc monteCarlo) reachesTooManyBoards(b game.Board) bool {
 	shape, sum := mc.rules.Shape(), 0
 	for _, v := range shape.Values(b) {
 		sum += v
@@ -47,51 +46,51 @@ func (mc monteCarlo) endless(b game.Board) bool {
 	return min(shape.Rows, shape.Cols) >= 3 && sum <= 8
 }
 
-// after returns the distribution for one game that goes on after a move to next.
-func (r *rollOuts) after(next game.Board, b *budget) (*distribution, error) {
+// afterMove returns the distribution of the value of a random game that continues from next, a board after a move.
+func (r *rollOutDistributions) afterMove(next game.Board, b *workLimit) (*distribution, error) {
 	next, _ = r.rules.Canonical(next)
-	if d, ok := r.known[next]; ok {
+	if d, ok := r.cache[next]; ok {
 		return d, nil
 	}
-	var parts []part
+	var parts []mixturePart
 	for board, weight := range spawns(r.rules, next) {
-		d, err := r.from(board, b)
+		d, err := r.toMove(board, b)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{d, weight})
+		parts = append(parts, mixturePart{d, weight})
 	}
 	d, err := mixture(parts, b)
 	if err != nil {
 		return nil, err
 	}
-	r.known[next] = d
-	r.kept += d.words()
+	r.cache[next] = d
+	r.cachedWords += d.size()
 	return d, nil
 }
 
-// from is after with the player to move.
-func (r *rollOuts) from(board game.Board, b *budget) (*distribution, error) {
+// toMove returns the distribution of the value of a random game that continues from board, with the player to move.
+func (r *rollOutDistributions) toMove(board game.Board, b *workLimit) (*distribution, error) {
 	legal := r.rules.Legal(board)
 	if legal == 0 {
-		return point(r.ended(board)), nil
+		return constant(r.valueOfEnd(board)), nil
 	}
-	parts := make([]part, legal.Len())
+	parts := make([]mixturePart, legal.Len())
 	for i := range parts {
 		next, score, err := r.rules.Move(board, legal.At(i))
 		if err != nil {
 			return nil, err
 		}
-		d, err := r.after(next, b)
+		d, err := r.afterMove(next, b)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = part{d.shifted(r.scored(score)), 1}
+		parts[i] = mixturePart{d.shifted(r.valueOfScore(score)), 1}
 	}
 	return mixture(parts, b)
 }
 
-// spawns goes through the boards with one new tile more than b. Their weights add up to game.FourOdds times the number of empty cells.
+// spawns yields the boards with one new tile and their weights. The weights add up to game.FourOdds times the number of empty cells.
 func spawns(rules *game.Rules, b game.Board) iter.Seq2[game.Board, int64] {
 	return func(yield func(game.Board, int64) bool) {
 		for i := range rules.Empties(b) {

@@ -9,15 +9,15 @@ import (
 	"tilecheck/game/solve"
 )
 
-// optimal makes the first of the best moves, in the order of the directions' values.
+// optimal makes the first best move in the order of game.Dir.
 //
-// Where the tile that ends the game is on the board already there is nothing more to win: all moves are as good, and it makes the first
-// legal one. A board that the game cannot reach is an error.
+// If the winning tile is already on the board, all moves are equally good, and it makes the first legal one. A board that the game cannot reach
+// is an error.
 type optimal struct {
 	shape     game.Shape
-	max       int // the exponent of the tile that ends the game; 0 for that of the file
+	max       int // exponent of the winning tile; 0: taken from the file
 	objective solve.Objective
-	file      string       // "" solves in memory
+	file      string       // path of a table; empty: prepare solves the game in memory
 	table     *solve.Table // nil before prepare
 }
 
@@ -35,7 +35,7 @@ func parseOptimal(spec, args string, s Setting) (Strategy, error) {
 	if p.max != 0 || p.file != "" {
 		return p, nil
 	}
-	// A game that goes on ends at a tile that cannot be reached: the largest there can be is 2^(cells+1).
+	// A game without a winning tile is solved with one that cannot be reached: the largest possible tile is 2^(cells+1).
 	p.max = p.shape.Cells() + 2
 	if p.objective == solve.Win || p.max > game.MaxExponent {
 		return nil, &SpecError{spec, "a game that goes on", "a tile that ends it, or a file of tilecheck solve"}
@@ -52,8 +52,8 @@ func (p *optimal) String() string {
 }
 func (*optimal) Deterministic() bool { return true }
 func (*optimal) Memory() int         { return 1 }
-func (p *optimal) Player() Player    { return decider(p.choose) }
-func (p *optimal) Chooser() Chooser  { return decider(p.choose) }
+func (p *optimal) Player() Player    { return deterministicPlayer(p.choose) }
+func (p *optimal) Chooser() Chooser  { return deterministicPlayer(p.choose) }
 
 func (p *optimal) choose(b game.Board, legal game.Moves) (game.Dir, error) {
 	if p.table == nil {
@@ -73,7 +73,7 @@ func (p *optimal) missing(b game.Board) error {
 	return fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", b, p.table.Problem())
 }
 
-// prepare solves the game, or opens the file and checks that it is of the game.
+// prepare solves the game, or opens the file and checks that its problem is the game.
 func (p *optimal) prepare(ctx context.Context) error {
 	switch {
 	case p.table != nil:
@@ -85,7 +85,7 @@ func (p *optimal) prepare(ctx context.Context) error {
 }
 
 func (p *optimal) solve(ctx context.Context) error {
-	const memory = 2 << 30 // bytes to take at most
+	const memory = 2 << 30 // bytes
 	table, _, err := solve.Solve(ctx, solve.Options{Shape: p.shape, Max: game.Value(p.max), Objective: p.objective, Memory: memory})
 	if _, ok := errors.AsType[*solve.MemoryError](err); ok {
 		return fmt.Errorf("solve for optimal play: %w; let tilecheck solve write a file, and give optimal:file=FILE", err)
@@ -97,7 +97,7 @@ func (p *optimal) solve(ctx context.Context) error {
 	return nil
 }
 
-// open opens the file. It stays open: a strategy has no end.
+// open opens the file. It is never closed, because a strategy has no Close.
 func (p *optimal) open() error {
 	table, err := solve.Open(p.file)
 	if err != nil {
@@ -110,11 +110,11 @@ func (p *optimal) open() error {
 	return nil
 }
 
-// fits returns an error unless the problem that a file solves is that of the game. Any discount will do.
+// fits returns an error unless the problem of a file is that of the game. The discount may be any.
 func (p *optimal) fits(found solve.Problem) error {
 	want := solve.Problem{
 		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,
-		Twos: game.FourOdds - 1, Of: game.FourOdds,
+		Twos: game.FourOdds - 1, Total: game.FourOdds,
 	}
 	if p.max == 0 {
 		want.MaxExp = found.MaxExp

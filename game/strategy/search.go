@@ -2,46 +2,46 @@ package strategy
 
 import "tilecheck/game"
 
-// search looks rounds ahead, a round being a new tile and a move: at every new tile, and at every move. The value of a board is the mean
-// over the tiles of what the best move is worth.
+// search is expectimax to a fixed number of rounds. A round is a new tile and a move. The value of a board is the mean over all new tiles of the
+// value of the best move.
 //
 // Source: Russell and Norvig, Artificial Intelligence, section 5.5, without an opponent.
 type search struct {
-	rules  *game.Rules
-	leaves leaves
-	rare   bool // look at new 4s below the first round
-	known  table
+	rules      *game.Rules
+	evaluation evaluation
+	rare       bool // consider new 4s in all rounds; otherwise only in the first
+	table      searchTable
 }
 
-// valuer returns what values the boards after a move, with so many rounds to come.
+// valuer returns the function that values boards after a move, with rounds more rounds.
 func (s *search) valuer(rounds int) valuer {
-	s.known.reset()
+	s.table.reset()
 	return func(next game.Board) (int64, error) { return s.expect(next, rounds, true) }
 }
 
-// after returns the value of b, the move being made, with so many rounds to come. It is kept: it does not depend on how b came about.
+// after returns the value of b, a board after a move, with rounds more rounds. It stores the value, which depends on b and rounds only.
 func (s *search) after(b game.Board, rounds int) (int64, error) {
-	if known := s.known.get(b); known != nil && int(known.level) == rounds {
+	if known := s.table.get(b); known != nil && int(known.level) == rounds {
 		return known.value, nil
 	}
 	v, err := s.expect(b, rounds, s.rare)
 	if err == nil {
-		s.known.put(b, rounds, v)
+		s.table.put(b, rounds, v)
 	}
 	return v, err
 }
 
-// expect returns the value of b with so many rounds to come, of which the first has 4s if fours is set.
+// expect computes the value of b with rounds more rounds. In the first of them new tiles can be 4s if fours is set.
 func (s *search) expect(b game.Board, rounds int, fours bool) (int64, error) {
 	var two, four int64
 	var err error
 	switch rounds {
 	case 0:
-		return s.leaves.value(b), nil
+		return s.evaluation.value(b), nil
 	case 1:
-		two, four, err = s.leaves.lastRound(b, fours)
+		two, four, err = s.evaluation.sumOverLastTiles(b, fours)
 	default:
-		two, four, err = s.leaves.round(b, fours, func(next game.Board, _ int) (int64, error) { return s.after(next, rounds-1) })
+		two, four, err = s.evaluation.sumOverTiles(b, fours, func(next game.Board, _ int) (int64, error) { return s.after(next, rounds-1) })
 	}
 	if err != nil {
 		return 0, err
@@ -49,8 +49,8 @@ func (s *search) expect(b game.Board, rounds int, fours bool) (int64, error) {
 	return mean(two, four, s.rules.Empties(b), fours), nil
 }
 
-// bestMove returns the move of legal with the largest value, the first in the order of the directions if there are several. Where there is
-// one its value is not asked for.
+// bestMove returns the first move of legal with the largest value, in the order of game.Dir. It does not compute the value of a single
+// legal move.
 func bestMove(rules *game.Rules, b game.Board, legal game.Moves, value func(next game.Board) (int64, error)) (game.Dir, error) {
 	var next [4]game.Board
 	_, overflow := rules.Moved(b, &next)

@@ -394,19 +394,19 @@ func TestDTUAgreesWithPlainExpectimax(t *testing.T) {
 		var out []agreement
 		for _, snake := range []bool{true, false} {
 			name := map[bool]string{true: "snake", false: "diagonal"}[snake]
-			sum := dtu{shape: rules.Shape(), snake: snake, empty: empty, mono: mono}.sum()
-			moved := newLineLeaves(rules, sum, sum.value)
+			sum := dtuEvaluation{shape: rules.Shape(), snake: snake, emptyBonus: empty, orderPenalty: mono}.sum()
+			moved := newLineEvaluation(rules, sum, sum.value)
 			for plies := 1; plies <= 5; plies++ {
-				s := search{rules: rules, leaves: moved, rare: true, known: newTable()}
+				s := search{rules: rules, evaluation: moved, rare: true, table: newSearchTable()}
 				if plies%2 == 1 {
-					s.leaves = newTileLeaves(rules, moved)
+					s.evaluation = newTileEvaluation(rules, moved)
 				}
 				eval := plainDTU(snake, empty, mono)
 				p := plain{eval: eval, lost: eval, rare: true, floor: math.Inf(-1)}
 				out = append(out, agreement{
 					spec:     fmt.Sprintf("expectimax:eval=%s,depth=%d,empty=%d,mono=%d", name, plies, empty, mono),
 					rounds:   (plies + 1) / 2,
-					fast:     func(b game.Board) (int64, error) { s.known.reset(); return s.expect(b, plies/2, true) },
+					fast:     func(b game.Board) (int64, error) { s.table.reset(); return s.expect(b, plies/2, true) },
 					slow:     func(g grid) float64 { return p.chance(g, plies, true) },
 					unit:     unit,
 					relative: 1e-13, absolute: 3.0 / unit,
@@ -422,15 +422,15 @@ func TestCS221AgreesWithPlainExpectimax(t *testing.T) {
 		var out []agreement
 		p := plain{eval: plainCS221, lost: func(grid) float64 { return 0 }}
 		for depth := 1; depth <= 3; depth++ {
-			s := search{rules: rules, leaves: newCountLeaves(rules), known: newTable()}
+			s := search{rules: rules, evaluation: newCountEvaluation(rules), table: newSearchTable()}
 			a := agreement{
 				spec:   fmt.Sprintf("expectimax:eval=cs221,depth=%d", depth),
 				rounds: depth - 1,
-				fast:   func(b game.Board) (int64, error) { s.known.reset(); return s.expect(b, depth-1, true) },
+				fast:   func(b game.Board) (int64, error) { s.table.reset(); return s.expect(b, depth-1, true) },
 				slow:   func(g grid) float64 { return p.chance(g, 2*depth-1, true) },
-				unit:   shareUnit,
+				unit:   blankUnit,
 				// A share is rounded to the unit, and is multiplied by the sum, which is below 2^16.
-				relative: 1e-13, absolute: 3 * (1 << 16) / float64(shareUnit),
+				relative: 1e-13, absolute: 3 * (1 << 16) / float64(blankUnit),
 			}
 			if depth == 1 {
 				// The new tile is a 2 in our values. A 4 makes all of them larger in the same proportion.
@@ -453,13 +453,13 @@ func TestModernAgreesWithPlainExpectimax(t *testing.T) {
 	for _, cutoff := range []float32{0, 0.0001, 0.02, 0.2, 1} {
 		agree(t, 8, func(rules *game.Rules) []agreement {
 			var out []agreement
-			leaves := newModernLeaves(rules)
+			leaves := newModernEvaluation(rules)
 			for depth := 1; depth <= 3; depth++ {
-				s := cutSearch{rules: rules, leaves: leaves, cutoff: cutoff, depth: depth, known: newTable()}
+				s := cutSearch{rules: rules, evaluation: leaves, cutoff: cutoff, depth: depth, table: newSearchTable()}
 				out = append(out, agreement{
 					spec:   fmt.Sprintf("modern:depth=%d,cutoff=%v", depth, cutoff),
 					rounds: depth,
-					fast:   func(b game.Board) (int64, error) { s.known.reset(); return s.after(b, 0, 1) },
+					fast:   func(b game.Board) (int64, error) { s.table.reset(); return s.after(b, 0, 1) },
 					slow: func(g grid) float64 {
 						return plainCut{cutoff: cutoff, depth: depth, known: map[string]plainEntry{}}.chance(g, 0, 1)
 					},
@@ -478,13 +478,13 @@ const modernSlack = 24 * 4 * 11 / float64(unit)
 func TestModernIsExhaustiveWithoutCutoff(t *testing.T) {
 	agree(t, 16, func(rules *game.Rules) []agreement {
 		var out []agreement
-		leaves := newModernLeaves(rules)
+		leaves := newModernEvaluation(rules)
 		p := plain{eval: plainModern, lost: func(grid) float64 { return 0 }, rare: true}
 		for depth := 1; depth <= 3; depth++ {
-			s := cutSearch{rules: rules, leaves: leaves, depth: depth}
+			s := cutSearch{rules: rules, evaluation: leaves, depth: depth}
 			a := agreement{
 				rounds: depth,
-				fast:   func(b game.Board) (int64, error) { s.known.reset(); return s.after(b, 0, 1) },
+				fast:   func(b game.Board) (int64, error) { s.table.reset(); return s.after(b, 0, 1) },
 				slow:   func(g grid) float64 { return p.chance(g, 2*depth, true) },
 				unit:   unit, relative: 1e-12, absolute: modernSlack,
 			}

@@ -40,14 +40,14 @@ func peerSearches(t testing.TB) []peerSearch {
 	return out
 }
 
-// countedLeaves counts the moves that a search evaluates.
-type countedLeaves struct {
-	leaves
+// countingEvaluation counts the moves that a search evaluates.
+type countingEvaluation struct {
+	evaluation
 	rules *game.Rules
 	moves int
 }
 
-func (c *countedLeaves) count(b game.Board, fours bool) {
+func (c *countingEvaluation) count(b game.Board, fours bool) {
 	const directions, tiles = 4, 2
 	c.moves += c.rules.Empties(b) * directions
 	if fours {
@@ -55,22 +55,22 @@ func (c *countedLeaves) count(b game.Board, fours bool) {
 	}
 }
 
-func (c *countedLeaves) round(b game.Board, fours bool, after func(game.Board, int) (int64, error)) (two, four int64, err error) {
+func (c *countingEvaluation) sumOverTiles(b game.Board, fours bool, after func(game.Board, int) (int64, error)) (two, four int64, err error) {
 	c.count(b, fours)
-	return c.leaves.round(b, fours, after)
+	return c.evaluation.sumOverTiles(b, fours, after)
 }
 
-func (c *countedLeaves) lastRound(b game.Board, fours bool) (two, four int64, err error) {
+func (c *countingEvaluation) sumOverLastTiles(b game.Board, fours bool) (two, four int64, err error) {
 	c.count(b, fours)
-	return c.leaves.lastRound(b, fours)
+	return c.evaluation.sumOverLastTiles(b, fours)
 }
 
 // modern searches as the peer does: the values are the same but for the rounding of its floating point, and it looks at exactly as many
 // boards.
 func TestModernAgreesWithPeer(t *testing.T) {
 	rules := newRules(t, game.Shape{Rows: 4, Cols: 4})
-	counted := countedLeaves{leaves: newModernLeaves(rules), rules: rules}
-	s := cutSearch{rules: rules, leaves: &counted, cutoff: 0.0001, known: newTable()}
+	counted := countingEvaluation{evaluation: newModernEvaluation(rules), rules: rules}
+	s := cutSearch{rules: rules, evaluation: &counted, cutoff: 0.0001, table: newSearchTable()}
 	for _, p := range peerSearches(t) {
 		counted.moves, s.depth = 0, p.depth
 		for d, want := range p.values {
@@ -80,7 +80,7 @@ func TestModernAgreesWithPeer(t *testing.T) {
 			}
 			got := 0.0
 			if next != p.board {
-				s.known.reset()
+				s.table.reset()
 				v, err := s.after(next, 0, 1)
 				if err != nil {
 					t.Fatal(err)

@@ -13,32 +13,34 @@ import (
 	"tilecheck/game/solve"
 )
 
-// Shield keeps players from moves that lose too much against optimal play, where that is known.
+// Shield keeps players from moves that lose too much of the best winning probability.
 //
 // Source: Jansen, Könighofer, Junges, Serban and Bloem, Safe reinforcement learning using probabilistic shields (CONCUR 2020).
 type Shield struct {
-	options ShieldOptions
-	best    *optimal
-	near    solve.Near // after Prepare
-	least   float64    // the least winning probability of whoever obeys, after Prepare
-	ready   bool
+	options   ShieldOptions
+	optimal   *optimal
+	allowance solve.Near // the allowed loss of a move, after Prepare
+	leastWin  float64    // a lower bound of the winning probability of any player under the shield, after Prepare
+	prepared  bool
 }
 
-// ShieldOptions say which moves are allowed, and what becomes of others.
+// ShieldOptions say which moves are allowed, and how the shield acts on others.
 type ShieldOptions struct {
-	// Loss is what a move may lose of the best winning probability of its board; Relative says that it is a share of that.
+	// Loss is the largest allowed loss of winning probability of a move: absolute or, if Relative is set, as a share of the best winning
+	// probability on its board.
 	Loss     *big.Rat
 	Relative bool
-	// Game says that Loss is for the whole game: that of a move is then the greatest for which whoever obeys loses no more of the value of the game.
-	// It is found to a sixteenth.
+	// Game says that Loss is for the whole game. The allowed loss of a move is then the largest for which no player under the shield loses
+	// more than Loss of the value of the game. It is computed with an error of at most a sixteenth.
 	Game bool
-	// Hide shows the player only what is allowed, as if nothing else was legal. Otherwise a move that is not allowed is replaced by the first best one.
+	// Hide makes the shield show only allowed moves to the player, as if no others were legal. Otherwise the shield replaces a move that is
+	// not allowed by the first best one.
 	Hide bool
-	// File is a table of package solve; empty solves the game in memory.
+	// File is a table of package solve; if empty, the game is solved in memory.
 	File string
 }
 
-// NewShield makes a shield for a game that ends at a tile. It has to be prepared, by Shield.Prepare or by Prepare of a player.
+// NewShield returns a shield for a game with a winning tile. Call Shield.Prepare, or Prepare of a strategy under it, before use.
 func NewShield(s Setting, o ShieldOptions) (*Shield, error) {
 	if s.Max == 0 {
 		return nil, errors.New("a shield keeps the probability of a win, want a tile that ends the game")
@@ -46,10 +48,10 @@ func NewShield(s Setting, o ShieldOptions) (*Shield, error) {
 	if one := big.NewRat(1, 1); o.Loss.Sign() < 0 || o.Loss.Cmp(one) > 0 {
 		return nil, fmt.Errorf("the loss that a shield allows is %s, want a number from 0 to 1", o.Loss.RatString())
 	}
-	return &Shield{options: o, best: &optimal{shape: s.Rules.Shape(), max: s.Max, objective: solve.Win, file: o.File}}, nil
+	return &Shield{options: o, optimal: &optimal{shape: s.Rules.Shape(), max: s.Max, objective: solve.Win, file: o.File}}, nil
 }
 
-// parseShield reads options, and behind the last of them a player.
+// parseShield parses the options of a shield, and the player after the last of them.
 func parseShield(spec, args string, s Setting) (Strategy, error) {
 	args, player, ok := strings.Cut(","+args, ",player=")
 	if !ok {
@@ -83,125 +85,127 @@ func parseShield(spec, args string, s Setting) (Strategy, error) {
 	return shield.Guard(inner), nil
 }
 
-// Prepare solves the game, or opens its table, and finds what may be lost. Doing it again does nothing.
+// Prepare solves the game, or opens its table, and computes the allowed loss of a move. Further calls do nothing.
 func (x *Shield) Prepare(ctx context.Context) error {
-	if x.ready {
+	if x.prepared {
 		return nil
 	}
-	if err := x.best.prepare(ctx); err != nil {
+	if err := x.optimal.prepare(ctx); err != nil {
 		return err
 	}
-	if p := x.best.table.Problem(); p.Discount != 1 {
+	if p := x.optimal.table.Problem(); p.Discount != 1 {
 		return fmt.Errorf("the table is of %v, want one without a discount for a shield", p)
 	}
 	loss, _ := x.options.Loss.Float64()
-	x.near = solve.Near{Loss: loss, Relative: x.options.Relative}
-	err := x.bound(ctx, x.options.Game)
-	x.ready = err == nil
+	x.allowance = solve.Near{Loss: loss, Relative: x.options.Relative}
+	err := x.computeLeast(ctx, x.options.Game)
+	x.prepared = err == nil
 	return err
 }
 
-// bound computes what whoever obeys wins at least. If the loss is for the whole game it finds that of a move before: the greatest power of a half, and then the greatest
-// sixteenth between that and the next.
-func (x *Shield) bound(ctx context.Context, whole bool) error {
-	try := func(losses []float64) (int, error) {
+// computeLeast computes leastWin. If the loss is for the whole game, it also searches the largest sufficient loss of a move: first among the powers
+// of 1/2, and then in steps of a sixteenth up to the next power.
+func (x *Shield) computeLeast(ctx context.Context, whole bool) error {
+	firstSufficient := func(losses []float64) (int, error) {
 		limits := make([]solve.Near, len(losses))
 		for i, loss := range losses {
 			limits[i] = solve.Near{Loss: loss, Relative: x.options.Relative}
 		}
-		least, err := x.best.table.Least(ctx, limits)
+		least, err := x.optimal.table.LeastWin(ctx, limits)
 		if err != nil {
 			return 0, err
 		}
 		for i, p := range least {
-			if last := i == len(least)-1; last || p >= x.Wanted() {
-				x.near, x.least = limits[i], p
+			if last := i == len(least)-1; last || p >= x.RequiredWin() {
+				x.allowance, x.leastWin = limits[i], p
 				return i, nil
 			}
 		}
 		return 0, errors.New("no losses") // not reached
 	}
 	if !whole {
-		_, err := try([]float64{x.near.Loss})
+		_, err := firstSufficient([]float64{x.allowance.Loss})
 		return err
 	}
-	const halves = 24
-	losses := make([]float64, halves, halves+1)
+	const powers = 24
+	losses := make([]float64, powers, powers+1)
 	for i := range losses {
 		losses[i] = 1 / float64(int(1)<<i)
 	}
-	at, err := try(append(losses, 0))
-	if err != nil || at == 0 || x.near.Loss == 0 {
+	index, err := firstSufficient(append(losses, 0))
+	if err != nil || index == 0 || x.allowance.Loss == 0 {
 		return err
 	}
 	var finer []float64
 	for i := 15; i >= 0; i-- {
-		finer = append(finer, x.near.Loss*(1+float64(i)/16))
+		finer = append(finer, x.allowance.Loss*(1+float64(i)/16))
 	}
-	_, err = try(finer)
+	_, err = firstSufficient(finer)
 	return err
 }
 
-// Value is the winning probability of optimal play.
-func (x *Shield) Value() float64 { return x.best.table.Stats().Initial }
+// OptimalWin returns the winning probability of optimal play.
+func (x *Shield) OptimalWin() float64 { return x.optimal.table.Stats().Initial }
 
-// Wanted is the winning probability of which the loss, were it for the whole game, leaves so much.
-func (x *Shield) Wanted() float64 {
+// RequiredWin returns the winning probability that remains if Loss is lost over the whole game.
+func (x *Shield) RequiredWin() float64 {
 	loss, _ := x.options.Loss.Float64()
 	if x.options.Relative {
-		loss *= x.Value()
+		loss *= x.OptimalWin()
 	}
-	return x.Value() - loss
+	return x.OptimalWin() - loss
 }
 
-// Least is a lower bound of the winning probability of whoever obeys.
-func (x *Shield) Least() float64 { return x.least }
+// LeastWin returns a lower bound of the winning probability of any player under the shield.
+func (x *Shield) LeastWin() float64 { return x.leastWin }
 
-// Near says which moves are allowed.
-func (x *Shield) Near() solve.Near { return x.near }
+// Allowance returns the allowed loss of a move.
+func (x *Shield) Allowance() solve.Near { return x.allowance }
 
-// Table is the table of optimal play.
-func (x *Shield) Table() *solve.Table { return x.best.table }
+// Table returns the table of optimal play.
+func (x *Shield) Table() *solve.Table { return x.optimal.table }
 
-// Options are those that the shield was made with.
+// Options returns the options of the shield.
 func (x *Shield) Options() ShieldOptions { return x.options }
 
-// allowed returns what is left of the moves of a board, and the one that replaces others.
-func (x *Shield) allowed(b game.Board) (game.Moves, game.Dir, error) {
-	if !x.ready {
+// allowedMoves returns the allowed moves of a board, and the move that replaces others.
+func (x *Shield) allowedMoves(b game.Board) (game.Moves, game.Dir, error) {
+	if !x.prepared {
 		return 0, 0, errors.New("the shield is not prepared, want a call of Prepare first")
 	}
-	near, instead, ok := x.best.table.Near(b, x.near)
+	near, instead, ok := x.optimal.table.Near(b, x.allowance)
 	if !ok {
-		return 0, 0, x.best.missing(b)
+		return 0, 0, x.optimal.missing(b)
 	}
 	return near, instead, nil
 }
 
-// Guard returns a player under the shield.
-func (x *Shield) Guard(player Strategy) Strategy { return &guarded{Strategy: player, shield: x} }
+// Guard returns the strategy of a player under the shield.
+func (x *Shield) Guard(player Strategy) Strategy {
+	return &shieldedStrategy{Strategy: player, shield: x}
+}
 
-// Shielded is the player or the chooser of a strategy under a Shield.
+// Shielded is implemented by the Player of a strategy under a Shield.
 type Shielded interface {
-	// Acted reports whether the shield acted at the last move: that the player chose was replaced, or moves were hidden.
+	// Acted reports whether the shield acted at the last move: it replaced the player's move, or hid moves.
 	Acted() bool
 }
 
-// guarded is a strategy under a shield.
-type guarded struct {
+// shieldedStrategy is a strategy under a shield.
+type shieldedStrategy struct {
 	Strategy
 	shield *Shield
 }
 
-// UnderShield returns the shield that a strategy is under, and the strategy without it; nil if it is under none.
+// UnderShield returns the shield of a strategy and the strategy without it; the shield is nil if there is none.
 func UnderShield(s Strategy) (*Shield, Strategy) {
-	if g, ok := s.(*guarded); ok {
+	if g, ok := s.(*shieldedStrategy); ok {
 		return g.shield, g.Strategy
 	}
 	return nil, s
 }
 
-func (g *guarded) String() string {
+func (g *shieldedStrategy) String() string {
 	o := g.shield.options
 	text := "shield:loss=" + o.Loss.RatString()
 	for _, word := range []struct {
@@ -215,28 +219,28 @@ func (g *guarded) String() string {
 	return text + ",player=" + g.Strategy.String()
 }
 
-func (g *guarded) prepare(ctx context.Context) error {
+func (g *shieldedStrategy) prepare(ctx context.Context) error {
 	return cmp.Or(g.shield.Prepare(ctx), Prepare(ctx, g.Strategy))
 }
 
-func (g *guarded) Player() Player {
-	return &guardedPlayer{Player: g.Strategy.Player(), shield: g.shield}
+func (g *shieldedStrategy) Player() Player {
+	return &shieldedPlayer{Player: g.Strategy.Player(), shield: g.shield}
 }
 
-func (g *guarded) Chooser() Chooser {
-	return &guardedChooser{chooser: g.Strategy.Chooser(), shield: g.shield}
+func (g *shieldedStrategy) Chooser() Chooser {
+	return &shieldedChooser{chooser: g.Strategy.Chooser(), shield: g.shield}
 }
 
-type guardedPlayer struct {
+type shieldedPlayer struct {
 	Player
 	shield *Shield
 	acted  bool
 }
 
-func (p *guardedPlayer) Acted() bool { return p.acted }
+func (p *shieldedPlayer) Acted() bool { return p.acted }
 
-func (p *guardedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
-	allowed, best, err := p.shield.allowed(b)
+func (p *shieldedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+	allowed, best, err := p.shield.allowedMoves(b)
 	if err != nil {
 		return 0, err
 	}
@@ -252,23 +256,23 @@ func (p *guardedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (
 	return d, err
 }
 
-// guardedChooser knows how likely it is that the shield acts.
-type guardedChooser struct {
+// shieldedChooser is the Chooser of a strategy under a shield. It also computes the probability that the shield acts.
+type shieldedChooser struct {
 	chooser Chooser
 	shield  *Shield
 	acted   *big.Rat
 }
 
-// Interventions is a Chooser of a strategy under a Shield.
+// Interventions is implemented by the Chooser of a strategy under a Shield.
 type Interventions interface {
 	// Acts returns the probability that the shield acted at the last decision.
 	Acts() *big.Rat
 }
 
-func (c *guardedChooser) Acts() *big.Rat { return c.acted }
+func (c *shieldedChooser) Acts() *big.Rat { return c.acted }
 
-func (c *guardedChooser) Decide(b game.Board, legal game.Moves, memory int) ([]Choice, error) {
-	allowed, best, err := c.shield.allowed(b)
+func (c *shieldedChooser) Decide(b game.Board, legal game.Moves, memory int) ([]Choice, error) {
+	allowed, best, err := c.shield.allowedMoves(b)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +299,7 @@ func (c *guardedChooser) Decide(b game.Board, legal game.Moves, memory int) ([]C
 	return out, nil
 }
 
-// merge adds a choice to others, to the one that is the same if there is one.
+// merge adds a choice to choices. If there is one with the same direction and memory, it adds the probability to that one.
 func merge(choices []Choice, more Choice) []Choice {
 	for i, c := range choices {
 		if c.Dir == more.Dir && c.Memory == more.Memory {

@@ -8,20 +8,20 @@ import (
 	"tilecheck/game"
 )
 
-// sparse looks depth moves ahead and draws n new tiles after every move: it makes the move with the largest sum of scores, where the
-// moves ahead are the best for the tiles drawn. The values of boards at which it looks are independent of each other.
+// sparse is sparse sampling: it looks depth moves ahead and draws n new tiles after every move. It makes the move with the largest sum of scores,
+// where later moves are the best ones for the drawn tiles. Values of different boards are drawn independently.
 //
-// A value is an integer: the mean of the algorithm times n^(depth-1). The last move ahead needs no tile drawn after it, since nothing
-// that follows counts.
+// The value of a move is an integer: the mean of the algorithm times n^(depth-1). No tile is drawn after the last move, because nothing after it
+// counts.
 //
 // Source: Liu, Solving 2048 as a Markov Decision Process, Algorithm 1, with gamma 1. docs/strategies.md says what it leaves open.
 type sparse struct {
-	rules    *game.Rules
-	depth, n int
-	ties     tieRule
+	rules        *game.Rules
+	depth, tiles int
+	ties         tieRule
 }
 
-// maxSamples bounds the moves looked at for one move, 4^depth n^(depth-1): about a minute's worth.
+// maxSamples limits the number of moves considered for one move, 4^depth n^(depth-1). So many take about a minute.
 const maxSamples = 1_000_000_000
 
 func parseSparse(spec, args string, s Setting) (Strategy, error) {
@@ -29,14 +29,14 @@ func parseSparse(spec, args string, s Setting) (Strategy, error) {
 	sp := sparse{rules: s.Rules, depth: o.number("depth", 3, 1, 8), ties: parseTies(o)}
 	most := 0
 	if o.err == nil {
-		most = mostSamples(sp.depth)
+		most = maxTiles(sp.depth)
 	}
-	sp.n = o.number("n", 1, 1, most)
+	sp.tiles = o.number("n", 1, 1, most)
 	return sp, o.done()
 }
 
-// mostSamples returns the largest n for a depth of at least 1.
-func mostSamples(depth int) int {
+// maxTiles returns the largest n for a depth of at least 1.
+func maxTiles(depth int) int {
 	const most = 1_000_000
 	return sort.Search(most, func(n int) bool {
 		moves := 4
@@ -50,37 +50,37 @@ func mostSamples(depth int) int {
 }
 
 func (sp sparse) String() string {
-	return fmt.Sprintf("sparse:depth=%d,n=%d,ties=%s", sp.depth, sp.n, sp.ties)
+	return fmt.Sprintf("sparse:depth=%d,n=%d,ties=%s", sp.depth, sp.tiles, sp.ties)
 }
 
-// Deterministic is true where no tile is drawn and no tie is broken at random.
+// Deterministic returns true if no tile is drawn and no tie is broken at random.
 func (sp sparse) Deterministic() bool { return sp.depth == 1 && sp.ties == tiesFirst }
 func (sparse) Memory() int            { return 1 }
 
 func (sp sparse) Player() Player {
-	return &sampler{rules: sp.rules, ties: sp.ties, value: func(next game.Board, score int, rng *rand.Rand) (int64, error) {
+	return &moveSampler{rules: sp.rules, ties: sp.ties, value: func(next game.Board, score int, rng *rand.Rand) (int64, error) {
 		rest, err := sp.rest(next, sp.depth, rng)
 		return sp.scale(sp.depth)*int64(score) + rest, err
 	}}
 }
 
-// scale returns n^(depth-1), what a point of score counts depth moves before the end.
+// scale returns n^(depth-1), the value of a point of score depth moves before the end.
 func (sp sparse) scale(depth int) int64 {
 	scale := int64(1)
 	for range depth - 1 {
-		scale *= int64(sp.n)
+		scale *= int64(sp.tiles)
 	}
 	return scale
 }
 
-// rest draws what follows a move to next that is made depth moves before the end: n new tiles, and the sum of what the best moves
-// after each are worth.
+// rest draws the value of a move to next without its score: the sum, over n new tiles, of the values of the best moves after them. depth counts
+// the moves to the end, with the move itself.
 func (sp sparse) rest(next game.Board, depth int, rng *rand.Rand) (int64, error) {
 	if depth == 1 {
 		return 0, nil
 	}
 	sum := int64(0)
-	for range sp.n {
+	for range sp.tiles {
 		v, err := sp.best(sp.rules.AddRandom(next, rng), depth-1, rng)
 		if err != nil {
 			return 0, err
@@ -90,10 +90,10 @@ func (sp sparse) rest(next game.Board, depth int, rng *rand.Rand) (int64, error)
 	return sum, nil
 }
 
-// best draws the value of the best move on b, 0 when no move is legal.
+// best draws the value of the best move on b, 0 if no move is legal.
 func (sp sparse) best(b game.Board, depth int, rng *rand.Rand) (int64, error) {
 	horizontal, vertical := sp.rules.Scores(b)
-	if depth == 1 && !b.AtLeast(game.MaxExponent) { // nothing overflows, and moves that are not legal score nothing
+	if depth == 1 && !b.AtLeast(game.MaxExponent) { // no merge overflows, and illegal moves have the score 0
 		return int64(max(horizontal, vertical)), nil
 	}
 	var next [4]game.Board

@@ -2,36 +2,36 @@ package strategy
 
 import "tilecheck/game"
 
-// sparseValues computes the distributions of what sparse draws.
-type sparseValues struct {
+// sparseDistributions computes the exact distributions of the values that sparse draws.
+type sparseDistributions struct {
 	sparse
-	known map[sparseNode]*distribution
-	kept  float64 // machine words of known
+	cache       map[sparseKey]*distribution
+	cachedWords float64 // machine words of cache
 }
 
-// sparseNode is a canonical board depth moves before the end, with the player to move or a tile to come.
-type sparseNode struct {
+// sparseKey is a canonical board depth moves before the end, either with the player to move or before a new tile.
+type sparseKey struct {
 	board  game.Board
 	depth  int
 	toMove bool
 }
 
-// Chooser returns one that keeps what it computed, up to the bound of one call.
+// Chooser returns a Chooser with a cache of distributions, which is cleared when it exceeds maxWords.
 func (sp sparse) Chooser() Chooser {
-	values := &sparseValues{sparse: sp, known: map[sparseNode]*distribution{}}
-	return &ranker{rules: sp.rules, ties: sp.ties, scale: sp.scale(sp.depth), rest: func(next game.Board, b *budget) (*distribution, error) {
-		if values.kept > maxWords {
-			clear(values.known)
-			values.kept = 0
+	values := &sparseDistributions{sparse: sp, cache: map[sparseKey]*distribution{}}
+	return &moveRanker{rules: sp.rules, ties: sp.ties, scoreScale: sp.scale(sp.depth), restOfValue: func(next game.Board, b *workLimit) (*distribution, error) {
+		if values.cachedWords > maxWords {
+			clear(values.cache)
+			values.cachedWords = 0
 		}
-		return values.of(sparseNode{next, sp.depth, false}, b)
+		return values.distributionOf(sparseKey{next, sp.depth, false}, b)
 	}}
 }
 
-// of returns the distribution of sparse.best or, where the player is not to move, of sparse.rest.
-func (s *sparseValues) of(node sparseNode, b *budget) (*distribution, error) {
+// distributionOf returns the distribution of sparse.best if the player is to move, otherwise of sparse.rest.
+func (s *sparseDistributions) distributionOf(node sparseKey, b *workLimit) (*distribution, error) {
 	node.board, _ = s.rules.Canonical(node.board)
-	if d, ok := s.known[node]; ok {
+	if d, ok := s.cache[node]; ok {
 		return d, nil
 	}
 	compute := s.rest
@@ -42,36 +42,36 @@ func (s *sparseValues) of(node sparseNode, b *budget) (*distribution, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.known[node] = d
-	s.kept += d.words()
+	s.cache[node] = d
+	s.cachedWords += d.size()
 	return d, nil
 }
 
-// rest is sparse.rest.
-func (s *sparseValues) rest(next game.Board, depth int, b *budget) (*distribution, error) {
+// rest computes the distribution of sparse.rest.
+func (s *sparseDistributions) rest(next game.Board, depth int, b *workLimit) (*distribution, error) {
 	if depth == 1 {
-		return point(0), nil
+		return constant(0), nil
 	}
-	var parts []part
+	var parts []mixturePart
 	for board, weight := range spawns(s.rules, next) {
-		d, err := s.of(sparseNode{board, depth - 1, true}, b)
+		d, err := s.distributionOf(sparseKey{board, depth - 1, true}, b)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{d, weight})
+		parts = append(parts, mixturePart{d, weight})
 	}
 	one, err := mixture(parts, b)
 	if err != nil {
 		return nil, err
 	}
-	return one.sum(s.n, b)
+	return one.sum(s.tiles, b)
 }
 
-// best is sparse.best.
-func (s *sparseValues) best(board game.Board, depth int, b *budget) (*distribution, error) {
+// best computes the distribution of sparse.best.
+func (s *sparseDistributions) best(board game.Board, depth int, b *workLimit) (*distribution, error) {
 	legal := s.rules.Legal(board)
 	if legal == 0 {
-		return point(0), nil
+		return constant(0), nil
 	}
 	ds := make([]*distribution, legal.Len())
 	for i := range ds {
@@ -79,7 +79,7 @@ func (s *sparseValues) best(board game.Board, depth int, b *budget) (*distributi
 		if err != nil {
 			return nil, err
 		}
-		rest, err := s.of(sparseNode{next, depth, false}, b)
+		rest, err := s.distributionOf(sparseKey{next, depth, false}, b)
 		if err != nil {
 			return nil, err
 		}

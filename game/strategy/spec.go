@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is returned by a Chooser when the distribution of a strategy's moves is beyond computing.
+// ErrTooLarge is the error of a Chooser if the exact distribution of the moves would take too much time or memory.
 var ErrTooLarge = errors.New("the distribution of the moves is too large to compute")
 
-// SpecError says what is wrong with a spec string.
+// SpecError is an error in the spec of a strategy.
 type SpecError struct {
 	Spec  string
-	Found string // what is wrong, "depth is 0"
-	Want  string // what would do, "1 to 8"
+	Found string // the mistake, for example "depth is 0"
+	Want  string // correct values, for example "1 to 8"
 }
 
 // Error returns `strategy "spec": found, want want`.
@@ -23,12 +23,12 @@ func (e *SpecError) Error() string {
 	return fmt.Sprintf("strategy %q: %s, want %s", e.Spec, e.Found, e.Want)
 }
 
-// kind is a family of strategies, chosen by the word before the colon.
-type kind struct {
+// family is a family of strategies. Its name is the word before the colon of a spec.
+type family struct {
 	name    string
-	options string // what may follow the colon, for people
+	options string // the options after the colon, for people
 	about   string // one sentence
-	source  string // where it comes from
+	source  string // the document that describes it
 	example string // a spec
 	parse   func(spec, args string, s Setting) (Strategy, error)
 }
@@ -41,17 +41,17 @@ type Entry struct {
 // List returns the families that Parse knows, in a fixed order.
 func List() []Entry {
 	var out []Entry
-	for _, k := range kinds() {
+	for _, k := range families() {
 		out = append(out, Entry{Name: k.name, Options: k.options, About: k.about, Source: k.source, Example: k.example})
 	}
 	return out
 }
 
-// Parse makes a strategy from a spec: the name of a family, or its name, a colon and its options. The error is a *SpecError.
+// Parse makes a strategy from a spec: the name of a family, optionally followed by a colon and options. The error is a *SpecError.
 func Parse(spec string, s Setting) (Strategy, error) {
 	name, args, _ := strings.Cut(spec, ":")
-	all := kinds()
-	i := slices.IndexFunc(all, func(k kind) bool { return k.name == name })
+	all := families()
+	i := slices.IndexFunc(all, func(k family) bool { return k.name == name })
 	if i < 0 {
 		var names []string
 		for _, k := range all {
@@ -62,8 +62,8 @@ func Parse(spec string, s Setting) (Strategy, error) {
 	return all[i].parse(spec, args, s)
 }
 
-// options reads key=value pairs separated by commas. The first mistake is kept and returned by done; keys are asked for one by one, and
-// what nobody asked for is a mistake too.
+// options parses key=value pairs separated by commas. Callers ask for the value of each key they know. done returns the first error; a key that
+// was not asked for is an error too.
 type options struct {
 	spec   string
 	keys   []string // as written
@@ -96,7 +96,7 @@ func (o *options) fail(found, want string) {
 	}
 }
 
-// text returns the value of key, or otherwise when it is not given.
+// text returns the value of key, or otherwise if the spec does not have the key.
 func (o *options) text(key, otherwise string) string {
 	o.asked = append(o.asked, key)
 	if i := slices.Index(o.keys, key); i >= 0 {
@@ -105,7 +105,7 @@ func (o *options) text(key, otherwise string) string {
 	return otherwise
 }
 
-// word returns the value of key, which must be one of allowed; the first is the default.
+// word returns the value of key, which must be one of allowed. The first one is the default.
 func (o *options) word(key string, allowed ...string) string {
 	value := o.text(key, allowed[0])
 	if !slices.Contains(allowed, value) {
@@ -124,7 +124,7 @@ func (o *options) number(key string, otherwise, lo, hi int) int {
 	return n
 }
 
-// done returns the first mistake, or that a key is unknown.
+// done returns the first error, or an error for an unknown key.
 func (o *options) done() error {
 	for _, key := range o.keys {
 		if !slices.Contains(o.asked, key) {

@@ -10,7 +10,7 @@ import (
 	"tilecheck/game"
 )
 
-// random takes every legal move with the same probability.
+// random makes each legal move with the same probability.
 type random struct{}
 
 func parseRandom(spec, args string, _ Setting) (Strategy, error) {
@@ -36,7 +36,7 @@ func (random) Decide(_ game.Board, legal game.Moves, _ int) ([]Choice, error) {
 	return out, nil
 }
 
-// preference takes the first legal move of a list.
+// preference makes the first legal move of a list.
 type preference game.Preference
 
 func parsePreference(spec, args string, _ Setting) (Strategy, error) {
@@ -47,14 +47,14 @@ func parsePreference(spec, args string, _ Setting) (Strategy, error) {
 func (p preference) String() string    { return "pref:" + orderText(game.Preference(p)) }
 func (preference) Deterministic() bool { return true }
 func (preference) Memory() int         { return 1 }
-func (p preference) Player() Player    { return decider(p.choose) }
-func (p preference) Chooser() Chooser  { return decider(p.choose) }
+func (p preference) Player() Player    { return deterministicPlayer(p.choose) }
+func (p preference) Chooser() Chooser  { return deterministicPlayer(p.choose) }
 
 func (p preference) choose(_ game.Board, legal game.Moves) (game.Dir, error) {
 	return game.Preference(p).Choose(legal), nil
 }
 
-// alternating switches between two lists. Its memory is 1 while the second list is in use.
+// alternating switches between two lists. Its memory is 1 while it uses the second list.
 type alternating [2]game.Preference
 
 func parseAlternating(spec, args string, _ Setting) (Strategy, error) {
@@ -85,7 +85,7 @@ func (a alternating) Decide(_ game.Board, legal game.Moves, memory int) ([]Choic
 	if lists.Switched {
 		after = 1
 	}
-	return certain(dir, after), nil
+	return singleChoice(dir, after), nil
 }
 
 type alternator struct{ lists game.Alternating }
@@ -96,7 +96,7 @@ func (a *alternator) Choose(_ game.Board, legal game.Moves, _ *rand.Rand) (game.
 	return a.lists.Choose(legal), nil
 }
 
-// parseOrder reads the four directions, each once, separated by commas.
+// parseOrder parses the four directions, each once, separated by commas.
 func parseOrder(spec, text string) (game.Preference, error) {
 	const want = "each of left, up, right, down once, separated by commas"
 	var list []game.Dir
@@ -121,5 +121,5 @@ func orderText(p game.Preference) string {
 	return strings.Join(names, ",")
 }
 
-// directions returns all four, in the order of their values.
+// directions returns all directions in the order of game.Dir.
 func directions() []game.Dir { return []game.Dir{game.Left, game.Right, game.Up, game.Down} }

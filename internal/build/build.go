@@ -14,14 +14,14 @@ import (
 )
 
 // Version is the release that this source is, or becomes.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Identify returns the identity of the running program, in the form of a
 // semantic version. Programs of the same identity compute the same:
 //
-//	0.1.0+dfaa1db0c1d2.3b1f9a2c8d7e       built from this revision, with everything that the build was told
-//	0.1.0+dfaa1db0c1d2.dirty.77ab…        the tree had changes: a checksum of the program
-//	0.1.0+sum.77ab…                       no revision is known (go run, go test, an archive): the same
+//	0.2.0+dfaa1db0c1d2.3b1f9a2c8d7e       built from this revision, with everything that the build was told
+//	0.2.0+dfaa1db0c1d2.dirty.77ab…        the tree had changes: a checksum of the program
+//	0.2.0+sum.77ab…                       no revision is known (go run, go test, an archive): the same
 //
 // The checksum is the one that the Go linker left in the program, or, without it, one
 // of the whole file: some hundredths of a second, so ask once, and only where it is

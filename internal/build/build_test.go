@@ -27,9 +27,9 @@ func TestIdentity(t *testing.T) {
 		checksum func() (string, error)
 		want     string
 	}{
-		{"clean", stamped("false", "go1.26.0"), lost, `^0\.1\.0\+dfaa1db0c1d2\.[0-9a-f]{12}$`},
-		{"dirty", stamped("true", "go1.26.0"), sum, `^0\.1\.0\+dfaa1db0c1d2\.dirty\.77abcdef0123$`},
-		{"no revision", &debug.BuildInfo{}, sum, `^0\.1\.0\+sum\.77abcdef0123$`},
+		{"clean", stamped("false", "go1.26.0"), lost, `^0\.2\.0\+dfaa1db0c1d2\.[0-9a-f]{12}$`},
+		{"dirty", stamped("true", "go1.26.0"), sum, `^0\.2\.0\+dfaa1db0c1d2\.dirty\.77abcdef0123$`},
+		{"no revision", &debug.BuildInfo{}, sum, `^0\.2\.0\+sum\.77abcdef0123$`},
 	} {
 		got, err := identity(tt.info, tt.checksum)
 		if err != nil || !regexp.MustCompile(tt.want).MatchString(got) {
@@ -40,7 +40,7 @@ func TestIdentity(t *testing.T) {
 	if other, _ := identity(stamped("false", "go1.26.1"), lost); one == other {
 		t.Errorf("two compilers have one identity %q", one)
 	}
-	if got, err := identity(&debug.BuildInfo{}, lost); err == nil || got != "0.1.0+unknown" {
+	if got, err := identity(&debug.BuildInfo{}, lost); err == nil || got != "0.2.0+unknown" {
 		t.Errorf("a program that cannot be read: %q, %v, want an error", got, err)
 	}
 }
@@ -88,15 +88,15 @@ func TestBuilds(t *testing.T) {
 	write("build/build.go", string(source))
 	write("main.go", "package main\n\nimport \"example.com/which/build\"\n\nfunc main() {\n\tid, err := build.Identify()\n\tif err != nil {\n\t\tpanic(err)\n\t}\n\tprint(id)\n}\n")
 	output("git", "init", "-q")
-	unstamped := built(`^0\.1\.0\+sum\.[0-9a-f]{12}$`)
+	unstamped := built(`^0\.2\.0\+sum\.[0-9a-f]{12}$`)
 	output("git", "add", ".")
 	output("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "one")
-	clean := built(`^0\.1\.0\+[0-9a-f]{12}\.[0-9a-f]{12}$`)
+	clean := built(`^0\.2\.0\+[0-9a-f]{12}\.[0-9a-f]{12}$`)
 	if again := built("."); again != clean {
 		t.Errorf("built twice: %q and %q", clean, again)
 	}
 	write("main.go", "package main\n\nimport \"example.com/which/build\"\n\nfunc main() {\n\tid, _ := build.Identify()\n\tprint(id)\n}\n")
-	dirty := built(`^0\.1\.0\+[0-9a-f]{12}\.dirty\.[0-9a-f]{12}$`)
+	dirty := built(`^0\.2\.0\+[0-9a-f]{12}\.dirty\.[0-9a-f]{12}$`)
 	if unstamped == clean || clean == dirty {
 		t.Errorf("three builds: %q, %q, %q", unstamped, clean, dirty)
 	}

@@ -1,5 +1,5 @@
-// Package limited reads whole files of others, which may be larger than the
-// memory, or devices that never end.
+// Package limited reads whole files up to a limit. Input files may be larger than the memory, or be devices
+// without an end.
 package limited
 
 import (
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// TooLarge is the error of a text with more bytes than that.
+// TooLarge is the error for an input with more bytes than its value.
 type TooLarge int64
 
 func (l TooLarge) Error() string {
@@ -19,8 +19,8 @@ func (l TooLarge) Error() string {
 	return fmt.Sprintf("larger than %d kB", l>>10)
 }
 
-// Read reads all of r. The error is TooLarge when that is more than limit bytes,
-// of which no more are read than one, or that of r. No byte of a larger file is read.
+// Read reads all of r. The error is TooLarge if r has more than limit bytes, or an error of r. It reads at most limit+1 bytes, and none
+// of a file that is larger.
 func Read(r io.Reader, limit int64) ([]byte, error) {
 	if size(r) > limit {
 		return nil, TooLarge(limit)
@@ -32,7 +32,7 @@ func Read(r io.Reader, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// size is how much is probably read: the size of a file, otherwise nothing.
+// size returns the size of r if it is a file, otherwise 0.
 func size(r io.Reader) int64 {
 	if f, ok := r.(fs.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -42,7 +42,7 @@ func size(r io.Reader) int64 {
 	return 0
 }
 
-// all is io.ReadAll with room from the start: a large text is not copied as it grows.
+// all is io.ReadAll with an initial buffer of room bytes, so that a large text is not copied while the buffer grows.
 func all(r io.Reader, room int64) ([]byte, error) {
 	text := make([]byte, 0, room+512)
 	for {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// addresses returns how many bytes of addresses this process may have, 0 for any number, and how many it has.
+// addresses returns the limit of this process's address space in bytes (ulimit -v), 0 if there is none, and the size in use.
 func addresses() (limit, used int64) {
 	var most syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &most); err != nil || most.Cur > math.MaxInt64 {

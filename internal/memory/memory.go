@@ -1,4 +1,4 @@
-// Package memory says how much memory there is to use.
+// Package memory measures and limits the memory of this process.
 package memory
 
 import (
@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Available returns what Linux says can be used without swapping, 0 when
-// it says nothing.
+// Available returns the number of bytes that can be used without swapping according to Linux, 0 if it is unknown.
 func Available() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

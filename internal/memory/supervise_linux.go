@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// supervised is the variable by which a program knows that another one supervises it.
+	// supervised is the environment variable that is set for a program with a supervisor.
 	supervised = "TILECHECK_SUPERVISED"
-	// arenas has the C library keep one reserve of addresses for all threads, which otherwise has 64 MB for each.
+	// arenas makes the C library use one heap for all threads; otherwise each thread reserves 64 MB of addresses.
 	arenas = "MALLOC_ARENA_MAX"
 )
 
-// crashes are how the lines begin by which the runtime ends a program that gets no more memory or threads.
+// crashes are the beginnings of the lines with which the runtime ends a program that gets no more memory or threads.
 var crashes = []string{"runtime: out of memory", "fatal error: ", "runtime: failed to create new OS thread", "runtime/cgo: pthread_create failed"}
 
-// Supervise runs this program once more under the same limit of addresses (ulimit -v), waits for it, and returns its exit code.
-// A program that the runtime ended because it got no more memory has written nothing about it to w, and exhausted is true.
-// Without such a limit, and in the program that is supervised, ok is false and nothing is done. Call it first.
+// Supervise runs this program again under the same limit of addresses (ulimit -v), waits for it, and returns its exit code. If the runtime ended the
+// program for lack of memory, exhausted is true and its crash message is not written to w. Without such a limit, and in the supervised program
+// itself, ok is false and Supervise does nothing. Call it first.
 //
-// The runtime ends a program that gets no memory at once, with a stack trace and exit code 2, which the program cannot change.
+// A supervisor is needed because the Go runtime ends a program that gets no memory at once, with a stack trace and exit code 2.
 func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	limit, _ := addresses()
 	if limit == 0 || os.Getenv(supervised) != "" {
@@ -35,7 +35,7 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	if err != nil {
 		return 0, false, false
 	}
-	if os.Getenv(arenas) == "" { // the supervisor needs addresses too: start again, in the same process
+	if os.Getenv(arenas) == "" { // restart this process with the variable, because the supervisor needs addresses too
 		_ = syscall.Exec(program, os.Args, append(os.Environ(), arenas+"=1"))
 	}
 	stderr, write, err := os.Pipe()
@@ -43,7 +43,7 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 		return 0, false, false
 	}
 	defer stderr.Close()
-	runtime.LockOSThread() // the end of the thread that starts a process counts as its parent's
+	runtime.LockOSThread() // the child is killed when the thread that started it ends
 	child, err := os.StartProcess(program, os.Args, &os.ProcAttr{
 		Env: append(os.Environ(), supervised+"=1"), Files: []*os.File{os.Stdin, os.Stdout, write}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
@@ -53,7 +53,7 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	}
 	defer passSignals(child)()
 	crash, err := copyLines(w, stderr)
-	_, _ = io.Copy(io.Discard, stderr) // nothing is left, unless w is closed: the program must not wait for us
+	_, _ = io.Copy(io.Discard, stderr) // if w is closed, the program must not block on its output
 	state, waited := child.Wait()
 	if errors.Join(err, waited) != nil {
 		return 1, false, true
@@ -62,14 +62,14 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	if outOfMemory(crash) && (status.Signaled() || status.ExitStatus() == 2) {
 		return 0, true, true
 	}
-	_, _ = io.WriteString(w, crash) // an error of ours, or no crash: nothing is lost
+	_, _ = io.WriteString(w, crash) // the text after a crash line that was not for lack of memory
 	if status.Signaled() {
 		return 128 + int(status.Signal()), false, true
 	}
 	return status.ExitStatus(), false, true
 }
 
-// outOfMemory reports whether the runtime ended a program because it got no more memory, or none for a thread.
+// outOfMemory reports whether a crash message says that the runtime got no more memory, or no more threads.
 func outOfMemory(crash string) bool {
 	first, _, _ := strings.Cut(crash, "\n")
 	for _, reason := range []string{"memory", "cannot allocate", "pthread_create", "OS thread", "newosproc"} {
@@ -80,22 +80,22 @@ func outOfMemory(crash string) bool {
 	return false
 }
 
-// Supervised reports whether another process passes signals on to this one: a terminal then sends them twice.
+// Supervised reports whether a supervisor passes signals to this process. A terminal then sends each signal twice.
 func Supervised() bool { return os.Getenv(supervised) != "" }
 
-// passSignals passes the signals that end a program on to a process.
+// passSignals passes signals that end a program to another process.
 func passSignals(p *os.Process) (stop func()) {
 	heard := make(chan os.Signal, 4)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
 		for s := range heard {
-			_ = p.Signal(s) // a process that is gone needs none
+			_ = p.Signal(s) // an error means that the process has ended
 		}
 	}()
 	return func() { signal.Stop(heard); close(heard) }
 }
 
-// copyLines copies lines until one by which the runtime ends a program, and returns that one and what follows.
+// copyLines copies lines up to the first one that begins a crash message, and returns the rest from that line on.
 func copyLines(w io.Writer, r io.Reader) (crash string, err error) {
 	in := bufio.NewReader(r)
 	var rest strings.Builder

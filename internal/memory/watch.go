@@ -8,20 +8,19 @@ import (
 )
 
 const (
-	// interval is how often memory is looked at: a process fills no more than some tens of megabytes meanwhile.
+	// interval is the time between two checks; in that time a process allocates at most some tens of megabytes.
 	interval = 20 * time.Millisecond
-	// spare is what the runtime itself may take beyond a limit.
+	// spare is the memory that the runtime may use in addition to the limit.
 	spare = 32 << 20
-	// relief is how long work that was ended may take to let go of its memory.
+	// relief is the time that stopped work has to release its memory.
 	relief = time.Second
-	// rest is how many times as long as a collection took is waited for before the next one.
+	// rest is the pause after a garbage collection, as a multiple of its duration.
 	rest = 10
 )
 
-// Watch calls over, from another goroutine, whenever this process uses more memory than when it was called, by a limit
-// in bytes; a second later again if it still does. What counts is what is left after a collection of garbage, unless the
-// process holds more than twice the limit with its garbage. It is for the one command of a process, which calls stop when
-// it ends.
+// Watch calls over, in another goroutine, when the memory of this process exceeds its memory at the call of Watch by more than limit bytes. It calls
+// over again after a second if the excess remains. Only memory that is in use after a garbage collection counts, unless the process holds
+// more than twice the limit including garbage. Only one Watch may be active in a process; stop ends it.
 func Watch(limit int64, over func()) (stop func()) {
 	w := &watch{limit: limit, most: held() + limit + spare}
 	before := debug.SetMemoryLimit(-1)
@@ -31,7 +30,7 @@ func Watch(limit int64, over func()) (stop func()) {
 	go func() {
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
-		var quiet time.Time // until when nothing is said
+		var quiet time.Time // no call of over before this time
 		for {
 			select {
 			case <-done:
@@ -55,11 +54,11 @@ func Watch(limit int64, over func()) (stop func()) {
 // watch compares the memory of the process with a limit.
 type watch struct {
 	limit, most int64
-	next        time.Time // when garbage may be collected again
+	next        time.Time // earliest time of the next garbage collection
 }
 
-// exceeded reports whether what the process uses is too much. Where garbage may be the reason, it is collected first: on a
-// busy machine it is there faster than the runtime collects it.
+// exceeded reports whether the process uses too much memory. It collects garbage first if garbage may be the reason, because on a busy
+// machine the runtime collects more slowly than the program allocates.
 func (w *watch) exceeded() bool {
 	h := held()
 	switch {
@@ -74,15 +73,14 @@ func (w *watch) exceeded() bool {
 	return used() > w.most || held() > w.most+w.limit
 }
 
-// WatchAddresses calls over, once and from another goroutine, when this process has almost used the addresses that the
-// system lets it have (ulimit -v), and passes that limit in bytes. The runtime ends a process that asks for more, without a
-// way to do anything about that. It does nothing where there is no limit.
+// WatchAddresses calls over once, in another goroutine, with the limit in bytes when this process has almost used up its address space (ulimit -v).
+// The Go runtime ends a process that exceeds this limit, and the process cannot prevent it. Without a limit WatchAddresses does nothing.
 func WatchAddresses(over func(limit int64)) {
 	limit, used := addresses()
 	if limit == 0 {
 		return
 	}
-	// Of what is left at the beginning half is kept back, for what is asked for between two looks: tables grow by doubling.
+	// Keep half of the free addresses in reserve, because tables double in size between two checks.
 	margin := (limit - used) / 2
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), held()+limit-used-margin))
 	go func() {
@@ -95,13 +93,13 @@ func WatchAddresses(over func(limit int64)) {
 	}()
 }
 
-// held is the memory that the system keeps for this process.
+// held returns the memory that the system reserves for this process.
 func held() int64 {
 	m := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return m[0] - m[1]
 }
 
-// used is what is in use after the last collection, with what was allocated during it.
+// used returns the memory in use after the last garbage collection, plus allocations during it.
 func used() int64 {
 	m := read("/memory/classes/total:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
 		"/memory/classes/heap/free:bytes", "/memory/classes/heap/released:bytes", "/gc/heap/live:bytes")

@@ -1,11 +1,11 @@
-// Package needs says what a test needs that not every machine has: PRISM, Docker,
-// a browser, minutes. Without it the test is skipped, with the reason; where
-// TILECHECK_REQUIRE names it, the test fails instead. It is for tests only.
+// Package needs declares what a test needs that not every machine has: PRISM, Docker,
+// a browser, or minutes of time. If it is missing, the test is skipped with the reason, or fails if
+// TILECHECK_REQUIRE lists it. The package is for tests only.
 //
 //	prism := needs.PRISM(t)
-//	needs.Have(t, needs.Docker, err) // nil, or why there is none
+//	needs.Have(t, needs.Docker, err) // err says why there is no Docker
 //
-// What each name stands for is in CONTRIBUTING.md.
+// CONTRIBUTING.md explains the names.
 package needs
 
 import (
@@ -22,10 +22,10 @@ import (
 	"testing"
 )
 
-// Thing is what a test needs, as TILECHECK_REQUIRE calls it.
+// Thing is a need of a test, by its name in TILECHECK_REQUIRE.
 type Thing string
 
-// The things.
+// The needs of tests.
 const (
 	PRISMTool   Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
 	PRISMImage  Thing = "prism-image" // an image that has PRISM
@@ -42,16 +42,16 @@ const (
 	EmacsTool   Thing = "emacs"  // on PATH, with eglot
 	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time        Thing = "long"   // TILECHECK_LONG
-	System      Thing = "system" // what an operating system, or a user, does not have
+	System      Thing = "system" // a property of an operating system or of a user
 )
 
-// Things returns all of them.
+// Things returns all needs.
 func Things() []Thing {
 	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NodeTool, NeovimTool, EmacsTool, Minutes, Time, System}
 }
 
-// Have goes on if err is nil. Otherwise err says why the thing is not there, and
-// the test is skipped, or fails if the thing is required.
+// Have returns if err is nil. Otherwise err says why the thing is missing, and Have skips the test, or fails it if the
+// thing is required.
 func Have(tb testing.TB, thing Thing, err error) {
 	tb.Helper()
 	must, wrong := required(os.Getenv("TILECHECK_REQUIRE"), thing)
@@ -66,7 +66,7 @@ func Have(tb testing.TB, thing Thing, err error) {
 	}
 }
 
-// Asked reports whether a thing is required, for tests that are run in no other case.
+// Asked reports whether a thing is required, for tests that only run then.
 func Asked(tb testing.TB, thing Thing) bool {
 	tb.Helper()
 	must, wrong := required(os.Getenv("TILECHECK_REQUIRE"), thing)
@@ -76,7 +76,7 @@ func Asked(tb testing.TB, thing Thing) bool {
 	return must
 }
 
-// required reads a list of things, "all" among them.
+// required reports whether a list of things, which may have "all", contains thing.
 func required(list string, thing Thing) (bool, error) {
 	must := false
 	for name := range strings.SplitSeq(list, ",") {
@@ -89,9 +89,8 @@ func required(list string, thing Thing) (bool, error) {
 	return must, nil
 }
 
-// Wanted skips a test with somebody's own tools, although they are there, unless
-// TILECHECK_REQUIRE names them or the test was asked for with -run: what a machine has
-// does not decide what `go test ./...` does, or how long it takes.
+// Wanted skips a test that uses an installed tool, unless TILECHECK_REQUIRE lists the tool or -run selects the test.
+// So installed tools do not change what `go test ./...` does or how long it takes.
 func Wanted(tb testing.TB, thing Thing) {
 	tb.Helper()
 	if run := flag.Lookup("test.run"); !Asked(tb, thing) && (run == nil || run.Value.String() == "") {
@@ -99,9 +98,8 @@ func Wanted(tb testing.TB, thing Thing) {
 	}
 }
 
-// PathWithout returns the value of PATH with which
-// none of the programs is found. Of a directory that has one the others stay: they are linked
-// to from a temporary directory, which remove removes.
+// PathWithout returns a value of PATH with which none of the programs is found. It replaces a directory that has one of them
+// by a temporary directory with links to the other programs. remove removes the temporary directories.
 func PathWithout(path string, programs ...string) (filtered string, remove func(), err error) {
 	var dirs, made []string
 	remove = func() {
@@ -139,9 +137,8 @@ func PathWithout(path string, programs ...string) (filtered string, remove func(
 	return strings.Join(dirs, string(filepath.ListSeparator)), remove, nil
 }
 
-// HideTools hides PRISM and Storm from everything that runs in this process and below it:
-// they are not on PATH, and the variables with which users name them to tilecheck are not
-// set. Tests that need them get them from here all the same. It is for TestMain; restore
+// HideTools hides PRISM and Storm from this process and its children: it removes them from PATH, and unsets the
+// variables with which users name them. Tests that need the tools still get them from this package. Call it in TestMain; restore
 // removes temporary files.
 func HideTools() (restore func(), err error) {
 	for _, name := range []string{"TILECHECK_PRISM", "TILECHECK_STORM", "TILECHECK_PRISM_IMAGE", "TILECHECK_STORM_IMAGE"} {
@@ -158,13 +155,13 @@ func HideTools() (restore func(), err error) {
 	return restore, err
 }
 
-// hidden is in front of the names of variables that are hidden.
+// hidden is the prefix of the names of hidden variables.
 const hidden = "HIDDEN_"
 
-// Given returns the value of a variable that HideTools may have hidden.
+// Given returns the value of a variable, also if HideTools has hidden it.
 func Given(variable string) string { return cmp.Or(os.Getenv(variable), os.Getenv(hidden+variable)) }
 
-// NoDocker is a value of DOCKER_HOST with which there is no Docker.
+// NoDocker is a value of DOCKER_HOST with which Docker is not found.
 const NoDocker = "unix:///nonexistent/docker.sock"
 
 // PRISM returns the path of PRISM's launcher.
@@ -200,7 +197,7 @@ func file(tb testing.TB, thing Thing, variable, what string) string {
 	if path == "" {
 		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, what))
 	}
-	if _, err := os.Stat(path); err != nil { // a wrong path is a mistake, not an absence
+	if _, err := os.Stat(path); err != nil { // a wrong path is a mistake of the user, so the test fails
 		tb.Fatalf("%s: %v", variable, err)
 	}
 	return path
@@ -261,7 +258,7 @@ func Chromium(tb testing.TB) string {
 	return ""
 }
 
-// Full goes on where two minutes for all tests are not the limit.
+// Full skips a test unless the tests may take longer than two minutes in all.
 func Full(tb testing.TB) {
 	tb.Helper()
 	if !IsFull() {
@@ -269,11 +266,10 @@ func Full(tb testing.TB) {
 	}
 }
 
-// IsFull reports whether two minutes for all tests are not the limit.
+// IsFull reports whether the tests may take longer than two minutes in all.
 func IsFull() bool { return os.Getenv("TILECHECK_FULL") != "" || IsLong() }
 
-// Some is how many of n random inputs a test tries: all where two minutes for all
-// tests are not the limit, a tenth otherwise.
+// Some returns how many of n random inputs a test should try: all if IsFull, otherwise a tenth.
 func Some[N int | uint64](n N) N {
 	if IsFull() && !testing.Short() {
 		return n
@@ -281,7 +277,7 @@ func Some[N int | uint64](n N) N {
 	return n / 10
 }
 
-// Long goes on where minutes do not matter.
+// Long skips a test unless tests may take many minutes.
 func Long(tb testing.TB) {
 	tb.Helper()
 	if !IsLong() {
@@ -289,7 +285,7 @@ func Long(tb testing.TB) {
 	}
 }
 
-// NotShort goes on unless the tests are run with -short.
+// NotShort skips a test if -short is set.
 func NotShort(tb testing.TB, why string) {
 	tb.Helper()
 	if testing.Short() {
@@ -297,10 +293,10 @@ func NotShort(tb testing.TB, why string) {
 	}
 }
 
-// IsLong reports whether minutes do not matter.
+// IsLong reports whether tests may take many minutes.
 func IsLong() bool { return os.Getenv("TILECHECK_LONG") != "" }
 
-// Number returns the number that an environment variable gives, or otherwise.
+// Number returns the number in an environment variable, or otherwise if it is not set.
 func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
 	tb.Helper()
 	s := os.Getenv(variable)

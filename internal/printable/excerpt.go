@@ -8,9 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Excerpt is a line of a text with a caret below a column, which counts bytes
-// from 1. A line that is wider than width is cut on both sides. It is empty if
-// there is no such line.
+// Excerpt returns a line of a text and a second line with a caret below a column, which counts bytes from 1. It cuts a line
+// wider than width on both sides. It returns an empty string if the line does not exist.
 func Excerpt(text []byte, row, col, width int) string {
 	for ; row > 1; row-- {
 		_, rest, found := bytes.Cut(text, []byte("\n"))
@@ -37,10 +36,10 @@ func Excerpt(text []byte, row, col, width int) string {
 	return indent + before + behind + "\n" + indent + strings.Repeat(" ", columns(before)) + "^\n"
 }
 
-// columns is how wide a text is.
+// columns returns the width of a text on a terminal.
 func columns(text string) int { return runewidth.StringWidth(text) }
 
-// cutLeft returns the longest end of a text that is at most so wide.
+// cutLeft returns the longest suffix of a text that is at most width columns wide.
 func cutLeft(text string, width int) string {
 	wide, start := 0, len(text)
 	for start > 0 {

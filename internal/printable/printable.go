@@ -1,7 +1,6 @@
-// Package printable makes text of others safe to show: file names, labels,
-// actions and what tools say may hold escape sequences of terminals, characters
-// that turn the direction of writing, and characters that nobody sees. They
-// become visible escapes such as \x1b and \u202e. It is for what people read;
+// Package printable makes text from outside safe to show. File names, labels, actions and output of tools
+// can contain escape sequences of terminals, characters that change the direction of writing, and invisible
+// characters. The package replaces them by visible escapes such as \x1b and \u202e. It is for text that people read;
 // machine formats keep the text and quote it in their own way.
 package printable
 
@@ -12,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text as it may be shown: newlines stay, tabs become blanks, and
-// the carriage return of an ending CR LF goes.
+// Text returns text in a form that is safe to show. It keeps newlines, replaces tabs by blanks, and removes the
+// carriage return of a final CR LF.
 func Text(text string) string { return escape(text, false) }
 
-// Line is Text in one line: newlines are made visible, too.
+// Line is Text for one line: it also makes newlines visible.
 func Line(text string) string { return escape(text, true) }
 
 func escape(text string, oneLine bool) string {
@@ -48,10 +47,9 @@ func escape(text string, oneLine bool) string {
 	return b.String()
 }
 
-// unsafe reports whether a character is not shown as it is: control characters
-// (C0, DEL, C1), format characters (bidirectional controls, zero-width
-// characters, tags), separators of lines and paragraphs, blanks that look like
-// nothing, noncharacters, and what is not UTF-8.
+// unsafe reports whether a character must be escaped: control characters (C0, DEL, C1), format characters
+// (bidirectional controls, zero-width characters, tags), separators of lines and paragraphs, blanks that are
+// invisible, noncharacters, and invalid UTF-8.
 //
 // Source: Unicode Standard Annex 9, section 2; Boucher and Anderson, "Trojan
 // Source: Invisible Vulnerabilities", 2021.

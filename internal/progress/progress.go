@@ -1,21 +1,21 @@
-// Package progress says how far work is, in one way for whatever takes long:
-// building states, solving, sampling, playing, or the run of a tool.
+// Package progress defines one report of progress for all long work: building states, solving, sampling, playing, and
+// running tools.
 package progress
 
-// Progress is how far a piece of work is.
+// Progress is the state of a piece of work.
 type Progress struct {
-	Property string // that is checked; empty while the state space is built
-	Detail   string // what there is to say besides, for now
-	// Done is how much is done, of Target; a Target of 0 is unknown. Unit says what is counted.
+	Property string // the property that is checked; empty while the state space is built
+	Detail   string // further text to show
+	// Done and Target count in Unit; a Target of 0 means that it is unknown.
 	Done, Target int64
 	Unit         Unit
-	// Estimate is the value so far, and HalfWidth what is not yet known about
-	// it; both are 0 when Done is, and HalfWidth is 0 when there is none yet.
+	// Estimate is the estimate so far and HalfWidth the half-width of its confidence interval. Both are 0 if Done is 0, and HalfWidth is 0 if
+	// there is no interval yet.
 	Estimate, HalfWidth float64
-	Rate                float64 // units per second, 0 if it is not known
+	Rate                float64 // units per second, 0 if unknown
 }
 
-// Unit is what a Progress counts.
+// Unit is the unit of Done and Target.
 type Unit string
 
 // The units.

@@ -1,4 +1,4 @@
-// Package quote writes words as shells take them.
+// Package quote quotes words for shells.
 package quote
 
 import (
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Word is a word as the shell of this machine takes it.
+// Word quotes a word for the shell of this machine.
 func Word(word string) string { return For(runtime.GOOS, word) }
 
-// For quotes a word for sh, or, on Windows, as programs there split their
-// command lines, which cmd.exe and PowerShell pass on.
+// For quotes a word for sh or, on Windows, for the way in which programs split their command lines, which cmd.exe and PowerShell
+// pass on unchanged.
 func For(system, word string) string {
 	plain := "-_./:=,+@"
 	if system == "windows" {
 		plain += `\`
 	} else {
-		plain += "%" // which cmd.exe replaces
+		plain += "%" // cmd.exe replaces it
 	}
 	odd := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(plain, r))
@@ -34,7 +34,7 @@ func For(system, word string) string {
 		case '\\':
 			slashes++
 			continue
-		case '"': // one more for each, and one for the quote itself
+		case '"': // double the backslashes before it, and escape the quote itself
 			b.WriteString(strings.Repeat(`\`, 2*slashes+1))
 		default:
 			b.WriteString(strings.Repeat(`\`, slashes))

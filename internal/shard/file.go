@@ -15,27 +15,25 @@ import (
 	"slices"
 )
 
-// Job is everything that decides what a command finds, and nothing that the machine
-// decides.
+// Job identifies a command by everything that its results depend on, and nothing else. It does not depend on the machine.
 type Job struct {
-	// Build is the identity of the program: another one may draw other samples.
+	// Build is the identity of the program; another build may draw other samples.
 	Build string `json:"build"`
 	// Args is the command line, without the part and its file.
 	Args []string `json:"args"`
-	// Means is what of the command line matters, in an order of its own: two command
-	// lines that mean the same are one job.
+	// Means are the parts of the command line that matter, in a canonical order. Two command lines with the same Means are the same job.
 	Means []string `json:"means"`
 	// Inputs are the files that the command reads.
 	Inputs []Input `json:"inputs"`
 }
 
-// Input is a file by its content.
+// Input is an input file, identified by its content.
 type Input struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// ID returns a hash of what the job means.
+// ID returns a hash of the build, the Means and the inputs.
 func (j *Job) ID() string {
 	text, _ := json.Marshal(Job{Build: j.Build, Means: j.Means, Inputs: j.Inputs}) // never fails
 	return sum(text)
@@ -46,7 +44,7 @@ func sum(text []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Digest returns the Input.SHA256 of a file, and how many bytes it has.
+// Digest returns the SHA-256 and the size in bytes of a file.
 func Digest(name string) (sum string, bytes int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -60,21 +58,20 @@ func Digest(name string) (sum string, bytes int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), bytes, nil
 }
 
-// File is what one process has found, in a file: a line that names the format, a
-// line of JSON, the data of the pieces, and the SHA-256 of all that. Nothing in it
-// depends on the machine.
+// File is a partial file, the results of one process. It has a line that names the format, a line of JSON, the data of the pieces, and
+// the SHA-256 of all that. Its content does not depend on the machine.
 type File struct {
-	Name string // as it was asked for
+	Name string // as the caller named it
 	Part
 	Job
 	pieces  []*Piece
-	content string // hash of the pieces that hold no times
+	content string // hash of the pieces without times
 }
 
-// magic is the first line.
+// magic is the first line of a partial file.
 const magic = "tilecheck shard 1\n"
 
-// maxHeader bounds the line of JSON.
+// maxHeader is the largest length of the line of JSON.
 const maxHeader = 256 << 20
 
 // header is the line of JSON.
@@ -95,7 +92,7 @@ type entry struct {
 	Bytes  int64    `json:"bytes"`
 }
 
-// Write writes what was recorded. The error is that of w, or why the part is not finished.
+// Write writes the recorded results. The error is an error of w, or says why the part is not finished.
 func (l *Ledger) Write(w io.Writer, job *Job) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +108,7 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	if err != nil {
 		return err
 	}
-	var back header // JSON has no bytes that are not UTF-8, as names of files may have
+	var back header // names of files can have bytes that are not UTF-8, which JSON replaces
 	if err := json.Unmarshal(line, &back); err != nil || !reflect.DeepEqual(h, back) {
 		return errors.New("the command line has text that is not UTF-8, which a shard cannot have")
 	}
@@ -126,7 +123,7 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	return err
 }
 
-// marshal leaves < and > as they are, which properties have many of, and ends the line.
+// marshal encodes x as a line of JSON. It does not escape < and >, which are frequent in properties.
 func marshal(x any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -142,8 +139,7 @@ func (l *Ledger) data() (out [][]byte) {
 	return out
 }
 
-// Read reads and checks a file. The data of its pieces stays where it is until it is
-// asked for. The error names the file, and says what it is instead.
+// Read reads and checks a partial file. The data of its pieces is read later, by Load. The error names the file and says what is wrong.
 func Read(name string) (*File, error) {
 	f, err := read(name)
 	if err != nil {
@@ -152,7 +148,7 @@ func Read(name string) (*File, error) {
 	return f, nil
 }
 
-// cause leaves out a name that is said already.
+// cause removes the file name from an error whose message already has it.
 func cause(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err
@@ -191,7 +187,7 @@ func read(name string) (*File, error) {
 	return f, checksum(file, hashed)
 }
 
-// hash reads the data, and returns the hash of what two runs of the part have in common.
+// hash reads the data and returns the hash of the pieces without times, which is the same for all runs of the part.
 func (f *File) hash(r io.Reader) (string, error) {
 	h := sha256.New()
 	for _, p := range f.pieces {
@@ -217,7 +213,7 @@ func kind(info os.FileInfo) string {
 	return "special file"
 }
 
-// readHeader reads up to the data, which begins at that byte.
+// readHeader reads the lines before the data. The data begins at offset at.
 func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
 	start := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
@@ -246,7 +242,7 @@ func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
 	return h, int64(len(magic) + len(line)), nil
 }
 
-// take checks the header and finds the pieces, which end at that byte.
+// take checks the header and creates the pieces, whose data begins at offset at and ends at size.
 func (f *File) take(h *header, at, size int64) error {
 	if f.Index < 1 || f.Of < 1 || f.Index > maxParts || f.Of > maxParts {
 		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Of)
@@ -280,7 +276,7 @@ func checksum(file io.Reader, hashed hash.Hash) error {
 	return nil
 }
 
-// Load returns the data of a piece.
+// Load reads the data of a piece.
 func (p *Piece) Load() ([]byte, error) {
 	if p.file == nil {
 		return p.Data, nil
@@ -297,7 +293,7 @@ func (p *Piece) Load() ([]byte, error) {
 	return data, nil
 }
 
-// Decode reads the data of a piece that is JSON, with no other fields than x has.
+// Decode decodes the data of a piece, which is JSON without unknown fields, into x.
 func (p *Piece) Decode(x any) error {
 	data, err := p.Load()
 	if err != nil {
@@ -308,10 +304,10 @@ func (p *Piece) Decode(x any) error {
 	return dec.Decode(x)
 }
 
-// Pieces returns what the file has: streams and numbers, and means so far.
+// Pieces returns the pieces of the file, without their data.
 func (f *File) Pieces() []*Piece { return f.pieces }
 
-// differs returns how another file is of another job.
+// differs returns an error if another file is of another job; it names the first difference.
 func (f *File) differs(g *File) error {
 	apart := func(what string) error { return fmt.Errorf("%s and %s are of different %s", f.Name, g.Name, what) }
 	if f.Build != g.Build {
@@ -334,7 +330,7 @@ func (f *File) differs(g *File) error {
 	return nil
 }
 
-// SameMeans returns an error if a command line means another job than the shards'.
+// SameMeans returns an error if a command line means another job than that of the shards.
 func SameMeans(shards, now []string) error {
 	if i := difference(shards, now); i >= 0 {
 		return fmt.Errorf("the command means another job than the shards': found %s, want %s, as they have it", word(now, i), word(shards, i))

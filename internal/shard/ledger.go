@@ -9,32 +9,31 @@ import (
 	"sync"
 )
 
-// Ledger has what was found of streams. It is recorded by a process that does one
-// part, or read from the files of all parts. A nil ledger is of a process that does
-// everything, and keeps nothing. It is safe for concurrent use.
+// Ledger has the results of streams. A process that does one part records them; a merge replays them from the files of all parts. A nil
+// ledger belongs to a process that does all the work itself. A Ledger is safe for concurrent use.
 type Ledger struct {
-	part    Part                // of a recording
-	files   []*File             // of a replay
-	streams map[string][]*Piece // of a replay, each in the order of its numbers
-	// absent are the parts that a replay lacks.
+	part    Part                // when recording
+	files   []*File             // when replaying
+	streams map[string][]*Piece // when replaying: the pieces of each stream in the order of their numbers
+	// absent has the parts that are missing from a replay.
 	absent []Part
 
 	mu         sync.Mutex
-	pieces     []*Piece // of a recording
+	pieces     []*Piece // when recording
 	known      map[string]*Piece
-	more       int   // parts that a replay needs in all
-	unfinished error // why a recording is worth nothing
-	failed     error // why a replay is
+	more       int   // total number of parts that a replay needs
+	unfinished error // why the part that is recorded is not finished
+	failed     error // why the replay failed
 	judged     bool  // the part has results of its own
 }
 
-// Piece is what was found of consecutive jobs of a stream.
+// Piece has the results of consecutive jobs of a stream.
 type Piece struct {
-	Stream     string   // names it in the job
+	Stream     string   // name of the stream, unique in the job
 	First, End int64    // the jobs First to End-1
-	Data       []byte   // what the stream's owner wants to know again
-	Mean       *float64 // of the jobs, where that says something
-	Timed      bool     // another run of the same part differs in times
+	Data       []byte   // results in the format of the stream's owner
+	Mean       *float64 // mean of the jobs' results, nil if it is not meaningful
+	Timed      bool     // the data has times, so another run of the same part differs
 	file       *File
 	at, size   int64
 }
@@ -49,16 +48,16 @@ type Stream struct {
 	Timed bool // as Piece.Timed
 }
 
-// Record returns a ledger to record a part in.
+// Record returns a ledger for recording a part.
 func Record(p Part) *Ledger { return &Ledger{part: p, known: make(map[string]*Piece)} }
 
-// Recording reports whether only a part is to be done, and recorded.
+// Recording reports whether this process does and records one part only.
 func (l *Ledger) Recording() bool { return l != nil && l.files == nil }
 
-// Replaying reports whether nothing is to be done: everything was recorded.
+// Replaying reports whether this process replays recorded results and does no jobs.
 func (l *Ledger) Replaying() bool { return l != nil && l.files != nil }
 
-// Part returns the part that is recorded; of a replay, the first one.
+// Part returns the part that is recorded, or the first one that is replayed.
 func (l *Ledger) Part() Part { return l.part }
 
 // Do does the part's jobs of a stream and records them: do fills the data of their piece. If it fails or the context ends, the part is
@@ -88,8 +87,7 @@ func (l *Ledger) PutJSON(p *Piece, x any) (err error) {
 	return err
 }
 
-// Put records a piece. Pieces of the same jobs are recorded once: two properties of
-// one text are one stream.
+// Put records a piece. It ignores another piece of the same stream: two properties with the same text are one stream.
 func (l *Ledger) Put(p *Piece) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,28 +12,31 @@ import (
 	"tilecheck/result"
 )
 
-// policy is a sequence of attempts to answer a property. An attempt ends the sequence if it decides the property, and if the
+// sequence is an order of attempts to answer a property. An attempt ends the sequence if it decides the property, and if the
 // bounds of the value are as narrow as wanted; otherwise the next one follows.
 //
-//	policy         | when                                       | attempts
+//	sequence       | when                                       | attempts
 //	---------------+--------------------------------------------+----------------------------------------------------------
 //	searchBeliefs  | the model is partially observable          | beliefs
 //	exactOnly      | fractions are asked for                    | fractions; fractions of the quotient if they take too long
 //	outOfRange     | the model has numbers beyond float64       | fractions
 //	multiObjective | the property is multi(...)                 | fractions of a small model; bounds; narrower; fractions
 //	enclose        | every other property                       | bounds; the narrowest bounds if undecided; narrower; fractions
-type policy uint8
+//
+// enclose goes on with outOfRange if it meets a number beyond float64 on the way, and tries fractions first if a time bound
+// takes too many steps. Estimated values end after the first bounds.
+type sequence uint8
 
 const (
-	enclose policy = iota
+	enclose sequence = iota
 	searchBeliefs
 	exactOnly
 	outOfRange
 	multiObjective
 )
 
-// policy returns how a property is answered.
-func (c *Checker) policy(p *Property) policy {
+// sequence returns how a property is answered.
+func (c *Checker) sequence(p *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
@@ -76,7 +79,7 @@ var (
 
 // answer makes attempts until the property is decided, and writes the answer to the verdict.
 func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
-	switch c.policy(p) {
+	switch c.sequence(p) {
 	case searchBeliefs:
 		return c.searchBeliefs(ctx, p, v)
 	case exactOnly:
@@ -158,7 +161,7 @@ func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Ver
 	bounds := precision{epsilon: c.opts.epsilon()}
 	m := c.bounds
 	best, err := c.attempt(ctx, m, bounds, p)
-	if errors.Is(err, errNeedsFractions) { // bounds of values, but weights that are fractions
+	if errors.Is(err, errNeedsFractions) { // bounds from the fractions of the model
 		if m, err = c.fractions(ctx); err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func operator(p *Property) (*logic.Formula, error) {
 	case f.Kind == logic.Probability && f.Path.Form == logic.CostBounded:
 		return nil, costBoundedScheduler(p, f.Path)
 	case f.Pareto():
-		return nil, noScheduler(p, f.X, "found several queries in multi(...), want one: which corner is meant? Ask for the others by bounds")
+		return nil, noScheduler(p, f.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case f.Kind == logic.Reward && f.Objective.Form == logic.CoSafe:
 		return nil, noScheduler(p, f.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(f.Objective.X))
 	case f.Measure() || f.Kind == logic.Objectives:

@@ -51,9 +51,9 @@ func extremumNoun(e syntax.Extremum) string {
 func (c *check) warnEstimate(o stats.Outcome) {
 	if o.N > 1 && c.stats().Variance() == 0 && o.Method != stats.APMC && !c.plan.Valid() {
 		if c.res.Bound != nil {
-			c.warn("all samples are equal: PRISM's half-width is no evidence of precision, the interval is")
+			c.warn("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
 		} else {
-			c.warn("all samples are equal: PRISM's half-width is no evidence of precision")
+			c.warn("all samples are equal, so PRISM's half-width 0 says nothing")
 		}
 	}
 	if o.Confidence != c.res.Confidence {

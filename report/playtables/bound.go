@@ -27,7 +27,7 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	t.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
 	t.Add(table.Column{Name: "passes"}, part.Passes(), nil)
 	addSeconds(t, elapsed)
-	if best.Late {
+	if best.TimedOut {
 		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
 	}
 	return t

@@ -136,14 +136,14 @@ func contestNotes(c *play.Contest) []string {
 	notes := []string{fmt.Sprintf("seed %d, %d games of each of at most %d: %v", c.Match.Seed, c.Games, c.Asked, c.End)}
 	known := int64(0)
 	for _, p := range c.Players {
-		known += min(p.Known, c.Games)
+		known += min(p.Resumed, c.Games)
 	}
 	if known > 0 {
 		notes[0] += fmt.Sprintf("; %d games from the state", known)
 	}
 	notes = append(notes, c.Warnings...)
 	confidence := 100 * c.Confidence
-	pairs := fmt.Sprintf("places and differences: right together at %g %% confidence, with the same tiles for all players (common random numbers)", confidence)
+	pairs := fmt.Sprintf("all places and differences are right together with %g %% confidence; all players met the same tiles (common random numbers)", confidence)
 	if c.By == play.ByWin {
 		pairs += "; proven, " + stats.EmpiricalBernsteinSequence.String()
 	} else {

@@ -184,15 +184,15 @@ func jointNote(d play.Document, j play.Joint) string {
 func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
 		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
-		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+
-			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information; "+
-			"too few: no contradiction, but so few games could hardly have contradicted", 100*stats.CompareConfidence),
-		fmt.Sprintf("predicted: where the best of as many games as theirs lies with probability %g %%, by ours, and the median of it", 100*stats.CompareConfidence),
+		fmt.Sprintf("compatible: no significant difference at %g %% confidence. Tests: shares by an exact test of two samples, "+
+			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are not tested; "+
+			"too few: no difference found, but there were too few games to find one", 100*stats.CompareConfidence),
+		fmt.Sprintf("predicted: by our games, the range of the best of as many games as theirs with probability %g %%, and its median", 100*stats.CompareConfidence),
 	}
 	t := play.Count(d, results)
-	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Met, t.Met+t.Unmet)
-	if t.Few > 0 {
-		counts += fmt.Sprintf("; %d more got too few games to judge", t.Few)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Compatible, t.Compatible+t.Incompatible)
+	if t.TooFew > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", t.TooFew)
 	}
 	notes = append(notes, counts)
 	for _, j := range play.Joints(results) {

@@ -136,7 +136,7 @@ func rounded(x float64) string {
 func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 	notes := append([]string{gamesNote(out)}, out.Warnings...)
 	confidence := 100 * estimates[0].Interval.Confidence
-	text := fmt.Sprintf("intervals: each at %g %% confidence; those of all tiles reached, and those of all largest tiles, together (Bonferroni)", confidence)
+	text := fmt.Sprintf("intervals: each holds with %g %% confidence; the rows of tiles reached hold together, and so do those of largest tiles (Bonferroni)", confidence)
 	if out.Sequential() {
 		text += "; time decided the number of games, so the proven ones hold for every number of games at once"
 	}
@@ -148,8 +148,8 @@ func gamesNote(out *play.Outcome) string {
 	if out.Games() < out.Asked {
 		text += fmt.Sprintf(" of %d: %v", out.Asked, out.End)
 	}
-	if out.Known > 0 {
-		text += fmt.Sprintf(", %d of them from the state", min(out.Known, out.Games()))
+	if out.Resumed > 0 {
+		text += fmt.Sprintf(", %d of them from the state", min(out.Resumed, out.Games()))
 	}
 	return text + fmt.Sprintf("; best score %.0f, largest tile %d", out.Score.Max, largestTile(&out.Summary))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Shield adds the proven facts about a shield to the table of its player.
-func Shield(t *table.Table, x *strategy.Shield, g *induced.Gain, f table.Format) {
+func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table.Format) {
 	row := func(quantity, key string, x float64, i induced.Interval, how string) {
 		value, interval := table.Estimate(x, i.Lo, i.Hi)
 		if f.Machine() {
@@ -22,29 +22,29 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.Gain, f table.Format)
 		row(quantity, key, i.Lo+(i.Hi-i.Lo)/2, i, how)
 	}
 	add("won by optimal play", "optimal", g.Optimal, "solved")
-	row("won by whoever obeys", "least", g.Least, induced.Interval{Lo: g.Least, Hi: g.Least}, "at least")
+	row("won by whoever obeys", "least", g.LeastWin, induced.Interval{Lo: g.LeastWin, Hi: g.LeastWin}, "at least")
 	for _, w := range []struct {
-		worth      induced.Worth
+		worth      induced.PlayerValue
 		what, name string
 	}{{g.Without, "won without the shield", "without shield"}, {g.With, "won with the shield", "with shield"}} {
 		if !w.worth.Known {
-			t.Notes = append(t.Notes, w.what+" is not known: "+w.worth.Why)
+			t.Notes = append(t.Notes, w.what+" is not known: "+w.worth.Reason)
 			continue
 		}
 		add(w.what, w.name, w.worth.Win, fmt.Sprintf("%d states", w.worth.States))
 	}
 	if g.With.Known {
-		add("lost to optimal play", "lost", g.Lost(), "difference")
+		add("lost to optimal play", "lost", g.Loss(), "difference")
 		add("moves", "expected moves", g.With.Moves, "expected")
 		add("moves at which the shield acts", "expected acts", g.With.Acts, "expected")
-		add("share of the moves", "share of acts", g.With.Share(), "quotient")
+		add("share of the moves", "share of acts", g.With.ActsShare(), "quotient")
 	}
 	t.Notes = append(t.Notes, shieldNote(x))
 }
 
 // shieldNote explains the shield.
 func shieldNote(x *strategy.Shield) string {
-	o, near := x.Options(), x.Near()
+	o, near := x.Options(), x.Allowance()
 	text := fmt.Sprintf("shield: a move loses at most %.6g of the best winning probability of its board", near.Loss)
 	if near.Relative {
 		text = fmt.Sprintf("shield: a move loses at most the share %.6g of the best winning probability of its board", near.Loss)

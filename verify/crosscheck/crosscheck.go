@@ -258,7 +258,7 @@ func (c *comparison) finish() *Report {
 
 // notes say how the statuses are to be read.
 func (c *comparison) notes() []string {
-	out := append(slices.Clone(c.opt.NotAsked), fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours", c.opt.Tolerance))
+	out := append(slices.Clone(c.opt.NotAsked), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
 	if c.report.Confidence < 1 {
 		out = append(out, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: those that agree are of values at most %g apart, those that disagree of different values; "+

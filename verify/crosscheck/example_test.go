@@ -66,5 +66,5 @@ func ExampleAgainst() {
 	// die.prism against wrong.prism: probability in state (s=0), action [throw], to (s=1): 0.16666666666666666 against 0.2
 	//   die.prism:4:3: command [throw]
 	//   wrong.prism:4:3: command [throw]
-	// numbers that were not sampled agree if they are at most 1e-05 apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours
+	// computed numbers agree if their relative difference is at most 1e-05; estimated values have no guarantee, and claimed ones only that of the other program
 }

@@ -124,14 +124,14 @@ func ImagesOf(name string) containers.Kind {
 
 // FindImage returns an image of a tool and where it is there: the one that was
 // asked for, or the best one on the machine.
-func FindImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Memory) (containers.Found, error) {
+func FindImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Cache) (containers.Found, error) {
 	kind := ImagesOf(name)
 	if image != "" {
 		img, err := d.Find(ctx, kind.Tool, image)
 		if err != nil {
 			return containers.Found{}, err
 		}
-		found, err := d.Ask(ctx, kind, img, memory)
+		found, err := d.Identify(ctx, kind, img, memory)
 		if err == nil && found.Problem != "" {
 			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s is of no use for %s: %s", image, name, found.Problem)}
 		}
@@ -171,10 +171,10 @@ func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
 }
 
 // Memory is where it is remembered what images of other makers hold.
-func Memory() containers.Memory {
+func Memory() containers.Cache {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
 	}
-	return containers.Memory(filepath.Join(dir, "tilecheck", "images.json"))
+	return containers.Cache(filepath.Join(dir, "tilecheck", "images.json"))
 }

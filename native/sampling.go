@@ -16,14 +16,15 @@ import (
 	"tilecheck/stats"
 )
 
-// statistical is the method of sampling paths.
-type statistical struct {
+// sampling is the method that samples paths.
+type sampling struct {
 	opt      simulate.Options
 	progress func(runner.Progress)
 	digest   func() []byte // of the model's text, or of its files
 }
 
-func newStatistical(job *runner.Job) (*statistical, error) {
+// newSampling returns the method for a job. It refuses options that sampling does not support.
+func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
 	if name == runner.Sim {
 		name = ""
@@ -41,7 +42,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 	case sim.Workers < 0:
 		return nil, fmt.Errorf("%d workers: want a positive number", sim.Workers)
 	}
-	return &statistical{
+	return &sampling{
 		progress: job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
@@ -54,7 +55,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 	}, nil
 }
 
-// digest is that of the model of a job.
+// digest returns the hash of the model of a job, from which the random numbers of shards are derived.
 func digest(job *runner.Job) []byte {
 	h := sha256.New()
 	h.Write(job.Model)
@@ -67,24 +68,27 @@ func digest(job *runner.Job) []byte {
 	return h.Sum(nil)
 }
 
-func (s *statistical) fractions() bool { return false }
+// fractions implements method.
+func (s *sampling) fractions() bool { return false }
 
-func (s *statistical) known(space *explicit.Space) instance {
-	return &sampled{statistical: s, model: space, warnings: space.Warnings()}
+// imported implements method.
+func (s *sampling) imported(space *explicit.Space) instance {
+	return &sampled{sampling: s, model: space, warnings: space.Warnings()}
 }
 
-func (s *statistical) instance(_ context.Context, m *compile.Model) (instance, error) {
-	return &sampled{statistical: s, model: m}, m.Samples()
+// instance implements method.
+func (s *sampling) instance(_ context.Context, m *compile.Model) (instance, error) {
+	return &sampled{sampling: s, model: m}, m.Samples()
 }
 
-// sampled is an instance whose paths are sampled.
+// sampled is an instance of which paths are sampled.
 type sampled struct {
-	*statistical
-	model simulate.Paths
-	// warnings are about the files of the states.
-	warnings []string
+	*sampling
+	model    simulate.Paths
+	warnings []string // about the files of the states
 }
 
+// check implements instance.
 func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 	opt := s.opt
 	if s.progress != nil {

@@ -14,23 +14,24 @@ import (
 	"tilecheck/runner"
 )
 
-// timed is an instance of a timed automaton. What its clocks count to depends on the
-// property: those that agree about it share a state space.
-type timed struct {
-	method *exact
-	asked  bool // for proofs, which there are none of
-	spaces map[string]*timedSpace
+// timedStates is an instance of a timed automaton: the MDPs in which its clocks are integers. The largest clock values depend on
+// the property. Properties with the same ones share an MDP.
+type timedStates struct {
+	method *statesMethod
+	proven bool                   // certificates are wanted, which do not exist here
+	spaces map[string]*timedSpace // by digital.Model.Key
 }
 
-// timedSpace is the MDP of some properties, or why there is none.
+// timedSpace is an MDP, or the error of building it.
 type timedSpace struct {
-	in      *built
+	in      *states
 	err     error
 	warning string
 }
 
-func newTimed(m method, p *sema.Program) (*timed, error) {
-	over, ok := m.(*exact)
+// newTimedStates refuses what is not supported of timed automata.
+func newTimedStates(m method, p *sema.Program) (*timedStates, error) {
+	over, ok := m.(*statesMethod)
 	switch {
 	case !ok:
 		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
@@ -41,14 +42,16 @@ func newTimed(m method, p *sema.Program) (*timed, error) {
 	}
 	plain := *over
 	plain.proven = false
-	return &timed{method: &plain, asked: over.proven, spaces: make(map[string]*timedSpace)}, nil
+	return &timedStates{method: &plain, proven: over.proven, spaces: make(map[string]*timedSpace)}, nil
 }
 
+// unsupported returns the error of a program that cannot be checked.
 func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-func (t *timed) check(ctx context.Context, p *property) result.Verdict {
+// check implements instance.
+func (t *timedStates) check(ctx context.Context, p *property) result.Verdict {
 	d, err := digital.Translate(p.Program, &p.Property)
 	if err != nil {
 		f := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: p.File, Pos: p.Pos}
@@ -73,7 +76,7 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 		return result.Verdict{Err: failure(s.err, result.Build, p.Program.File, p.Pos)}
 	}
 	v := s.in.check(ctx, &property{runner.Instance{Property: d.Property, Program: d.Program, File: p.File}, p.constants, p.keep})
-	if t.asked {
+	if t.proven {
 		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
 	if s.warning != "" {
@@ -82,7 +85,8 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 	return v
 }
 
-func (t *timed) build(ctx context.Context, d *digital.Model) *timedSpace {
+// build explores the MDP of a translated program. A deadlock of it is a timelock.
+func (t *timedStates) build(ctx context.Context, d *digital.Model) *timedSpace {
 	s := &timedSpace{}
 	m, err := compile.Compile(d.Program, compile.Options{})
 	if err != nil {

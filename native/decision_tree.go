@@ -20,10 +20,9 @@ import (
 	"tilecheck/result"
 )
 
-// decisions writes a scheduler of a property as a decision tree, in the form that the
-// extension of its file names: .dot as a picture, .prism as the model with a module that
-// leaves nothing else to choose, otherwise as text. v is what the property is worth.
-func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Scheduler, v *result.Verdict) error {
+// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the form: .dot is a
+// picture, .prism the model with a module that makes the choices, anything else text. v is the verdict of the property.
+func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *check.Scheduler, v *result.Verdict) error {
 	ext := filepath.Ext(b.export.file)
 	switch {
 	case !scheduler.Scheduler(s.Choices).Memoryless():
@@ -35,7 +34,7 @@ func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Sched
 	case ext == ".prism" && composed(b.tree):
 		return fmt.Errorf("found a system block, which a further module is no part of; want a tree as text or .dot")
 	}
-	allowed, err := b.asGood(ctx, p, s)
+	allowed, err := b.nearlyOptimal(ctx, p, s)
 	if err != nil {
 		return err
 	}
@@ -61,8 +60,8 @@ func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Sched
 	return b.export.Write(b.export.file, func(w io.Writer) error { return b.writeTree(w, ext, head, found) })
 }
 
-// treeHead says what a tree is, in lines, and after the first what its user is to know.
-func (b *built) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []string {
+// treeHead describes a tree in one line. Further lines are warnings.
+func (b *states) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []string {
 	lost := "nothing is lost"
 	if f.Loss > 0 {
 		lost = fmt.Sprintf("at most %.3g is lost", f.Loss)
@@ -74,7 +73,8 @@ func (b *built) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []
 	return head
 }
 
-func (b *built) writeTree(w io.Writer, ext string, head []string, f *tree.Found) error {
+// writeTree writes a tree in the form of a file extension, below its head.
+func (b *states) writeTree(w io.Writer, ext string, head []string, f *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
 			return err
@@ -95,12 +95,12 @@ func (b *built) writeTree(w io.Writer, ext string, head []string, f *tree.Found)
 	return f.Text(w)
 }
 
-// composed reports whether a model says itself how its modules run together.
+// composed reports whether a model has a system block.
 func composed(m *syntax.Model) bool {
 	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool { _, is := x.(*syntax.System); return is })
 }
 
-// moduleName is policy_manager, or what is left of such names.
+// moduleName returns a name for the new module: policy_manager, with a number if the model has that name.
 func moduleName(m *sema.Model) string {
 	name := "policy_manager"
 	for i := 2; slices.Contains(m.Modules(), name); i++ {
@@ -109,8 +109,7 @@ func moduleName(m *sema.Model) string {
 	return name
 }
 
-// loss returns a bound of what is lost by having the second verdict instead of the best
-// one: infinity, if they cannot be compared.
+// loss returns an upper bound of the difference between the best verdict and another one; infinity if they cannot be compared.
 func loss(best, with *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
 		if with.Value.Kind == result.Boolean && with.Value.Bool == best.Value.Bool {
@@ -136,7 +135,7 @@ func loss(best, with *result.Verdict) float64 {
 	return max(0, up)
 }
 
-// sides returns the ends of what the value of a verdict lies between.
+// sides returns the ends of the interval of a verdict; false if one of them is infinite or unknown.
 func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 	switch {
 	case v.Value.Rat != nil:
@@ -147,13 +146,12 @@ func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 	return new(big.Rat).SetFloat64(v.Bound.Lo), new(big.Rat).SetFloat64(v.Bound.Hi), true
 }
 
-// asGood returns which choices may be as good as those of an optimal scheduler, but for
-// something: their value is that of the state, and some step of theirs comes nearer to
-// where any choice will do. It is nil where values are infinite, or unknown, or averages.
-func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, worse float64) bool, error) {
+// nearlyOptimal returns tree.Task.Allowed for a property, see tree.NearlyOptimal; nil if the values do not decide which choices
+// are optimal: for long-run averages, and for infinite or unknown values.
+func (b *states) nearlyOptimal(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, worse float64) bool, error) {
 	f := logic.WithoutFilters(p.X)
 	if f.LongRun() {
-		return nil, nil // values alone do not tell
+		return nil, nil
 	}
 	values, _ := check.New(s.Space.Compiled(), s.Space, b.opt).Values(ctx, p)
 	if values == nil || values.Boolean {
@@ -166,63 +164,5 @@ func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Schedule
 			return nil, err
 		}
 	}
-	m := s.Space.Model()
-	mid := make([]float64, len(values.Lo))
-	for i := range mid {
-		if mid[i] = (values.Lo[i] + values.Hi[i]) / 2; math.IsInf(mid[i], 0) || math.IsNaN(mid[i]) {
-			return nil, nil
-		}
-	}
-	good := sparse.NewSet(m.NumChoices())
-	lacks := make([]float64, m.NumChoices())
-	for i := range mid {
-		first, end := m.Choices(i)
-		for c := first; c < end; c++ {
-			sum := reward.OfChoice(i, c)
-			lo, hi := m.Row(c)
-			for k := lo; k < hi; k++ {
-				sum += m.Prob(k) * mid[m.Target[k]]
-			}
-			if lacks[c] = math.Abs(sum-mid[i]) - values.Hi[i] + values.Lo[i]; lacks[c] <= 1e-9*max(1e-9, math.Abs(mid[i])) {
-				lacks[c] = 0
-				good.Add(c)
-			}
-		}
-	}
-	rank := nearness(m, s.Choices[0], good)
-	return func(state, choice int, worse float64) bool {
-		if lacks[choice] > worse {
-			return false
-		}
-		lo, hi := m.Row(choice)
-		for _, t := range m.Target[lo:hi] {
-			if rank[t] < rank[state] {
-				return true
-			}
-		}
-		return false
-	}, nil
-}
-
-// nearness returns how many steps of good choices each state is away from those where a
-// scheduler takes any.
-func nearness(m *sparse.Model, how []uint32, good *sparse.Set) []int {
-	rank := make([]int, m.NumStates())
-	var queue []uint32
-	for s := range rank {
-		if rank[s] = math.MaxInt; how[s] == sparse.None {
-			rank[s] = 0
-			queue = append(queue, uint32(s))
-		}
-	}
-	g := sparse.NewGraph(m)
-	for i := 0; i < len(queue); i++ {
-		for _, c := range g.Into(int(queue[i])) {
-			if s := g.Owner(c); rank[s] == math.MaxInt && (good.Has(int(c)) || how[s] == c) {
-				rank[s] = rank[queue[i]] + 1
-				queue = append(queue, uint32(s))
-			}
-		}
-	}
-	return rank
+	return tree.NearlyOptimal(s.Space.Model(), values.Lo, values.Hi, reward, s.Choices[0]), nil
 }

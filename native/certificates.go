@@ -23,36 +23,33 @@ import (
 	"tilecheck/runner"
 )
 
-// NotProven begins the warning of a verdict that was to be proven, and is not.
+// NotProven begins the warning of a verdict for which a certificate was wanted and not found.
 const NotProven = "not proven: "
 
-// proofs makes the certificates of an instance.
-type proofs struct {
-	space  *explicit.Space
-	prover *prove.Prover
-	none   error // why there are none
-	fair   bool  // only fair schedulers count
-	// fractions says that values are fractions, and only a certificate of that fraction proves one.
-	fractions bool
-	// epsilon is the relative width that is asked for.
+// certificates finds the certificates of an instance.
+type certificates struct {
+	space   *explicit.Space
+	prover  *prove.Prover
+	none    error // why there are no certificates
+	fair    bool  // only fair schedulers count
+	exact   bool  // a certificate must prove the fraction, and not an interval
 	epsilon float64
-	proven  []int // claims that are accepted
-	// doubtful says that something was not accepted, on which other claims may rest now.
-	doubtful bool
+	claims  []int // indices of the accepted claims
+	// recheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
+	recheck bool
 }
 
-// prover begins the certificates of a space; none says why there are none.
-func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
-	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair, fractions: e.opt.Accuracy == result.Exact}
-	if none == nil {
-		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.fractions, Ordered: e.wants.Certificate != nil, Reward: reward})
+// newCertificates returns the certificates of a space, of which none is found yet. inexact says why the space has no fractions.
+func (e *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
+	p := &certificates{space: space, none: inexact, epsilon: e.opt.Epsilon, fair: e.opt.Fair, exact: e.opt.Accuracy == result.Exact}
+	if inexact == nil {
+		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.exact, Ordered: e.wants.Certificate != nil, Reward: reward})
 	}
 	return p
 }
 
-// prove makes the certificate of a verdict, and has it checked: then the verdict is what
-// it proves.
-func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
+// prove finds the certificate of a verdict, and makes the verdict say what the certificate proves.
+func (b *states) prove(ctx context.Context, p *property, v *result.Verdict) {
 	if v.Err != nil {
 		return
 	}
@@ -66,7 +63,8 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	}
 }
 
-func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
+// prove finds the certificate of a property, has it checked, and changes the verdict.
+func (p *certificates) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
 	if p.fair {
 		return errors.New("certificates are about all schedulers, not fair ones")
 	}
@@ -75,10 +73,10 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 	}
 	i, proven, err := p.prover.Proven(ctx, of)
 	if err != nil {
-		p.doubtful = p.doubtful || errors.As(err, new(*prove.NotAccepted))
+		p.recheck = p.recheck || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	if p.fractions && proven.Number {
+	if p.exact && proven.Number {
 		if err := sameFraction(v, proven); err != nil {
 			return err
 		}
@@ -86,11 +84,11 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 	if err := adopt(v, proven, cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
-	p.proven = append(p.proven, i)
+	p.claims = append(p.claims, i)
 	return nil
 }
 
-// sameFraction returns an error unless a certificate proves the very fraction of a verdict.
+// sameFraction returns an error unless a certificate proves exactly the fraction of a verdict.
 func sameFraction(v *result.Verdict, r *certify.Result) error {
 	switch {
 	case v.Value.Kind == result.Range:
@@ -103,11 +101,10 @@ func sameFraction(v *result.Verdict, r *certify.Result) error {
 	return nil
 }
 
-// vague is the greatest relative width of an interval that stands for a value.
-const vague = 1e-3
+// maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
+const maxWidth = 1e-3
 
-// adopt makes a verdict say what is proven. What was found without proof may not
-// contradict it.
+// adopt makes a verdict say what is proven. It is an error if the verdict contradicts that.
 func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
 	x := v.Value
@@ -124,7 +121,7 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	}
 	if width := relativeWidth(r.Lower, r.Upper); v.Value.Kind != result.Range && width > epsilon {
 		msg := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
-		if width > vague {
+		if width > maxWidth {
 			return errors.New(msg)
 		}
 		v.Warnings = append(slices.Clip(v.Warnings), msg)
@@ -141,8 +138,8 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	return nil
 }
 
-// relativeWidth is that of an interval, of which a nil end is infinite. It is infinite
-// where doubles cannot say what is between the ends.
+// relativeWidth returns the relative width of an interval. An end that is nil is infinite. The width is infinite if the upper end
+// exceeds the range of float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil || upper != nil && lower.Cmp(upper) == 0:
@@ -158,13 +155,13 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return f
 }
 
-// write writes the file of certificates.
-func (p *proofs) write(ctx context.Context, to *runner.CertificateFile) error {
-	if len(p.proven) == 0 {
+// write writes the file of the accepted certificates.
+func (p *certificates) write(ctx context.Context, to *runner.CertificateFile) error {
+	if len(p.claims) == 0 {
 		return nil
 	}
-	f := prove.Only(&p.prover.File, p.proven...)
-	if p.doubtful {
+	f := prove.Only(&p.prover.File, p.claims...)
+	if p.recheck {
 		results, err := certify.Check(ctx, f)
 		if err != nil {
 			return err

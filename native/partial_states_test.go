@@ -57,14 +57,14 @@ func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
 		t.Fatal(err)
 	}
 	vs, err := await(t.Context(), plan, func(r *run) error {
-		e, err := newExact(r.plan)
+		e, err := newStatesMethod(r.plan)
 		if err != nil {
 			return err
 		}
-		if want := (beginning{first: chainStates, stage: stageStates}); e.beginning != want {
-			t.Errorf("begins with %+v, want %+v", e.beginning, want)
+		if want := (partOptions{first: firstChainStates, stage: stageStates}); e.part != want {
+			t.Errorf("begins with %+v, want %+v", e.part, want)
 		}
-		e.beginning = beginning{first: first, stage: stage}
+		e.part = partOptions{first: first, stage: stage}
 		r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(e, model) }
 		return r.all()
 	})

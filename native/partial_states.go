@@ -1,0 +1,124 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// Sizes of the parts of a model that are explored before the whole.
+const (
+	// firstStates is the size of the first part of an MDP: exploring it takes about 0.1 s.
+	firstStates = 20_000
+	// firstChainStates is the size of the first part of a DTMC. A smaller chain is checked as fast as it is summed.
+	firstChainStates = 20_000_000
+	// stageStates is the number of states of a further stage of a DTMC. States of earlier stages are forgotten.
+	stageStates = 1 << 22
+	// wholeStates is the size up to which a model is explored even if its part has the answer, so that the verdict has the
+	// sizes of the model: about 10 s.
+	wholeStates = 10_000_000
+)
+
+// partOptions say how many states of a model to explore first; zero is all of them.
+type partOptions struct {
+	first int
+	stage int // for a DTMC: the number of states of each further stage
+}
+
+// partOptionsOf returns the options for a plan. A part may answer a property that check.FromPart or check.Stages supports, if the
+// plan wants nothing but the answer.
+func partOptionsOf(p *runner.Plan) partOptions {
+	job := &p.Job
+	if num := &job.Numeric; job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
+		num.Accuracy == result.Proven || accuracy(num) == result.Estimated {
+		return partOptions{}
+	}
+	some := func(may func(logic.Written) bool) bool {
+		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(logic.Read(t.Property.X)) })
+	}
+	switch kind := p.Model.ModelType(); {
+	case kind == syntax.MDP && some(func(q logic.Written) bool { return q.Kind == logic.Probability && q.Extremum == syntax.Max }):
+		return partOptions{first: firstStates}
+	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(logic.Written.Reaches):
+		return partOptions{first: firstChainStates, stage: stageStates}
+	}
+	return partOptions{}
+}
+
+// partialStates is an instance of which the first states are known. It explores all states when a property needs them.
+type partialStates struct {
+	*statesMethod
+	model *compile.Model
+	first *check.Checker
+	whole *states
+	tried int   // the limit of states of the last exploration
+	err   error // why there is no whole
+}
+
+// check implements instance.
+func (b *partialStates) check(ctx context.Context, p *property) result.Verdict {
+	cp := &p.Instance
+	if b.part.stage > 0 {
+		if stages := b.first.Stages(ctx, cp); stages != nil {
+			opts := b.build
+			opts.Part = b.part.stage
+			switch v, ok, err := stages.Sum(ctx, opts); {
+			case err != nil:
+				return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
+			case ok:
+				return v
+			}
+		}
+		return b.checkAll(ctx, p)
+	}
+	v, ok := b.first.FromPart(ctx, cp)
+	if !ok {
+		return b.checkAll(ctx, p)
+	}
+	most := b.build.MaxStates
+	if most == 0 || most > wholeStates {
+		most = wholeStates
+	}
+	b.explore(ctx, most)
+	if _, large := errors.AsType[*explicit.LimitError](b.err); large || b.whole != nil && b.whole.space.Model().NumStates() > wholeStates {
+		return v
+	}
+	return b.answer(ctx, p)
+}
+
+// checkAll checks a property on the whole model.
+func (b *partialStates) checkAll(ctx context.Context, p *property) result.Verdict {
+	b.explore(ctx, b.build.MaxStates)
+	return b.answer(ctx, p)
+}
+
+// answer checks a property on the whole model, if that could be explored.
+func (b *partialStates) answer(ctx context.Context, p *property) result.Verdict {
+	if b.err != nil {
+		return result.Verdict{Err: failure(b.err, result.Build, b.file, syntax.Pos{})}
+	}
+	return b.whole.check(ctx, p)
+}
+
+// explore explores the whole model within a limit of states, 0 for none, unless it did so before.
+func (b *partialStates) explore(ctx context.Context, most int) {
+	if b.whole != nil || b.err != nil && b.tried == most {
+		return
+	}
+	opts := b.build
+	opts.MaxStates, b.tried = most, most
+	space, err := explicit.Build(ctx, b.model, opts)
+	if b.err = err; err == nil {
+		b.whole = b.over(space, nil)
+	} else if ctx.Err() != nil {
+		b.tried = -1 // the next property may have more time or memory
+	}
+}
