@@ -74,7 +74,7 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	case err != nil:
 		return nil, e.unsupported(p.X, "%v", err)
 	}
-	g := sparse.NewGraph(&b.out)
+	g := sparse.NewGraph(b.rows.Finish())
 	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
@@ -230,8 +230,7 @@ type costProductBuilder struct {
 
 	states *explicit.Numbering // of the product, packed: number in the model, and what was spent
 	packed []uint64
-	out    sparse.Model
-	one    uint32 // the weight 1
+	rows   *sparse.DerivedBuilder
 }
 
 // What stands for all that was spent where that does not matter any more.
@@ -249,8 +248,7 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 	m := b.model
 	b.packed = make([]uint64, 1+len(b.costs)/2)
 	b.states = explicit.NewNumbering(len(b.packed))
-	b.out = sparse.Model{Kind: m.Kind, Err: m.Err, Weights: m.Weights, Rats: m.Rats}
-	b.one = b.out.One()
+	b.rows = sparse.NewDerivedBuilder(m, m.Kind)
 	begin = make([]uint32, m.NumStates())
 	spent := make([]uint32, len(b.costs))
 	for s := range from.All() {
@@ -265,10 +263,6 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 		}
 		b.expand(i)
 	}
-	if m.First != nil {
-		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-	}
-	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
 	goal = sparse.NewSet(b.states.Len())
 	for i := range goal.Len() {
 		if b.value(i, 1) == reached {
@@ -309,20 +303,13 @@ func (b *costProductBuilder) value(i, k int) uint32 {
 	return uint32(b.states.At(i)[k/2] >> (32 * (k % 2)))
 }
 
-func (b *costProductBuilder) row(first bool) {
-	if first && b.model.First != nil {
-		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-	}
-	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-}
-
 // expand appends the choices of a state of the product.
 func (b *costProductBuilder) expand(i int) {
 	m := b.model
 	s := int(b.value(i, 0))
+	b.rows.State()
 	if b.value(i, 1) >= failed {
-		b.row(true)
-		b.out.Target, b.out.Weight = append(b.out.Target, uint32(i)), append(b.out.Weight, b.one)
+		b.rows.Loop(uint32(i))
 		return
 	}
 	spent, now := make([]uint32, len(b.costs)), make([]uint32, len(b.costs))
@@ -331,9 +318,7 @@ func (b *costProductBuilder) expand(i int) {
 	}
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
-		b.row(c == first)
-		lo, hi := m.Row(c)
-		for t := lo; t < hi; t++ {
+		b.rows.Copy(c, func(t int) uint32 {
 			move := t
 			if m.Kind == sparse.MDP {
 				move = c
@@ -341,9 +326,8 @@ func (b *costProductBuilder) expand(i int) {
 			for k := range b.costs {
 				now[k] = b.costs[k].after(spent[k], s, move)
 			}
-			b.out.Target = append(b.out.Target, b.index(m.Target[t], now))
-		}
-		b.out.Weight = append(b.out.Weight, m.Weight[lo:hi]...)
+			return b.index(m.Target[t], now)
+		})
 	}
 }
 

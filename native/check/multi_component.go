@@ -1,7 +1,6 @@
 package check
 
 import (
-	"math"
 	"slices"
 
 	"tilecheck/native/space/automata"
@@ -43,46 +42,42 @@ func (m *multi) openObjectives(satisfied, state uint32) []int {
 
 // newAcceptingComponent builds the accepting component of an end component.
 func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
-	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0]), number: map[componentNode]uint32{}, inside: choices}
-	starts := make([][]uint32, len(members))
+	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0])}
+	var starts []componentNode
+	var owner []int // the member of each start, as an index
 	for k, s := range members {
 		jumps, err := b.jumps(s)
 		if err != nil {
 			return nil, err
 		}
 		for _, list := range jumps {
-			starts[k] = append(starts[k], b.index(componentNode{s, b.parts.place(list)}))
+			starts, owner = append(starts, componentNode{s, b.parts.place(list)}), append(owner, k)
 		}
 	}
-	if err := b.build(); err != nil {
-		return nil, err
+	x, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
+	if err != nil {
+		return nil, b.productError(err)
 	}
-	l := &acceptingComponent{Graph: sparse.NewGraph(&b.out), nodes: b.nodes, choice: b.chosen}
+	l := &acceptingComponent{Graph: sparse.NewGraph(x.Model), nodes: x.Pairs, choice: x.Choice, begin: make([]uint32, len(members))}
 	if err := b.findGoodNodes(l, satisfied); err != nil {
 		return nil, err
 	}
-	for k := range members {
-		l.begin = append(l.begin, sparse.None)
-		for _, n := range starts[k] {
-			if l.sure.Has(int(n)) {
-				l.begin[k] = n
-				break
-			}
+	for k := range l.begin {
+		l.begin[k] = sparse.None
+	}
+	for i, n := range x.Start {
+		if k := owner[i]; l.begin[k] == sparse.None && l.sure.Has(int(n)) {
+			l.begin[k] = n
 		}
 	}
 	return l, nil
 }
 
-// acceptingComponentBuilder builds an accepting component.
+// acceptingComponentBuilder builds an accepting component. It is the memory of the product of the objectives' product with the accepting parts.
 type acceptingComponentBuilder struct {
 	*multi
-	open   []int // the objectives that are guessed
-	inside *sparse.Set
-	parts  lists // of states of their accepting parts
-	number map[componentNode]uint32
-	nodes  []componentNode
-	chosen []uint32
-	out    sparse.Model
+	open  []int // the objectives that are guessed
+	parts lists // of states of their accepting parts
 }
 
 // jumps returns the lists of states that the automata can jump to.
@@ -106,50 +101,17 @@ func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	return out, nil
 }
 
-func (b *acceptingComponentBuilder) index(x componentNode) uint32 {
-	i, ok := b.number[x]
-	if !ok {
-		i = uint32(len(b.nodes))
-		b.number[x] = i
-		b.nodes = append(b.nodes, x)
-	}
-	return i
+// State returns the state of the product.
+func (b *acceptingComponentBuilder) State(x componentNode) uint32 { return x.at }
+
+// Step lets the accepting parts read the next state.
+func (b *acceptingComponentBuilder) Step(x componentNode, t uint32) (componentNode, error) {
+	list, err := b.step(x.list, b.states[t].state)
+	return componentNode{t, list}, err
 }
 
-func (b *acceptingComponentBuilder) build() error {
-	from := b.product.Model
-	b.out = sparse.Model{Kind: sparse.MDP, Weights: from.Weights, Rats: from.Rats, Err: from.Err}
-	for i := 0; i < len(b.nodes); i++ {
-		if i&0xfff == 0 && b.ctx.Err() != nil {
-			return b.ctx.Err()
-		}
-		if len(b.nodes) > maxProduct || len(b.out.Target) >= math.MaxUint32/2 {
-			return b.unsupported(b.p.X, "found multi(...) over a product of more than %d states", maxProduct)
-		}
-		x := b.nodes[i]
-		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-		first, end := from.Choices(int(x.at))
-		for c := first; c < end; c++ {
-			if !b.inside.Has(c) {
-				continue
-			}
-			b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-			b.chosen = append(b.chosen, uint32(c))
-			lo, hi := from.Row(c)
-			for _, t := range from.Target[lo:hi] {
-				list, err := b.step(x.list, b.states[t].state)
-				if err != nil {
-					return err
-				}
-				b.out.Target = append(b.out.Target, b.index(componentNode{t, list}))
-			}
-			b.out.Weight = append(b.out.Weight, from.Weight[lo:hi]...)
-		}
-	}
-	b.out.First = append(b.out.First, uint32(len(b.out.Start)))
-	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-	return nil
-}
+// Absorbing returns false: no state of the component gets a self-loop.
+func (b *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
 // step returns the list of states after the accepting parts have read a state of the model.
 func (b *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"tilecheck/native/space/automata"
@@ -119,55 +118,41 @@ func (m *multi) build() error {
 		}
 	}
 	m.lists.place(unread)
-	number := map[memory]uint32{}
-	place := func(x memory) uint32 {
-		i, ok := number[x]
-		if !ok {
-			i = uint32(len(m.states))
-			number[x] = i
-			m.states = append(m.states, x)
-		}
-		return i
-	}
 	rows := m.space.Model()
-	out := &sparse.Model{Kind: sparse.MDP, Weights: rows.Weights, Rats: rows.Rats, Err: rows.Err}
-	for _, s := range rows.Initial {
-		x, err := m.remember(memory{}, s)
-		if err != nil {
+	starts := make([]memory, len(rows.Initial))
+	for i, s := range rows.Initial {
+		var err error
+		if starts[i], err = m.remember(memory{}, s); err != nil {
 			return err
 		}
-		m.starts = append(m.starts, place(x))
 	}
-	for i := 0; i < len(m.states); i++ {
-		if i&0xfff == 0 && m.ctx.Err() != nil {
-			return m.ctx.Err()
-		}
-		if len(m.states) > maxProduct || len(out.Target) >= math.MaxUint32/2 {
-			return m.unsupported(m.p.X, "found multi(...) over a product of more than %d states", maxProduct)
-		}
-		from := m.states[i]
-		out.First = append(out.First, uint32(len(out.Start)))
-		first, end := rows.Choices(int(from.state))
-		from.steps = min(from.steps+1, m.steps)
-		for c := first; c < end; c++ {
-			out.Start = append(out.Start, uint32(len(out.Target)))
-			m.choice = append(m.choice, uint32(c))
-			lo, hi := rows.Row(c)
-			for _, t := range rows.Target[lo:hi] {
-				x, err := m.remember(from, t)
-				if err != nil {
-					return err
-				}
-				out.Target = append(out.Target, place(x))
-			}
-			out.Weight = append(out.Weight, rows.Weight[lo:hi]...)
-		}
+	x, err := sparse.NewProduct(m.ctx, rows, objectiveMemory{m}, starts, nil, maxProduct)
+	if err != nil {
+		return m.productError(err)
 	}
-	out.First = append(out.First, uint32(len(out.Start)))
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	m.product = sparse.NewGraph(out)
+	m.product, m.states, m.choice, m.starts = sparse.NewGraph(x.Model), x.Pairs, x.Choice, x.Start
 	return nil
 }
+
+// productError names the objectives if their product is too large.
+func (m *multi) productError(err error) error {
+	if errors.Is(err, sparse.ErrTooLarge) {
+		return m.unsupported(m.p.X, "found multi(...) over a product of more than %d states", maxProduct)
+	}
+	return err
+}
+
+// objectiveMemory is what the objectives have to remember as the memory of a product.
+type objectiveMemory struct{ *multi }
+
+func (m objectiveMemory) State(x memory) uint32 { return x.state }
+
+func (m objectiveMemory) Step(x memory, t uint32) (memory, error) {
+	x.steps = min(x.steps+1, m.steps)
+	return m.remember(x, t)
+}
+
+func (m objectiveMemory) Absorbing(memory) bool { return false }
 
 // earned reports whether a reward objective counts the rewards of a state.
 func (o *objective) earned(x memory) bool {
@@ -185,7 +170,7 @@ func (m *multi) choicesWithoutReward(least bool) *sparse.Set {
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
-				if of := m.choice[c]; of != sparse.None && o.reward.Gain(int(x.state), int(of)) > 0 {
+				if of := m.choice[c]; of != sparse.None && o.reward.OfChoice(int(x.state), int(of)) > 0 {
 					out.Remove(c)
 				}
 			}
@@ -232,31 +217,27 @@ func (m *multi) findEnds(x sema.Expr) error {
 // addEnd adds the end state, and gives each state where a path may end one more choice, its last, that leads there.
 func (m *multi) addEnd() {
 	old := m.product.Model
-	out := &sparse.Model{Kind: sparse.MDP, Rats: old.Rats, Weights: old.Weights, Err: old.Err}
-	one := out.One()
+	b := sparse.NewDerivedBuilder(old, sparse.MDP)
 	last := uint32(len(m.states))
-	var choice []uint32
-	add := func(of uint32, targets, weights []uint32) {
-		out.Start = append(out.Start, uint32(len(out.Target)))
-		out.Target, out.Weight = append(out.Target, targets...), append(out.Weight, weights...)
-		choice = append(choice, of)
-	}
+	same := func(i int) uint32 { return old.Target[i] }
 	for s := range m.states {
-		out.First = append(out.First, uint32(len(out.Start)))
+		b.State()
 		first, end := old.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := old.Row(c)
-			add(m.choice[c], old.Target[lo:hi], old.Weight[lo:hi])
+			b.Copy(c, same)
 		}
 		if len(m.ends[s]) > 0 {
-			add(sparse.None, []uint32{last}, []uint32{one})
+			b.Loop(last)
 		}
 	}
-	out.First = append(out.First, uint32(len(out.Start)))
-	add(sparse.None, []uint32{last}, []uint32{one})
-	out.First = append(out.First, uint32(len(out.Start)))
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	m.product, m.choice = sparse.NewGraph(out), choice
+	b.State()
+	b.Loop(last)
+	for c, origin := range b.Origin {
+		if origin != sparse.None {
+			b.Origin[c] = m.choice[origin]
+		}
+	}
+	m.product, m.choice = sparse.NewGraph(b.Finish()), b.Origin
 }
 
 // surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of

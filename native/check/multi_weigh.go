@@ -152,7 +152,7 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 func (p *choiceRewards) reward() (*sparse.Reward, error) {
 	for c, x := range p.ChoiceRat {
 		if x != nil {
-			p.Choice[c], _ = sparse.Double(x)
+			p.Choice[c], _ = sparse.NormalFloat(x)
 		}
 	}
 	return &p.Reward, p.err
@@ -165,10 +165,10 @@ func (m *multi) choiceReward(o *objective, s, c int) (exact *big.Rat, near float
 		return nil, 0
 	}
 	state, r := m.states[s].state, o.reward
-	if near = r.Gain(int(state), int(of)); near == 0 || !m.exact {
+	if near = r.OfChoice(int(state), int(of)); near == 0 || !m.exact {
 		return nil, near
 	}
-	return r.GainRat(int(state), int(of)), near
+	return r.OfChoiceRat(int(state), int(of)), near
 }
 
 // bestEnd returns the set of objectives with the greatest weight among those with which a path may end in a state.
@@ -249,7 +249,7 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 					if err != nil {
 						return nil, nil, err
 					}
-					near, _ := sparse.Double(lost)
+					near, _ := sparse.NormalFloat(lost)
 					if lost.Sign() == 0 {
 						near = 0
 					}
@@ -317,7 +317,7 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 func (m *multi) loss(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
 	out := new(big.Rat).Set(most[s])
 	if of := m.choice[c]; of != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, o.reward.GainRat(int(m.states[s].state), int(of)))
+		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(of)))
 	}
 	term := new(big.Rat)
 	lo, hi := m.product.Row(c)
@@ -414,17 +414,13 @@ func (m *multi) induce(ctx context.Context, how []uint32) (*sparse.Graph, []orig
 		}
 	}
 	number[end] = uint32(len(from))
-	out := &sparse.Model{Kind: sparse.DTMC, Weights: m.product.Weights, Rats: m.product.Rats, Err: m.product.Err}
+	b := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	target := func(i int) uint32 { return number[m.product.Target[i]] }
 	for _, x := range append(from, origin{int(end), m.last(int(end))}) {
-		out.Start = append(out.Start, uint32(len(out.Target)))
-		lo, hi := m.product.Row(x.choice)
-		for _, t := range m.product.Target[lo:hi] {
-			out.Target = append(out.Target, number[t])
-		}
-		out.Weight = append(out.Weight, m.product.Weight[lo:hi]...)
+		b.State()
+		b.Copy(x.choice, target)
 	}
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	return sparse.NewGraph(out), from, nil
+	return sparse.NewGraph(b.Finish()), from, nil
 }
 
 // chainReward returns the rewards of the chain for an objective.

@@ -223,7 +223,7 @@ func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Dir
 // it asks for bounds, which are computed from the fractions of the model.
 func (e *evaluation) stepping(steps int) solve.Options {
 	opts := e.narrowed()
-	if e.exact && e.boundsAllowed && e.wanted == nil && solve.Leaps(e.graph, steps) {
+	if e.exact && e.boundsAllowed && e.wanted == nil && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts

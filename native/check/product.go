@@ -15,29 +15,14 @@ type productState struct {
 	auto  int
 }
 
-// productModel is the part of the product of a model and an automaton that can be reached from some states without jumps of
-// the automaton. Its choices and transitions are those of the model. A state whose automaton has accepted or rejected has a
-// self-loop.
+// productModel is the product of a model with an automaton that reads its states, without jumps of the
+// automaton. Where the automaton has accepted or rejected, the path stays forever.
 type productModel struct {
 	*sparse.Graph
 	auto        *automata.Automaton
 	pairs       []productState // of each state of the product
 	startStates []uint32       // the states of the starts
-	// choice has the choice of the model for each choice, None for those that
-	// stay.
-	choice []uint32
-}
-
-// productBuilder builds a product.
-type productBuilder struct {
-	*automatonReader
-	ctx    context.Context
-	model  *sparse.Model
-	number map[productState]uint32
-	pairs  []productState
-	choice []uint32
-	out    sparse.Model
-	one    uint32 // the weight 1
+	choice      []uint32       // the choice of the model for each choice, None for self-loops
 }
 
 // automatonReader lets an automaton read the states of a model.
@@ -77,40 +62,26 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 
 // newProduct builds the product from the given states.
 func newProduct(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
-	x := &productBuilder{automatonReader: &automatonReader{auto: a, letters: l}, ctx: ctx, model: m, number: map[productState]uint32{}}
-	x.out = sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
-	x.one = x.out.One()
-	p := &productModel{auto: a, startStates: make([]uint32, len(starts))}
-	for i, s := range starts {
-		p.startStates[i] = x.index(s)
+	x, err := sparse.NewProduct(ctx, m, automatonMemory{&automatonReader{auto: a, letters: l}}, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, err
 	}
-	for i := 0; i < len(x.pairs); i++ { // the list grows
-		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err := x.expand(x.pairs[i]); err != nil {
-			return nil, err
-		}
-		if len(x.pairs) >= math.MaxInt32 || len(x.out.Target) >= math.MaxUint32 {
-			return nil, sparse.ErrTooLarge
-		}
-	}
-	if m.First != nil {
-		x.out.First = append(x.out.First, uint32(len(x.out.Start)))
-	}
-	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
-	p.Graph, p.pairs, p.choice = sparse.NewGraph(&x.out), x.pairs, x.choice
-	return p, nil
+	return &productModel{sparse.NewGraph(x.Model), a, x.Pairs, x.Start, x.Choice}, nil
 }
 
-func (x *productBuilder) index(s productState) uint32 {
-	i, ok := x.number[s]
-	if !ok {
-		i = uint32(len(x.pairs))
-		x.number[s] = i
-		x.pairs = append(x.pairs, s)
-	}
-	return i
+// automatonMemory is the state of an automaton as the memory of a product.
+type automatonMemory struct{ *automatonReader }
+
+func (m automatonMemory) State(p productState) uint32 { return p.state }
+
+func (m automatonMemory) Step(p productState, t uint32) (productState, error) {
+	q, err := m.step(p.auto, t)
+	return productState{t, q}, err
+}
+
+func (m automatonMemory) Absorbing(p productState) bool {
+	c := m.auto.Class(p.auto)
+	return c == automata.Accepted || c == automata.Rejected
 }
 
 // step returns the state of the automaton after it reads a state of the model.
@@ -131,46 +102,7 @@ func (x *automatonReader) step(q int, state uint32) (int, error) {
 	return to, err
 }
 
-// expand appends the choices of a state.
-func (x *productBuilder) expand(s productState) error {
-	m := x.model
-	if m.First != nil {
-		x.out.First = append(x.out.First, uint32(len(x.out.Start)))
-	}
-	if c := x.auto.Class(s.auto); c == automata.Accepted || c == automata.Rejected {
-		x.row(sparse.None)
-		x.out.Target = append(x.out.Target, x.number[s])
-		x.out.Weight = append(x.out.Weight, x.one)
-		if m.High != nil {
-			x.out.High = append(x.out.High, x.one)
-		}
-		return nil
-	}
-	first, end := m.Choices(int(s.state))
-	for c := first; c < end; c++ {
-		x.row(uint32(c))
-		lo, hi := m.Row(c)
-		for _, t := range m.Target[lo:hi] {
-			q, err := x.step(s.auto, t)
-			if err != nil {
-				return err
-			}
-			x.out.Target = append(x.out.Target, x.index(productState{t, q}))
-		}
-		x.out.Weight = append(x.out.Weight, m.Weight[lo:hi]...)
-		if m.High != nil {
-			x.out.High = append(x.out.High, m.High[lo:hi]...)
-		}
-	}
-	return nil
-}
-
-func (x *productBuilder) row(choice uint32) {
-	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
-	x.choice = append(x.choice, choice)
-}
-
-// states returns the states whose automaton state has a class.
+// states returns the states whose automaton state is of a class.
 func (p *productModel) states(c automata.Class) *sparse.Set {
 	out := sparse.NewSet(p.NumStates())
 	for i, s := range p.pairs {

@@ -226,9 +226,9 @@ func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state
 
 func (s *Stages) rewardOf(r *sparse.Reward, state int) number {
 	if s.exact {
-		return fraction(r.GainRat(state, state))
+		return fraction(r.OfChoiceRat(state, state))
 	}
-	return widened(r.Gain(state, state), r.Err+0x1p-52)
+	return widened(r.OfChoice(state, state), r.Err+0x1p-52)
 }
 
 // weights returns the numbers of a model's weights.

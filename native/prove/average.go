@@ -139,7 +139,7 @@ func (w *vectorProof) expectedNext(g *sparse.Graph, c int, x []*big.Rat) *big.Ra
 // rewardAndNext returns the reward of choice c in state s plus the expected value of x after it.
 func (w *vectorProof) rewardAndNext(g *sparse.Graph, r *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
 	sum := w.expectedNext(g, c, x)
-	return sum.Add(sum, r.GainRat(s, c))
+	return sum.Add(sum, r.OfChoiceRat(s, c))
 }
 
 // improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there are none,
@@ -186,9 +186,9 @@ func (w *vectorProof) inducedChain(g *sparse.Graph, r *sparse.Reward, choice []i
 		for i := lo; i < hi; i++ {
 			b.AddRat(int(g.Target[i]), g.Rat(i), sparse.NoAction)
 		}
-		if x := r.GainRat(s, c); x.Sign() > 0 {
+		if x := r.OfChoiceRat(s, c); x.Sign() > 0 {
 			out.StateRat[s] = x
-			out.State[s], _ = sparse.Double(x)
+			out.State[s], _ = sparse.NormalFloat(x)
 		}
 	}
 	m, err := b.Finish()

@@ -508,7 +508,7 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 	if e.exactBound != nil {
 		return e.compareExactly(s, c)
 	}
-	x, sum := e.bound[s], e.r.Gain(s, c)
+	x, sum := e.bound[s], e.r.OfChoice(s, c)
 	mean := sum == 0
 	least, most := math.Inf(1), 0.0
 	for i := lo; i < hi; i++ {
@@ -535,7 +535,7 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 
 // compareExactly is compareChoice in rational arithmetic.
 func (e *bellmanEquations) compareExactly(s, c int) int {
-	sum := e.r.GainRat(s, c)
+	sum := e.r.OfChoiceRat(s, c)
 	lo, hi := e.g.Row(c)
 	for i := lo; i < hi; i++ {
 		x := e.value(int(e.g.Target[i]))

@@ -43,7 +43,7 @@ func (sys *system) solveEach(states []uint32) {
 // loops has value 0.
 func (sys *system) optimumOfSolved(s int) best {
 	m := sys.g.Model
-	b := none(sys.min)
+	b := noBest(sys.min)
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
 		i, j := m.Row(c)
@@ -51,9 +51,9 @@ func (sys *system) optimumOfSolved(s int) best {
 		case j > i+1:
 			b.take(sys.eval(s, c), uint32(c), sys.min)
 		case int(t) != s:
-			b.take(row{sys.v.Lower[t], sys.v.Upper[t], true}, uint32(c), sys.min)
+			b.take(choiceBounds{sys.v.Lower[t], sys.v.Upper[t], true}, uint32(c), sys.min)
 		case sys.min:
-			return none(true)
+			return noBest(true)
 		}
 	}
 	b.hi = min(b.hi, 1)

@@ -8,20 +8,18 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Budget is what may be spent: what each choice costs, and how much all may cost together.
+// Budget bounds the sum of the costs of the choices on a path.
 type Budget struct {
-	Cost []int // of choices, not negative
-	Most int
+	Cost []int // of each choice, nonnegative
+	Most int   // the greatest sum
 }
 
-// maxBudgetValues is how many values are kept at a time.
+// maxBudgetValues is the greatest number of values in memory.
 const maxBudgetValues = 1 << 27
 
-// BudgetUntil returns bounds on the extremal probability of `left U right` where
-// what was spent before right must be within a budget: for each budget from nothing on,
-// from those before. It reports false where that does not work: what costs nothing has
-// a cycle through several states, or one step may cost so much that too many values
-// would have to be kept.
+// BudgetUntil returns bounds on the extremal probability of `left U right` in which the sum of the costs before right
+// must be within a budget. It computes the values of each budget from those of smaller ones. ok is false if choices
+// without cost form a cycle through several states, or if a step costs so much that too many values must be kept.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
@@ -35,7 +33,7 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	if (most+1)*n > maxBudgetValues {
 		return nil, false, nil
 	}
-	order, ok := free(g.Model, b.Cost).Topological(left.Minus(right))
+	order, ok := zeroCostGraph(g.Model, b.Cost).Topological(left.Minus(right))
 	if !ok {
 		return nil, false, nil
 	}
@@ -44,7 +42,7 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	if err != nil {
 		return nil, false, err
 	}
-	last := make([]*Values, most+1) // of the budget k at k modulo their number
+	last := make([]*Values, most+1) // the values of budget k are at k modulo the length
 	for i := range last {
 		last[i] = newValues(g.Model, opts)
 		last[i].set(right, 1)
@@ -56,17 +54,17 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 		for _, s := range order.Order {
 			work := 2 + len(g.Target)/n
 			if sys.exact() {
-				x := sys.spendExact(int(s), k, b.Cost, last)
+				x := sys.budgetOptimumRat(int(s), k, b.Cost, last)
 				now.assign(int(s), x)
 				work += reductionCost(x)
 			} else {
-				now.Lower[s], now.Upper[s] = sys.spend(int(s), k, b.Cost, last)
+				now.Lower[s], now.Upper[s] = sys.budgetOptimum(int(s), k, b.Cost, last)
 			}
 			if err := meter.addWork(work); err != nil {
 				return nil, true, err
 			}
 		}
-		// What depends on equal values only is equal for ever.
+		// If the values of most+1 budgets are equal, so are those of all greater ones.
 		if same++; k == 0 || !now.equal(last[(k+most)%len(last)]) {
 			same = 0
 		}
@@ -78,8 +76,8 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	return v, true, nil
 }
 
-// free is a graph of the steps that cost nothing.
-func free(m *sparse.Model, cost []int) *sparse.Model {
+// zeroCostGraph returns the graph of the choices without cost.
+func zeroCostGraph(m *sparse.Model, cost []int) *sparse.Model {
 	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
@@ -94,16 +92,16 @@ func free(m *sparse.Model, cost []int) *sparse.Model {
 	return out
 }
 
-// spend is what a state is worth with a budget, by the values of this and of smaller ones.
-func (sys *system) spend(s, budget int, cost []int, last []*Values) (lo, hi float64) {
-	b := none(sys.min)
+// budgetOptimum returns bounds on the value of a state with a budget, from the values of this and of smaller budgets.
+func (sys *system) budgetOptimum(s, budget int, cost []int, last []*Values) (lo, hi float64) {
+	b := noBest(sys.min)
 	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
-		x := row{leaves: true} // nothing
+		x := choiceBounds{leaves: true} // value 0 if the choice costs too much
 		if k := cost[c]; k <= budget {
 			sys.v, sys.step = last[(budget-k)%len(last)], k > 0
-			if x = sys.eval(s, c); !x.leaves { // it stays for ever, and spends nothing
-				x = row{leaves: true}
+			if x = sys.eval(s, c); !x.leaves { // it stays forever without cost
+				x = choiceBounds{leaves: true}
 			}
 		}
 		b.take(x, uint32(c), sys.min)
@@ -111,8 +109,8 @@ func (sys *system) spend(s, budget int, cost []int, last []*Values) (lo, hi floa
 	return min(b.lo, 1), min(b.hi, 1)
 }
 
-// spendExact is spend, in fractions.
-func (sys *system) spendExact(s, budget int, cost []int, last []*Values) (best *big.Rat) {
+// budgetOptimumRat is budgetOptimum in rational arithmetic.
+func (sys *system) budgetOptimumRat(s, budget int, cost []int, last []*Values) (best *big.Rat) {
 	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
 		var x *big.Rat
@@ -130,7 +128,7 @@ func (sys *system) spendExact(s, budget int, cost []int, last []*Values) (best *
 	return best
 }
 
-// equal reports whether two have the same values, in fractions if they are.
+// equal reports whether all bounds, or all exact values, are equal.
 func (v *Values) equal(w *Values) bool {
 	if v.Exact == nil {
 		return slices.Equal(v.Lower, w.Lower) && slices.Equal(v.Upper, w.Upper)

@@ -88,7 +88,7 @@ func (sys *system) findEndComponents(ctx context.Context, comps *sparse.Componen
 	for s := range states.All() {
 		first, end := sys.g.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.usable(c) && sys.reward.Gain(s, c) == 0 {
+			if sys.usable(c) && sys.reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
@@ -211,7 +211,7 @@ func (sys *system) numberUnknowns(members []uint32, ws *workspace) [][]uint32 {
 func (sys *system) addLocalRow(l *localSystem, s, c int, ws *workspace) {
 	unknown := ws.number[s]
 	firstTerm := len(l.col)
-	reward := sys.reward.Gain(s, c)
+	reward := sys.reward.OfChoice(s, c)
 	lo, hi, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
 	first, end := sys.g.Row(c)
 	selfLoop := sys.g.Kind == sparse.CTMC

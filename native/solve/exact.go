@@ -51,8 +51,11 @@ func (sys *system) solveExactComponent(members []uint32, ws *workspace, meter *m
 // exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
 // wanted value.
 func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+	if n == 0 {
+		return nil
+	}
 	meter := newMeter(ctx, opts, n)
-	window := sys.newStepWindow(opts, open, n)
+	window := sys.restrictedStepWindow(opts, open, n)
 	if p := sys.newPowers(); p != nil {
 		return p.steps(meter, window, n)
 	}
@@ -70,7 +73,7 @@ func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visi
 	for k := range n {
 		trace.beginStep()
 		for _, s := range b.states {
-			if b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1 { // not needed any more, or still zero
+			if b.restricted && (b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1) { // not needed any more, or still zero
 				continue
 			}
 			choice, work := visit(s)
@@ -89,29 +92,39 @@ func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visi
 	return nil
 }
 
-// stepWindow says in which steps the value of a state must be computed. from is the number of steps from the
-// nearest wanted state to it, and valueDistance the number of steps from it to the nearest state with a
-// nonzero value.
+// stepWindow says in which steps the value of a state must be computed: in all steps, or if restricted, only where it
+// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to it, and
+// valueDistance the number of steps from it to the nearest state with a nonzero value.
 type stepWindow struct {
 	states                       []uint32
+	restricted                   bool // only the states with queryDistance 0 are wanted
 	queryDistance, valueDistance []int
-	restricted                   bool // only the states with from == 0 are wanted
 }
 
-// newStepWindow computes the distances for a number of steps of the open states.
-func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *stepWindow {
-	numStates := sys.g.NumStates()
-	window := &stepWindow{queryDistance: make([]int, numStates), valueDistance: make([]int, numStates), restricted: opts.Within != nil && sys.trace == nil}
-	if window.restricted {
-		window.queryDistance = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
-			first, end := sys.g.Choices(s)
-			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
-				visit(int(t))
-			}
-		})
+// newStepWindow returns the window of all steps of the open states.
+func newStepWindow(open *sparse.Set) *stepWindow {
+	b := &stepWindow{states: make([]uint32, 0, open.Count())}
+	for s := range open.All() {
+		b.states = append(b.states, uint32(s))
 	}
-	if window.restricted && sys.reward == nil {
-		nonzero := sparse.NewSet(numStates)
+	return b
+}
+
+// restrictedStepWindow returns the window for a number of steps of the open states, restricted to what influences
+// the states of Options.Within.
+func (sys *system) restrictedStepWindow(opts Options, open *sparse.Set, steps int) *stepWindow {
+	window := newStepWindow(open)
+	if opts.Within == nil || sys.trace != nil {
+		return window
+	}
+	window.restricted, window.valueDistance = true, make([]int, sys.g.NumStates())
+	window.queryDistance = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+		for _, t := range sys.successors(uint32(s)) {
+			visit(int(t))
+		}
+	})
+	if sys.reward == nil {
+		nonzero := sparse.NewSet(sys.g.NumStates())
 		for s, x := range sys.v.Exact {
 			if x.Sign() != 0 {
 				nonzero.Add(s)
@@ -123,11 +136,9 @@ func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *ste
 			}
 		})
 	}
-	for s := range open.All() {
-		if window.queryDistance[s] < steps && window.valueDistance[s] <= steps-window.queryDistance[s] {
-			window.states = append(window.states, uint32(s))
-		}
-	}
+	window.states = slices.DeleteFunc(window.states, func(s uint32) bool {
+		return window.queryDistance[s] >= steps || window.valueDistance[s] > steps-window.queryDistance[s]
+	})
 	return window
 }
 
@@ -204,7 +215,7 @@ func (sys *system) optimumRat(s int) exactOptimum {
 // evalRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
 func (sys *system) evalRat(s, c int) *big.Rat {
 	leave := !sys.step
-	reward := sys.reward.GainRat(s, c)
+	reward := sys.reward.OfChoiceRat(s, c)
 	first, end := sys.g.Row(c)
 	if end-first == 1 && reward.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
 		if w := sys.g.Rat(first); sys.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {

@@ -34,7 +34,7 @@ func (sys *system) exactLocalSystem(l *localSystem, ws *workspace) *exactLocalSy
 	e := &exactLocalSystem{localSystem: l, choice: slices.Clone(l.scheduler)}
 	for _, c := range l.origin {
 		s := sys.g.Owner(c)
-		e.rows = append(e.rows, sys.exactRow(s, int(c), ws.number[s], ws, sys.reward.GainRat(s, int(c))))
+		e.rows = append(e.rows, sys.exactRow(s, int(c), ws.number[s], ws, sys.reward.OfChoiceRat(s, int(c))))
 	}
 	e.common = scaleConstants(e.rows)
 	return e

@@ -138,30 +138,22 @@ func (f *Forward) advance(ctx context.Context, p *poisson) error {
 
 // exactSteps is Steps in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
-	meter := newMeter(ctx, f.opts, n)
 	in := f.uniform.g.Model
-	for range n {
-		next := make([]*big.Rat, len(f.exact))
-		for s := range next {
-			var sum, term fraction
-			sum.reset()
-			lo, hi := in.Row(s)
-			for i := lo; i < hi; i++ {
-				if from := f.exact[in.Target[i]]; from.Sign() > 0 {
-					term.reset()
-					term.addRat(from)
-					sum.addProduct(in.Rat(i), &term)
-				}
-			}
-			next[s] = sum.rat()
-			if err := meter.addWork(100*(hi-lo) + reductionCost(next[s])); err != nil {
-				return err
+	next := make([]*big.Rat, len(f.exact))
+	var sum, term fraction
+	return newStepWindow(sparse.FullSet(len(next))).forEachStep(nil, newMeter(ctx, f.opts, n), n, func(s uint32) (uint32, int) {
+		sum.reset()
+		lo, hi := in.Row(int(s))
+		for i := lo; i < hi; i++ {
+			if from := f.exact[in.Target[i]]; from.Sign() > 0 {
+				term.reset()
+				term.addRat(from)
+				sum.addProduct(in.Rat(i), &term)
 			}
 		}
-		f.exact = next
-		meter.progress.Done++
-	}
-	return nil
+		next[s] = sum.rat()
+		return sparse.None, 100*(hi-lo) + reductionCost(next[s])
+	}, func() { f.exact, next = next, f.exact })
 }
 
 // Values returns bounds on the probability of each state, or the exact probabilities.

@@ -63,7 +63,7 @@ func gmresBounds(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps in
 	a := newBSCCGain(t.Context(), y, opts)
 	a.bias = make([]float64, m.NumStates())
 	members := m.Components(nil, nil).Members(0)
-	work := a.numTransitions(members)
+	work := a.rewards.numTransitions(members)
 	lo, hi, err := a.relaxedValueIteration(members, work, firstSweeps)
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func positive(x *big.Rat) float64 {
 	if x.Sign() == 0 {
 		return 0
 	}
-	f, _ := sparse.Double(x)
+	f, _ := sparse.NormalFloat(x)
 	return f
 }
 
@@ -100,7 +100,7 @@ func (iv *intervalSystem) choiceBound(s, c int, up bool) float64 {
 	if up {
 		x = iv.v.Upper
 	}
-	reward := iv.reward.Gain(s, c)
+	reward := iv.reward.OfChoice(s, c)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	first, end := m.Row(c)
 	iv.room = iv.room[:0]
@@ -188,7 +188,7 @@ func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	for s := range iv.open.All() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.Gain(s, c) == 0 {
+			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
@@ -405,7 +405,7 @@ func (iv *intervalSystem) canEarnReward(open *sparse.Set) *sparse.Set {
 	for s := range open.All() {
 		first, end := iv.g.Choices(s)
 		for c := first; c < end; c++ {
-			if iv.reward.Gain(s, c) > 0 {
+			if iv.reward.OfChoice(s, c) > 0 {
 				some.Add(s)
 			}
 		}

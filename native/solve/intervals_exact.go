@@ -184,7 +184,7 @@ func (iv *intervalSystem) distribution(c int) []*big.Rat {
 
 // choiceValue returns the exact value of choice c with distribution p.
 func (iv *intervalSystem) choiceValue(s, c int, p []*big.Rat) *big.Rat {
-	sum := iv.reward.GainRat(s, c)
+	sum := iv.reward.OfChoiceRat(s, c)
 	first, _ := iv.g.Row(c)
 	term := new(big.Rat)
 	for i, q := range p {
@@ -213,9 +213,9 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 		for j, q := range strategies.p {
 			b.AddRat(iv.inducedState(iv.g.Target[first+j], number, n), q, sparse.NoAction)
 		}
-		if g := iv.reward.GainRat(strategies.state, strategies.choice); g.Sign() != 0 {
+		if g := iv.reward.OfChoiceRat(strategies.state, strategies.choice); g.Sign() != 0 {
 			reward.StateRat[i] = g
-			reward.State[i], _ = sparse.Double(g)
+			reward.State[i], _ = sparse.NormalFloat(g)
 		}
 	}
 	for i := range 2 {

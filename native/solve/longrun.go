@@ -133,7 +133,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
 	for i, s := range others {
 		c := int(choice(s))
-		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.GainRat(int(s), c))
+		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.OfChoiceRat(int(s), c))
 		rows[i] = &rewards[i]
 	}
 	common := scaleConstants(rewards)
@@ -151,7 +151,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		return nil, err
 	}
 	c := int(choice(reference))
-	out.gain = sys.expectationRat(c, sys.reward.GainRat(int(reference), c), out.reward, out.rewardDen, ws)
+	out.gain = sys.expectationRat(c, sys.reward.OfChoiceRat(int(reference), c), out.reward, out.rewardDen, ws)
 	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
 	return out, nil
 }
@@ -190,13 +190,15 @@ type bsccGain struct {
 	bias           []float64 // approximate bias of each member, by its number in the workspace
 }
 
+// countingSteps returns a system with the same choices, and reward 1 per step or unit of time.
+func (sys *system) countingSteps() *system {
+	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
+	return &system{g: sys.g, reward: reward, round: sys.round, v: sys.v, choices: sys.choices}
+}
+
 // newBSCCGain requires that all values of sys are zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
-	stepReward := slices.Repeat([]float64{1}, sys.g.NumStates())
-	bscc := &bsccGain{
-		rewards: sys, steps: &system{g: sys.g, reward: &sparse.Reward{State: stepReward}, round: sys.round, v: sys.v},
-		opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates()),
-	}
+	bscc := &bsccGain{rewards: sys, steps: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates())}
 	bscc.ws.init(sys.g.NumStates())
 	return bscc
 }
@@ -233,7 +235,7 @@ const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
 	bscc.bias = make([]float64, n)
-	transitions := bscc.numTransitions(members)
+	transitions := bscc.rewards.numTransitions(members)
 	lo, hi = 0, math.Inf(1)
 	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
@@ -335,7 +337,7 @@ func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float
 	model, number := bscc.rewards.g.Model, bscc.ws.number
 	for k, s := range members[from:to] {
 		k += from
-		sum, exitRate, current := reward.Gain(int(s), int(s))-gain, 0.0, next[k]
+		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, next[k]
 		lo, hi := model.Start[s], model.Start[s+1]
 		targets := model.Target[lo:hi]
 		for i, w := range model.Weight[lo:hi] {
@@ -359,12 +361,12 @@ func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float
 	return drift
 }
 
-func (bscc *bsccGain) numTransitions(members []uint32) (work int) {
+// numTransitions returns the number of transitions of all choices of the members.
+func (sys *system) numTransitions(members []uint32) (n int) {
 	for _, s := range members {
-		lo, hi := bscc.rewards.g.Row(int(s))
-		work += hi - lo
+		n += len(sys.successors(s))
 	}
-	return work
+	return n
 }
 
 // gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
@@ -394,7 +396,7 @@ func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, max
 // oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
 // rounding error.
 func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float64) {
-	reward, current, number := sys.reward.Gain(s, c), h[ws.number[s]], ws.number
+	reward, current, number := sys.reward.OfChoice(s, c), h[ws.number[s]], ws.number
 	sum, magnitude, hasTerms := reward, reward, false
 	lo, hi := sys.g.Row(c)
 	targets := sys.g.Target[lo:hi]
@@ -450,28 +452,52 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 // leaves the range of float64.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
 	lo, hi = 0, math.Inf(1)
-	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == reference })
-	l := bscc.rewards.localSystem(others, &bscc.ws)
-	bscc.ws.reset(others)
-	stepsLocal := bscc.steps.localSystem(others, &bscc.ws)
-	defer bscc.ws.reset(others)
-	solver := newEliminationSolver(l, budget)
-	solver.factorsOnly = true
-	rewards, err := solver.solve(bscc.meter, solver.constant)
-	if rewards == nil || err != nil {
-		return lo, hi, false, solver.iterative, err
+	c, overBudget, err := solveCycle(bscc.rewards, bscc.steps, withLast(members, reference), reference, &bscc.ws, bscc.meter, budget)
+	if c == nil || err != nil {
+		return lo, hi, false, overBudget, err
 	}
-	elapsed := solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] })
-	if elapsed == nil || !solver.noUnderflow(elapsed) {
-		return lo, hi, false, false, nil
-	}
-	sum, time := bscc.rewards.expectation(int(reference), bscc.rewards.reward.Gain(int(reference), int(reference)), rewards, &bscc.ws), bscc.rewards.expectation(int(reference), 1, elapsed, &bscc.ws)
-	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // out of range; a component without rewards does not get here
+	// A component without rewards does not get here.
+	if !c.solver.noUnderflow(c.time) || !(c.cycleReward >= 0x1p-300 && c.cycleReward <= 0x1p300) {
 		return lo, hi, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
 	first, end := bscc.rewards.g.Row(int(reference))
-	e := 1.01 * (solver.err + solver.backErr + solver.perturbation() + 2.02*bscc.rewards.round.sumErr(end-first+1))
-	x := sum / time
-	return bscc.rewards.round.down(x, e), bscc.rewards.round.up(x, e), true, false, nil
+	e := 1.01 * (c.solver.err + c.solver.backErr + c.solver.perturbation() + 2.02*bscc.rewards.round.sumErr(end-first+1))
+	return bscc.rewards.round.down(c.gain, e), bscc.rewards.round.up(c.gain, e), true, false, nil
+}
+
+// cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
+type cycleSolution struct {
+	gain                   float64
+	reward, time           []float64
+	cycleReward, cycleTime float64            // expected, for a cycle from the reference state to itself
+	solver                 *eliminationSolver // nil if there are no other states
+}
+
+// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for each
+// member; refChoice is that of the reference state. It returns nil if a number leaves the range of float64, or if
+// elimination exceeds the budget.
+func solveCycle(rewards, steps *system, members []uint32, refChoice uint32, ws *workspace, meter *meter, budget float64) (c *cycleSolution, overBudget bool, err error) {
+	last := len(members) - 1
+	reference, others := members[last], members[:last]
+	c = &cycleSolution{}
+	if len(others) > 0 {
+		l := rewards.localSystem(others, ws)
+		ws.reset(others)
+		stepsLocal := steps.localSystem(others, ws)
+		defer ws.reset(others)
+		c.solver = newEliminationSolver(l, budget)
+		c.solver.factorsOnly = true
+		if c.reward, err = c.solver.solve(meter, c.solver.constant); c.reward == nil || err != nil {
+			return nil, c.solver.iterative, err
+		}
+		if c.time = c.solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
+			return nil, false, nil
+		}
+	}
+	choice := int(refChoice)
+	c.cycleReward = rewards.expectation(choice, rewards.reward.OfChoice(int(reference), choice), c.reward, ws)
+	c.cycleTime = rewards.expectation(choice, 1, c.time, ws)
+	c.gain = c.cycleReward / c.cycleTime
+	return c, false, nil
 }

@@ -67,14 +67,13 @@ type mecGain struct {
 
 func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
 	chosen := sparse.NewSet(sys.g.NumChoices())
-	stepReward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
+	sys.choices = chosen
 	mec := &mecGain{
-		rewards: sys, steps: &system{g: sys.g, reward: stepReward, round: sys.round, v: sys.v, choices: chosen}, chosen: chosen,
+		rewards: sys, steps: sys.countingSteps(), chosen: chosen,
 		ends: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
 		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
 		stay: make([]uint32, sys.g.NumStates()),
 	}
-	sys.choices = chosen
 	if opts.Exact {
 		mec.gain.Exact = make([]*big.Rat, ends.Num())
 	}
@@ -93,7 +92,7 @@ func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 	zeroReward, rewarded := sparse.NewSet(mec.rewards.g.NumChoices()), sparse.NewSet(mec.ends.Num())
 	for c := range mec.ends.Choices.All() {
 		s := mec.rewards.g.Owner(uint32(c))
-		if mec.rewards.reward.Gain(s, c) == 0 {
+		if mec.rewards.reward.OfChoice(s, c) == 0 {
 			zeroReward.Add(c)
 		} else {
 			rewarded.Add(int(mec.ends.ID[s]))
@@ -194,7 +193,7 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, er
 		}
 		stepErr := mec.stepErr
 		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
-			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.numTransitions(members))*budgetPerWork*4); err != nil {
+			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.rewards.numTransitions(members))*budgetPerWork*4); err != nil {
 				return 0, 0, err
 			}
 		}
@@ -214,7 +213,7 @@ type interval struct{ lo, hi float64 }
 
 // valueIteration improves the bias by a number of relative value iteration sweeps.
 func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
-	work := mec.numTransitions(members)
+	work := mec.rewards.numTransitions(members)
 	for range sweeps {
 		lo, hi := mec.sweep(members, bounds)
 		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
@@ -231,16 +230,6 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps in
 		}
 	}
 	return nil
-}
-
-// numTransitions returns the number of transitions of all choices of the members.
-func (mec *mecGain) numTransitions(members []uint32) int {
-	out := 0
-	for _, s := range members {
-		first, end := mec.rewards.g.Choices(int(s))
-		out += int(mec.rewards.g.Start[end] - mec.rewards.g.Start[first])
-	}
-	return out
 }
 
 // sweep computes stepGain and the choices that attain its optimum, and tightens b. For any bias h and
@@ -434,14 +423,13 @@ func (mec *mecGain) leadTo(members, class []uint32) {
 
 // recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
-	m := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(members)+1)}
+	b := sparse.NewDerivedBuilder(mec.rewards.g.Model, sparse.DTMC)
+	target := func(i int) uint32 { return mec.ws.number[mec.rewards.g.Target[i]] }
 	for k := range members {
-		first, end := mec.rewards.g.Row(int(mec.choice[k]))
-		for _, t := range mec.rewards.g.Target[first:end] {
-			m.Target = append(m.Target, mec.ws.number[t])
-		}
-		m.Start = append(m.Start, uint32(len(m.Target)))
+		b.State()
+		b.Copy(int(mec.choice[k]), target)
 	}
+	m := b.Finish()
 	comps := m.Components(nil, nil)
 	var out [][]uint32
 	for _, i := range comps.Bottom(m) {
@@ -454,48 +442,23 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	return out
 }
 
-// cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
-type cycleSolution struct {
-	gain         float64
-	reward, time []float64
-}
-
-// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. It returns nil if the
-// numbers leave the range of float64, or if elimination exceeds the budget.
+// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the
+// reference state.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSolution, overBudget bool, err error) {
-	last := len(members) - 1
-	reference, others := members[last], members[:last]
-	choices := make([]uint32, len(members))
-	for i, s := range members {
-		choices[i] = mec.choice[mec.ws.number[s]]
-		mec.chosen.Add(int(choices[i]))
+	for _, s := range members {
+		mec.chosen.Add(int(mec.choice[mec.ws.number[s]]))
 	}
 	defer func() {
-		for _, c := range choices {
-			mec.chosen.Remove(int(c))
+		for _, s := range members {
+			mec.chosen.Remove(int(mec.choice[mec.ws.number[s]]))
 		}
 	}()
-	c = &cycleSolution{}
-	if len(others) > 0 {
-		l := mec.rewards.localSystem(others, &mec.cycleWS)
-		mec.cycleWS.reset(others)
-		stepsLocal := mec.steps.localSystem(others, &mec.cycleWS)
-		defer mec.cycleWS.reset(others)
-		solver := newEliminationSolver(l, budget)
-		solver.factorsOnly = true
-		if c.reward, err = solver.solve(mec.meter, solver.constant); c.reward == nil || err != nil {
-			return nil, solver.iterative, err
-		}
-		if c.time = solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
-			return nil, false, nil
-		}
+	reference := members[len(members)-1]
+	c, overBudget, err = solveCycle(mec.rewards, mec.steps, members, mec.choice[mec.ws.number[reference]], &mec.cycleWS, mec.meter, budget)
+	if c != nil && (math.IsInf(c.gain, 0) || math.IsNaN(c.gain)) {
+		return nil, false, err
 	}
-	refChoice := int(choices[last])
-	sum, time := mec.rewards.expectation(refChoice, mec.rewards.reward.Gain(int(reference), refChoice), c.reward, &mec.cycleWS), mec.rewards.expectation(refChoice, 1, c.time, &mec.cycleWS)
-	if c.gain = sum / time; math.IsInf(c.gain, 0) || math.IsNaN(c.gain) {
-		return nil, false, nil
-	}
-	return c, false, nil
+	return c, overBudget, err
 }
 
 // mecQuotient is an MDP in which each of n maximal end components is one state. Its choices are those
@@ -519,48 +482,34 @@ func newMECQuotient(g *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
 			count++
 		}
 	}
-	m := &sparse.Model{Kind: sparse.MDP, Weights: g.Weights, Rats: g.Rats, Err: g.Err}
-	one := m.One()
-	choice := func(origin uint32) {
-		m.Start, q.origin = append(m.Start, uint32(len(m.Target))), append(q.origin, origin)
-	}
-	begin := func() { m.First = append(m.First, uint32(len(m.Start))) }
-	stay := func(i int) {
-		choice(sparse.None)
-		m.Target, m.Weight = append(m.Target, uint32(n+i)), append(m.Weight, one)
-	}
+	b := sparse.NewDerivedBuilder(g.Model, sparse.MDP)
+	target := func(i int) uint32 { return q.block[g.Target[i]] }
 	leave := func(s int) {
 		first, end := g.Choices(s)
-		for o := first; o < end; o++ {
-			if ends.Choices.Has(o) {
-				continue
-			}
-			choice(uint32(o))
-			for i := g.Start[o]; i < g.Start[o+1]; i++ {
-				m.Target, m.Weight = append(m.Target, q.block[g.Target[i]]), append(m.Weight, g.Weight[i])
+		for c := first; c < end; c++ {
+			if !ends.Choices.Has(c) {
+				b.Copy(c, target)
 			}
 		}
 	}
 	for i := range n {
-		begin()
+		b.State()
 		for _, s := range ends.Members(i) {
 			leave(int(s))
 		}
-		stay(i)
+		b.Loop(uint32(n + i))
 	}
 	for i := range n {
-		begin()
-		stay(i)
+		b.State()
+		b.Loop(uint32(n + i))
 	}
 	for s, id := range ends.ID {
 		if id == sparse.None {
-			begin()
+			b.State()
 			leave(s)
 		}
 	}
-	begin()
-	m.Start = append(m.Start, uint32(len(m.Target)))
-	q.g = sparse.NewGraph(m)
+	q.g, q.origin = sparse.NewGraph(b.Finish()), b.Origin
 	return q
 }
 

@@ -87,7 +87,7 @@ func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []u
 	sum, total := new(big.Rat), new(big.Rat)
 	for i, s := range states {
 		total.Add(total, pi[i])
-		sum.Add(sum, new(big.Rat).Mul(pi[i], r.GainRat(s, int(how[s]))))
+		sum.Add(sum, new(big.Rat).Mul(pi[i], r.OfChoiceRat(s, int(how[s]))))
 	}
 	return sum.Quo(sum, total)
 }

@@ -240,8 +240,8 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	switch {
 	case err != nil:
 		return false, err
-	case !(mean < settleSteps):
-		return false, tooManySteps(mean, settleSteps)
+	case !(mean < maxStableSteps):
+		return false, tooManySteps(mean, maxStableSteps)
 	case !(meanErr*max(mean, 1) < 0x1p-18):
 		return false, ErrTime
 	}

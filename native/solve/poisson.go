@@ -111,26 +111,8 @@ func (p *poisson) of(k int) float64 {
 	return p.weight[k-p.first]
 }
 
-// from returns the probability of k and more.
-func (p *poisson) from(k int) float64 {
-	if k <= p.first {
-		return 1
-	}
-	sum := 0.0
-	for i := len(p.weight) - 1; i >= k-p.first; i-- {
-		sum += p.weight[i]
-	}
-	return min(sum, 1)
-}
-
-// ahead returns what the values after k steps and more count: flat before the first
-// number kept, from which on weight says it.
-func (p *poisson) ahead(k int, flat float64, weight []float64) ahead {
-	return ahead{flat: flat, steps: max(0, p.first-k), weight: weight[max(0, k-p.first):]}
-}
-
-// beyond returns, for each number from first on, the probability of greater
-// ones, whose relative error is that of the weights. Below first it is one.
+// beyond returns, for each number from first on, the probability of greater numbers. Its relative error is that of the
+// weights. Below first the probability is one.
 func (p *poisson) beyond() []float64 {
 	out := make([]float64, len(p.weight))
 	sum := 0.0

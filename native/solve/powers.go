@@ -45,7 +45,7 @@ func (sys *system) newPowers() *powers {
 	}
 	if r := sys.reward; r != nil {
 		p.unit = common(common(p.unit, r.StateRat), r.ChoiceRat)
-		p.gain = func(s, c int) *big.Int { return p.times(r.GainRat(s, c), p.unit) }
+		p.gain = func(s, c int) *big.Int { return p.times(r.OfChoiceRat(s, c), p.unit) }
 	}
 	if p.unit.BitLen() > 64 { // then it is no multiple of all of them
 		return nil

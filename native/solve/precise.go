@@ -93,7 +93,7 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	}
 	stateRewards := make([]*big.Rat, g.NumStates())
 	for s := range stateRewards {
-		stateRewards[s] = sys.reward.GainRat(s, s)
+		stateRewards[s] = sys.reward.OfChoiceRat(s, s)
 	}
 	scale := pt.setScaledRewards(stateRewards)
 	pt.rewardRate = pt.x

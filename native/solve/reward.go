@@ -111,7 +111,7 @@ func zeroRewardEnds(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sp
 	for s := range g.NumStates() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.Gain(s, c) == 0 {
+			if sys.reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
@@ -164,7 +164,7 @@ func analyzeTotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward) 
 	for s := range n {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.Gain(s, c) == 0 {
+			if sys.reward.OfChoice(s, c) == 0 {
 				continue
 			}
 			rewarded.Add(s)

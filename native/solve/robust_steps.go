@@ -23,22 +23,8 @@ func robustBounded(ctx context.Context, g *sparse.Graph, left, right *sparse.Set
 		if iv.v, err = robustUntil(ctx, g, left, right, dir, opts); err != nil {
 			return nil, err
 		}
-	} else {
-		iv.v.set(right, 1)
-		if err := iv.steps(left.Minus(right), bound.High-bound.Low); err != nil {
-			return nil, err
-		}
 	}
-	if bound.Low > 0 { // as in BoundedUntil
-		if err := iv.steps(left, 1); err != nil {
-			return nil, err
-		}
-		iv.v.set(left.Complement(), 0)
-		if err := iv.steps(left, bound.Low-1); err != nil {
-			return nil, err
-		}
-	}
-	return iv.v, nil
+	return iv.v, boundedUntil(iv.v, left, right, bound, iv.steps)
 }
 
 func robustCumul(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
@@ -49,13 +35,12 @@ func robustCumul(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 	return iv.v, iv.steps(sparse.FullSet(g.NumStates()), steps)
 }
 
-// steps applies the equations of the open states n times, all at once each time.
+// steps applies the equations of the open states n times, to all of them at once.
 func (iv *intervalSystem) steps(open *sparse.Set, n int) error {
 	if iv.v.Exact != nil {
 		return iv.exactSteps(open, n)
 	}
-	lower, upper := slices.Clone(iv.v.Lower), slices.Clone(iv.v.Upper)
-	for range n {
+	return iv.v.applySteps(iv.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
 		changed := false
 		for s := range open.All() {
 			var work int
@@ -63,37 +48,24 @@ func (iv *intervalSystem) steps(open *sparse.Set, n int) error {
 			upper[s], _ = iv.optimum(uint32(s), true)
 			changed = changed || lower[s] != iv.v.Lower[s] || upper[s] != iv.v.Upper[s]
 			if err := iv.meter.addWork(2 * work); err != nil {
-				return err
+				return true, err
 			}
 		}
-		if !changed {
-			return nil
-		}
-		iv.v.Lower, lower = lower, iv.v.Lower
-		iv.v.Upper, upper = upper, iv.v.Upper
-		iv.meter.progress.Done++
-	}
-	return nil
+		return !changed, nil
+	})
 }
 
 func (iv *intervalSystem) exactSteps(open *sparse.Set, n int) error {
 	next := slices.Clone(iv.v.Exact)
-	for range n {
-		for s := range open.All() {
-			var best *big.Rat
-			iv.forEachChoice(uint32(s), func(t, c int) {
-				x := iv.choiceValue(t, c, iv.distribution(c))
-				if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
-					best = x
-				}
-			})
-			next[s] = best
-			if err := iv.meter.addWork(1000 + reductionCost(best)); err != nil {
-				return err
+	return newStepWindow(open).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {
+		var best *big.Rat
+		iv.forEachChoice(s, func(t, c int) {
+			x := iv.choiceValue(t, c, iv.distribution(c))
+			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
+				best = x
 			}
-		}
-		iv.v.Exact, next = next, iv.v.Exact
-		iv.meter.progress.Done++
-	}
-	return nil
+		})
+		next[s] = best
+		return sparse.None, 1000 + reductionCost(best)
+	}, func() { iv.v.Exact, next = next, iv.v.Exact })
 }

@@ -15,8 +15,8 @@ const fewestSteps = 256
 // before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// tries reports whether to call a stepLimit after so many steps.
-func (sys *system) tries(done, remaining int) bool {
+// triesLimit reports whether to call the stepLimit after so many steps.
+func (sys *system) triesLimit(done, remaining int) bool {
 	return sys.limit != nil && sys.trace == nil && sys.round.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
 }
 

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"tilecheck/native/space/sparse"
@@ -10,8 +11,8 @@ import (
 // Unbounded is the upper step bound of a formula that has none.
 const Unbounded = -1
 
-// Steps is the bound of an until formula: right holds after at least Low and
-// at most High steps; High may be Unbounded.
+// Steps is the step bound of an until formula: right holds after at least Low and at most High steps. High may be
+// Unbounded.
 type Steps struct{ Low, High int }
 
 // Next returns bounds on the extremal probability that x holds after one step,
@@ -32,8 +33,8 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 }
 
 // BoundedUntil returns bounds on the extremal probability of `left U right`
-// with a bound on the number of steps, in a DTMC or MDP. The schedulers may
-// count steps; the one chosen is in Values.Steps.
+// with a bound on the number of steps, in a DTMC or MDP. Schedulers may count
+// steps; the optimal one is in Values.Steps.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	if g.Intervals() {
 		return robustBounded(ctx, g, left, right, bound, dir, opts)
@@ -54,25 +55,38 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 		}
 		sys.v, then, v.Scheduler = v, v.Scheduler, nil
 	} else {
-		sys.v.set(right, 1)
 		sys.limit = sys.untilLimit(ctx, left, right, dir, opts)
-		if err := sys.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
-			return nil, err
-		}
-		sys.limit = nil
 	}
-	if bound.Low > 0 {
-		// From here back left must hold; it need not where right may hold already.
-		if err := sys.steps(ctx, opts, left, 1); err != nil {
-			return nil, err
-		}
-		sys.v.set(left.Complement(), 0)
-		if err := sys.steps(ctx, opts, left, bound.Low-1); err != nil {
-			return nil, err
-		}
+	err = boundedUntil(sys.v, left, right, bound, func(open *sparse.Set, n int) error {
+		err := sys.steps(ctx, opts, open, n)
+		sys.limit = nil // it holds until the first step in which right counts
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	sys.v.Steps = sys.trace.steps(then)
 	return sys.v, nil
+}
+
+// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is
+// no upper bound, v has the values without any bound. steps applies the equations of the open states n times to v.
+func boundedUntil(v *Values, left, right *sparse.Set, bound Steps, steps func(open *sparse.Set, n int) error) error {
+	if bound.High != Unbounded {
+		v.set(right, 1)
+		if err := steps(left.Minus(right), bound.High-bound.Low); err != nil {
+			return err
+		}
+	}
+	if bound.Low == 0 {
+		return nil
+	}
+	// After Low steps right may hold instead of left. Before that, left must hold.
+	if err := steps(left, 1); err != nil {
+		return err
+	}
+	v.set(left.Complement(), 0)
+	return steps(left, bound.Low-1)
 }
 
 // CumulReward returns bounds on the extremal expected reward of the first steps
@@ -121,63 +135,71 @@ func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options)
 	return sys, err
 }
 
-// steps applies the equations of the open states n times, all at once each
-// time; the others keep their values. Once nothing changes nothing ever will. What
-// takes long in a small chain is done by squaring.
+// steps applies the equations of the open states n times, to all of them at once. The other states keep their values.
+// In a small chain it takes many steps by squaring a matrix.
 func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
 	if sys.exact() {
 		return sys.exactSteps(ctx, opts, open, n)
 	}
 	meter := newMeter(ctx, opts, n)
-	lower, upper := make([]float64, len(sys.v.Lower)), make([]float64, len(sys.v.Upper))
-	copy(lower, sys.v.Lower)
-	copy(upper, sys.v.Upper)
 	states := make([]uint32, 0, open.Count())
 	for s := range open.All() {
 		states = append(states, uint32(s))
 	}
-	after, leaps := sys.leaps(states, n)
-	var first *leap
-	if leaps {
-		first, leaps = sys.newLeap(states, lower, upper)
+	var dense *denseSteps
+	denseAfter, ok := sys.denseAfter(states, n)
+	if ok {
+		dense, ok = sys.newDenseSteps(states)
 	}
-	for i := range n {
-		if leaps && i == after {
-			finite, err := first.steps(meter, n)
-			if err != nil {
-				return err
+	return sys.v.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
+		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, done, n-done) {
+			return true, nil
+		}
+		if sys.triesLimit(done, n-done) {
+			if enough, err := sys.limit(lower, upper, n-done); enough || err != nil {
+				return true, err
 			}
+		}
+		if ok && done == denseAfter {
+			finite, err := dense.steps(meter, n)
 			if finite {
-				first.write(sys.v)
-				return nil
+				dense.write(sys.v)
+			}
+			if finite || err != nil {
+				return true, err
 			}
 		}
 		sys.trace.beginStep()
 		changed, err := sys.stepAll(states, lower, upper, meter)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			sys.trace.endStep(n - i)
-			return nil
+		switch {
+		case err != nil:
+			return true, err
+		case !changed: // so no later step changes anything
+			sys.trace.endStep(n - done)
+			return true, nil
 		}
 		sys.trace.endStep(1)
-		sys.v.Lower, lower = lower, sys.v.Lower
-		sys.v.Upper, upper = upper, sys.v.Upper
+		return false, nil
+	})
+}
+
+// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done, and writes
+// new bounds to lower and upper, which have the bounds before the last step. It returns true if the bounds are final
+// as they are.
+func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
+	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
+	for i := range n {
+		if last, err := step(i, lower, upper); last || err != nil {
+			return err
+		}
+		v.Lower, lower = lower, v.Lower
+		v.Upper, upper = upper, v.Upper
 		meter.progress.Done++
-		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, i+1, n-i-1) {
-			return nil
-		}
-		if sys.tries(i+1, n-i-1) {
-			if enough, err := sys.limit(lower, upper, n-i-1); enough || err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
 
-// stepAll writes what states are worth after one step. It reports whether anything changed.
+// stepAll writes the bounds of the states after one step. It reports whether anything changed.
 func (sys *system) stepAll(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
@@ -199,10 +221,10 @@ func (sys *system) stepAll(states []uint32, lower, upper []float64, meter *meter
 	return changed, nil
 }
 
-// stepOf is stepAll for some of the states, with the number of transitions looked at.
+// stepOf is stepAll for some of the states. work is the number of their transitions.
 func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
-		b := sys.after(int(s))
+		b := sys.stepOptimum(int(s))
 		lower[s], upper[s] = b.lo, b.hi
 		sys.trace.setChoice(int(s), b.choice)
 		changed = changed || b.lo != sys.v.Lower[s] || b.hi != sys.v.Upper[s]
@@ -212,19 +234,18 @@ func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool
 	return changed, work
 }
 
-// after is optimum for one step. A choice with one target, as most have in many models, is
-// worth what that is.
-func (sys *system) after(s int) best {
+// stepOptimum is optimum for one step. A choice without reward and with one target has the bounds of the target.
+func (sys *system) stepOptimum(s int) best {
 	g, lower, upper := sys.g, sys.v.Lower, sys.v.Upper
-	b := none(sys.min)
+	b := noBest(sys.min)
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
 		i := g.Start[c]
-		if g.Start[c+1] != i+1 || sys.reward != nil && sys.reward.Gain(s, c) != 0 {
+		if g.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
 			b.take(sys.eval(s, c), uint32(c), sys.min)
 			continue
 		}
-		// As in take, written out.
+		// As in best.take, inlined.
 		lo, hi := lower[g.Target[i]], upper[g.Target[i]]
 		if sys.min {
 			if hi < b.hi || b.choice == sparse.None {

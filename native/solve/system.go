@@ -10,9 +10,9 @@ import (
 //
 //	x(s) = opt over choices c of  reward(s) + reward(c) + sum over t of p(c,t) x(t)
 //
-// whose other states have values already. Where a scheduler could stay among
-// the open states for ever, at no reward, ecs has the end components in which
-// it could; they are treated as one state each, and staying is worth nothing.
+// The other states have values already. If a scheduler can stay in open states
+// forever without reward, ecs has the end components in which it can. Each of
+// them is treated as one state, and staying in it has value 0.
 //
 // Rates are handled as probabilities: rows are divided by their sums.
 type system struct {
@@ -20,11 +20,11 @@ type system struct {
 	min     bool
 	prob    bool // values are at most 1
 	open    *sparse.Set
-	choices *sparse.Set    // the choices allowed; nil for all
+	choices *sparse.Set    // the allowed choices; nil for all
 	reward  *sparse.Reward // nil for none
 	ecs     *sparse.EndComponents
-	// step leaves transitions from a state to itself as they are: the equations
-	// say what one step does.
+	// step says that the equations describe one step: transitions from a state to
+	// itself count like others.
 	step  bool
 	round rounding
 	v     *Values
@@ -32,7 +32,7 @@ type system struct {
 	drift *drift         // of rewards, skips steps; nil if every step is taken
 	limit stepLimit      // skips steps; nil if every step is taken
 
-	sum, term, part fraction // scratch, where values are fractions
+	sum, term, part fraction // scratch of exact computations
 }
 
 func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
@@ -44,8 +44,8 @@ func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (
 	return &system{g: g, min: dir == Min, reward: r, round: round, v: newValues(g.Model, opts)}, nil
 }
 
-// exact reports whether the values are fractions. Then the doubles are the same
-// rounded, and only lead the way.
+// exact reports whether the values are exact. The bounds are then the nearest
+// float64, and only guide the computation.
 func (sys *system) exact() bool { return sys.v.Exact != nil }
 
 // ec returns the end component of a state, sparse.None for none.
@@ -56,30 +56,30 @@ func (sys *system) ec(s int) uint32 {
 	return sys.ecs.ID[s]
 }
 
-// usable reports whether choice c of an open state may be taken, other than to
-// stay where staying is worth nothing.
+// usable reports whether choice c of an open state is allowed, and does not stay
+// in an end component of ecs.
 func (sys *system) usable(c int) bool {
 	return (sys.choices == nil || sys.choices.Has(c)) && (sys.ecs == nil || !sys.ecs.Choices.Has(c))
 }
 
-// row is what a choice is worth, if all of its targets that are not the same
-// state have values: bounds of it, and whether the choice leaves the state at all.
-type row struct {
+// choiceBounds are bounds on the value of a choice. leaves is false if it only
+// leads back to its state.
+type choiceBounds struct {
 	lo, hi float64
 	leaves bool
 }
 
-// eval evaluates choice c of state s.
-func (sys *system) eval(s, c int) row {
-	m, home := sys.g.Model, sys.ec(s)
-	gain := sys.reward.Gain(s, c)
-	lo, hi, sum := gain, gain, 0.0
+// eval returns bounds on the value of choice c of state s, whose other successors have values.
+func (sys *system) eval(s, c int) choiceBounds {
+	m, ownEC := sys.g.Model, sys.ec(s)
+	reward := sys.reward.OfChoice(s, c)
+	lo, hi, sum := reward, reward, 0.0
 	least, most := math.Inf(1), 0.0
 	first, end := m.Row(c)
 	returns := false
 	for i := first; i < end; i++ {
 		t, w := int(m.Target[i]), m.Prob(i)
-		if !sys.step && (t == s || home != sparse.None && sys.ecs.ID[t] == home) {
+		if !sys.step && (t == s || ownEC != sparse.None && sys.ecs.ID[t] == ownEC) {
 			returns = true
 			continue
 		}
@@ -90,27 +90,27 @@ func (sys *system) eval(s, c int) row {
 		least, most = min(least, l), max(most, u)
 	}
 	if sum == 0 {
-		return row{}
+		return choiceBounds{}
 	}
 	if returns || m.Kind == sparse.CTMC {
 		lo, hi = sys.round.quotient(lo, hi, sum)
 	}
-	if most > 0 { // even where its products underflow
+	if most > 0 { // even if its products underflow
 		hi = max(hi, sys.round.floor)
 	}
 	e := sys.round.sumErr(end - first + 1)
 	lo, hi = sys.round.floorToGrid(sys.round.down(lo, e)), sys.round.up(hi, e)
-	if gain == 0 { // a mean of the targets' values
+	if reward == 0 { // a mean of the targets' values
 		lo, hi = max(lo, least), min(hi, most)
 	}
-	return row{lo, hi, true}
+	return choiceBounds{lo, hi, true}
 }
 
-// state gives an open state whose successors all have values its own, and
-// returns the number of transitions looked at.
+// state sets the value of an open state whose other successors have values. It
+// returns the number of transitions of the state.
 func (sys *system) state(s int) int {
 	b := sys.optimum(s)
-	if b.choice != sparse.None { // otherwise it cannot be left and is worth nothing
+	if b.choice != sparse.None { // otherwise it cannot be left and has value 0
 		sys.v.Lower[s], sys.v.Upper[s] = b.lo, b.hi
 		if sys.v.Scheduler != nil {
 			sys.v.Scheduler[s] = b.choice
@@ -120,10 +120,10 @@ func (sys *system) state(s int) int {
 	return int(sys.g.Start[end] - sys.g.Start[first])
 }
 
-// optimum evaluates all choices of a state.
+// optimum returns the optimum over the usable choices of a state.
 func (sys *system) optimum(s int) best {
 	first, end := sys.g.Choices(s)
-	b := none(sys.min)
+	b := noBest(sys.min)
 	for c := first; c < end; c++ {
 		if sys.usable(c) {
 			b.take(sys.eval(s, c), uint32(c), sys.min)
@@ -136,21 +136,23 @@ func (sys *system) optimum(s int) best {
 	return b
 }
 
-// best is the optimum over choices: of the lower bounds and, apart from it, of
-// the upper bounds. The choice is the one whose own value is within them.
+// best has the optimum of the lower bounds of some choices, and that of their
+// upper bounds. The value of choice is within them.
 type best struct {
 	lo, hi float64
 	choice uint32
 }
 
-func none(least bool) best {
+// noBest returns the optimum over no choices.
+func noBest(least bool) best {
 	if least {
 		return best{math.Inf(1), math.Inf(1), sparse.None}
 	}
 	return best{math.Inf(-1), math.Inf(-1), sparse.None}
 }
 
-func (b *best) take(r row, c uint32, least bool) {
+// take includes another choice.
+func (b *best) take(r choiceBounds, c uint32, least bool) {
 	switch {
 	case !r.leaves:
 	case least:

@@ -18,32 +18,30 @@ var ErrTooManySteps = errors.New("the time bound is too long for the rates of th
 // ErrTime says that too few digits of a time bound are known.
 var ErrTime = errors.New("too few digits of the time bound are known")
 
-// maxSteps is how many steps of a chain may be expected in a time: after more
-// their rounding leaves few digits, and the probabilities of their numbers take
-// too much memory. settleSteps is the same where fewer steps are as good.
+// maxSteps is the greatest mean number of steps. With more, rounding leaves few digits, and the Poisson probabilities take
+// too much memory. maxStableSteps is the greatest mean number if bounds from fewer steps are possible.
 const (
-	maxSteps    = 1 << 32
-	settleSteps = 1 << 26
+	maxSteps       = 1 << 32
+	maxStableSteps = 1 << 26
 )
 
 func tooManySteps(mean, limit float64) error {
 	return fmt.Errorf("%w: the fastest rate times the time is %.3g, of which more than %.3g is too much", ErrTooManySteps, mean, limit)
 }
 
-// Time is a moment: it is between two fractions that are not negative, and known
-// if they are equal. The zero Time is none.
+// Time is a time between two nonnegative fractions. It is known if they are equal. The zero Time stands for no bound.
 type Time struct{ Low, High *big.Rat }
 
-// At returns a time that is known.
+// At returns a known time.
 func At(x *big.Rat) Time { return Time{x, x} }
 
-// None reports whether there is no time: a bound that is not there.
+// None reports whether there is no bound.
 func (t Time) None() bool { return t.High == nil }
 
 // Known reports whether the time is known.
 func (t Time) Known() bool { return t.High != nil && t.Low.Cmp(t.High) == 0 }
 
-// since returns the time since an earlier one, which is not negative.
+// since returns the nonnegative time since an earlier time.
 func (t Time) since(from Time) Time {
 	least := new(big.Rat).Sub(t.Low, from.High)
 	if least.Sign() < 0 {
@@ -52,8 +50,7 @@ func (t Time) since(from Time) Time {
 	return Time{least, new(big.Rat).Sub(t.High, from.Low)}
 }
 
-// Interval is a time bound: right holds at some time within it. There is always
-// From; To may be none.
+// Interval is the time bound of an until formula, whose right side must hold at some time within it. To may be None.
 type Interval struct{ From, To Time }
 
 // times returns a product, rounded once.
@@ -63,8 +60,8 @@ func times(x float64, y *big.Rat) float64 {
 	return f
 }
 
-// mean returns how many steps are expected in a time, and its relative error. What
-// underflows is rounded up: there is no difference between such numbers.
+// mean returns the mean number of steps in a time, and its relative error. It rounds a mean that underflows up to the
+// least normal float64, which changes no bound.
 func (z *uniform) mean(t Time) (mean, err float64, failure error) {
 	if t.Low.Sign() > 0 {
 		off := new(big.Rat).Sub(t.High, t.Low)
@@ -78,10 +75,9 @@ func (z *uniform) mean(t Time) (mean, err float64, failure error) {
 	return max(times(z.rate, t.Low), 0x1p-1022), err*(1+unit) + 2*unit, nil
 }
 
-// approach is evolve for an until formula from its start on. What holds within a
-// time holds within more. So no more steps are taken than change much: those of
-// which there are too many, up to the end of time, can only add to it.
-func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
+// evolveUntil is evolve for the last phase of an until formula. If the time has too many steps, it bounds the probability
+// by that after fewer steps and that without a time bound: the probability increases with the time.
+func (z *uniform) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	open := left.Minus(right)
 	z.prepare(open)
 	if time.High.Sign() == 0 || z.rate == 0 {
@@ -91,31 +87,31 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 	switch {
 	case err != nil:
 		return err
-	case mean < 2*settleSteps && negated:
+	case mean < 2*maxStableSteps && negated:
 		return z.evolve(ctx, open, time)
-	case mean < 2*settleSteps:
+	case mean < 2*maxStableSteps:
 		return z.absorb(ctx, open, right, time)
 	}
 	opts := z.opts
 	opts.Classic = false
-	ever, err := everUntil(ctx, z.g, left, right, negated, opts)
+	unbounded, err := unboundedUntil(ctx, z.g, left, right, negated, opts)
 	if err != nil {
 		return err
 	}
 	zero, one := z.v.certainStates(z.g, open, sparse.FullSet(z.g.NumStates()))
-	x, steps, err := z.settle(ctx)
+	x, steps, err := z.stepUntilStable(ctx)
 	if err != nil {
 		return err
 	}
-	// That there are fewer steps than half of their mean, which is 2^27 at least,
-	// has a probability below exp(-mean/8) (Chernoff), which is no double.
+	// The mean is at least 2^27. The probability of fewer than half as many steps is below exp(-mean/8) (Chernoff bound),
+	// which underflows.
 	rel := compound(z.err * float64(steps+1))
 	abs := z.tiny * float64(steps+1)
 	for s := range open.All() {
 		if negated {
-			z.v.Lower[s], z.v.Upper[s] = ever.Lower[s], max(z.round.up(x[s], rel)+abs, z.round.floor)
+			z.v.Lower[s], z.v.Upper[s] = unbounded.Lower[s], max(z.round.up(x[s], rel)+abs, z.round.floor)
 		} else {
-			z.v.Lower[s], z.v.Upper[s] = z.round.down(x[s], rel), ever.Upper[s]
+			z.v.Lower[s], z.v.Upper[s] = z.round.down(x[s], rel), unbounded.Upper[s]
 		}
 	}
 	z.v.set(zero, 0)
@@ -123,11 +119,11 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 	return nil
 }
 
-// settle returns the values after so many steps that another one changes nothing,
-// or as many as settleSteps and a limit of work allow.
-func (z *uniform) settle(ctx context.Context) (x []float64, steps int, err error) {
+// stepUntilStable returns the values after the number of steps from which on a step changes nothing. maxStableSteps and a
+// limit on the work bound the number of steps.
+func (z *uniform) stepUntilStable(ctx context.Context) (x []float64, steps int, err error) {
 	const work = 1 << 32
-	most := min(settleSteps, max(1<<10, work/(len(z.g.Target)+1)))
+	most := min(maxStableSteps, max(1<<10, work/(len(z.g.Target)+1)))
 	meter := newMeter(ctx, z.opts, most)
 	x = slices.Clone(z.v.Lower)
 	next := slices.Clone(x)

@@ -18,8 +18,8 @@ func TimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, b
 	return timedUntil(ctx, g, left, right, bound, false, opts)
 }
 
-// NotTimedUntil returns bounds on the probability of the negation, which is
-// computed as it is: one minus that of the formula may have no digits.
+// NotTimedUntil returns bounds on the probability of the negation. It does not compute 1 minus the probability of the
+// formula, in which all digits may cancel.
 func NotTimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
 	return timedUntil(ctx, g, left, right, bound, true, opts)
 }
@@ -32,11 +32,11 @@ func timedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, b
 	}
 	var err error
 	if bound.To.None() {
-		z.v, err = everUntil(ctx, g, left, right, negated, opts)
+		z.v, err = unboundedUntil(ctx, g, left, right, negated, opts)
 	} else {
 		z.v.set(right.Complement(), missed)
 		z.v.set(right, met)
-		err = z.approach(ctx, left, right, bound.To.since(bound.From), negated)
+		err = z.evolveUntil(ctx, left, right, bound.To.since(bound.From), negated)
 	}
 	if err != nil {
 		return nil, err
@@ -51,10 +51,9 @@ func timedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, b
 	return z.v, nil
 }
 
-// everUntil returns bounds on the probability of an until formula without an upper
-// bound, or of its negation: in the end a chain is where the formula holds, or can
-// hold no more.
-func everUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
+// unboundedUntil returns bounds on the probability of an until formula without an upper bound, or of its negation. With
+// probability one a chain reaches a state in which the formula holds, or in which it cannot hold any more.
+func unboundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
 	if negated {
 		left, right = right.Complement(), g.Prob0A(left, right)
 	}
@@ -98,8 +97,8 @@ func TimedCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, ti
 	return z.v, nil
 }
 
-// scaled returns the sums of rewards times 2^scale, such that their products with
-// rates are doubles. What underflows is far below the floor.
+// scaled returns the sums of rewards times 2^scale, so that their products with rates do not overflow. Sums that
+// underflow are far below the floor.
 func scaled(state, choice []float64, n int) (x []float64, scale int) {
 	const great = 100
 	most := 0.0
@@ -122,7 +121,7 @@ func scaled(state, choice []float64, n int) (x []float64, scale int) {
 	return x, scale
 }
 
-// unscale takes back a scale. No value is greater than an infinite bound.
+// unscale undoes scaled. A lower bound that overflows becomes the greatest float64.
 func (v *Values) unscale(scale int) {
 	if scale == 0 {
 		return
@@ -146,12 +145,11 @@ type uniform struct {
 	stay   []float64 // probability of each state that a step stays
 	prob   []float64 // that of each weight in a step
 	err    float64   // relative error of one step
-	tiny   float64   // what a step may lose because it is below the floor
-	taken  float64   // steps, of which there are no more once that makes little difference
-	spread float64   // the relative difference that it makes
+	tiny   float64   // greatest absolute loss of a step because a value is below the floor
+	taken  float64   // number of steps taken
+	spread float64   // relative error of the skipped steps
 	lost   bool      // whether a value fell below the floor in the last step
-	// forward says that steps say where the chain is, and not what that is worth: those to
-	// come are no means of the values.
+	// forward says that steps compute a distribution forwards, so later values are not means of these.
 	forward bool
 }
 
@@ -167,9 +165,8 @@ func (z *uniform) atMost(x float64) {
 	}
 }
 
-// slack is how much faster the steps are than the fastest state, relatively:
-// then staying has at least this probability everywhere, and no cancellation
-// makes its relative error large.
+// slack is the relative difference of the uniformisation rate to the greatest exit rate. The probability to stay is then
+// at least about slack in every state, so no cancellation makes its relative error large.
 const slack = 0.05
 
 // prepare chooses the rate of the steps of the open states.
@@ -200,14 +197,14 @@ func (z *uniform) prepare(open *sparse.Set) {
 	}
 }
 
-// stepErr is the relative error of a step from, and to, so many states at most.
+// stepErr returns the relative error of a step in a chain with at most widest transitions from a state.
 func (z *uniform) stepErr(widest int) float64 {
 	n := float64(widest)
 	return 1.05 * ((n+2)*unit*(1+1/slack) + z.round.err*(1+1/slack) + (n+6)*unit)
 }
 
-// step computes one uniformised step backwards for the open states: what x is
-// worth on average after it. It reports whether anything changed.
+// step computes one uniformised step backwards for the open states: the mean of x after it. It reports whether anything
+// changed.
 func (z *uniform) step(x, out []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	z.lost = false
@@ -227,7 +224,7 @@ func (z *uniform) step(x, out []float64, meter *meter) (changed bool, err error)
 		if lost.Load() {
 			z.lost, z.tiny = true, z.round.floor
 		}
-		// Rows take what they take: in a block of a chain they are about as long as others.
+		// An estimate: rows have about the mean length.
 		if err := meter.addWork(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
 			return false, err
 		}
@@ -235,7 +232,7 @@ func (z *uniform) step(x, out []float64, meter *meter) (changed bool, err error)
 	return changed, nil
 }
 
-// stepOf is step for some of the states. It reports too whether a value fell below the floor.
+// stepOf is step for some of the states. lost says that a value fell below the floor.
 func (z *uniform) stepOf(states []uint32, x, out []float64) (changed, lost bool) {
 	start, target, weight, prob, floor := z.g.Start, z.g.Target, z.g.Weight, z.prob, z.round.floor
 	for _, s := range states {
@@ -254,14 +251,13 @@ func (z *uniform) stepOf(states []uint32, x, out []float64) (changed, lost bool)
 	return changed, lost
 }
 
-// often is after how many steps it is looked at what those to come are: rarely enough to
+// checkInterval is the number of steps between two checks whether later steps can be skipped: so many that the checks
 // cost nothing.
-const often = 64
+const checkInterval = 64
 
-// settled reports whether all steps to come make little difference: what they are worth
-// on average is between the least and the greatest value. It notes the relative error
-// that this makes.
-func (z *uniform) settled(x []float64) bool {
+// nearlyEqual reports whether all values are so close together that later steps change little: the value after any
+// number of steps is a mean of them. It records the relative error in spread.
+func (z *uniform) nearlyEqual(x []float64) bool {
 	if z.forward {
 		return false
 	}
@@ -273,8 +269,7 @@ func (z *uniform) settled(x []float64) bool {
 	return true
 }
 
-// evolve replaces the values of the open states by what they are on average
-// after the given time, during which all other states keep theirs.
+// evolve replaces the values of the open states by their mean after the given time. The other states keep their values.
 func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time Time) error {
 	z.prepare(open)
 	if time.High.Sign() == 0 || z.rate == 0 {
@@ -321,8 +316,8 @@ func equalFloats(x, y []float64) bool {
 	return true
 }
 
-// compound bounds the relative error that many factors make, the errors of which
-// add up to a sum that need not be small.
+// compound bounds the relative error of a product of many factors, whose errors have the given sum. The sum need not be
+// small.
 func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
 // poisson returns the distribution of the number of steps in the given time.
@@ -334,7 +329,7 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 	if !(mean < maxSteps) {
 		return nil, tooManySteps(mean, maxSteps)
 	}
-	// The mode, and the bounds of what is left out, are those of one mean.
+	// One mean must have the right mode, and the right bounds of the truncated weights.
 	if !(err*max(mean, 1) < 0x1p-18) {
 		return nil, ErrTime
 	}
@@ -345,35 +340,52 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 	return newPoisson(ctx, mean, err, cut)
 }
 
-// average returns the mean of x after a Poisson number of steps. Once a step
-// changes nothing, none will but for rounding, nor much once all values are close together.
+// average returns the mean of x after a Poisson-distributed number of steps.
 func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
+	return z.weightedSum(ctx, x, p, 0, p.weight)
+}
+
+// total returns the mean of the sum of x over a Poisson-distributed number of steps.
+func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
+	return z.weightedSum(ctx, x, p, 1, p.beyond())
+}
+
+// weightedSum returns the sum of the values of x after 0 to p.last() steps. The weight is flat before p.first steps, and
+// weights[k-p.first] after k steps. It skips the steps that change little.
+func (z *uniform) weightedSum(ctx context.Context, x []float64, p *poisson, flat float64, weights []float64) ([]float64, error) {
 	meter := newMeter(ctx, z.opts, p.last())
 	x = slices.Clone(x)
-	next := slices.Clone(x)
-	sum := make([]float64, len(x))
+	next, sum := slices.Clone(x), make([]float64, len(x))
 	for k, done := 0, false; !done; k++ {
-		w := p.of(k)
+		w := flat
+		if k >= p.first {
+			w = weights[k-p.first]
+		}
 		if done = k == p.last(); !done {
 			changed, err := z.step(x, next, meter)
 			if err != nil {
 				return nil, err
 			}
+			rest := remainingWeights{flat, max(0, p.first-k), weights[max(0, k-p.first):]}
 			switch {
-			case (!changed || k%often == 0) && z.settled(x):
-				w, done = p.from(k), true
-			case !changed: // in doubles: each step to come is off by as much again
-				w, done, z.taken = p.from(k), true, float64(p.last())
+			case (!changed || k%checkInterval == 0) && z.nearlyEqual(x):
+				w, _ = rest.sum(1)
+				done = true
+			case !changed: // in float64: each later step has as much error again
+				w, _ = rest.sum(1)
+				done, z.taken = true, float64(p.last())
 			default:
-				if count, ok := z.onward(k, x, next, sum, p.ahead(k, 0, p.weight)); ok {
-					w, done = count, true
+				if weight, ok := z.extrapolate(k, x, next, sum, rest); ok {
+					w, done = weight, true
 				}
 			}
 		}
 		if w > 0 {
-			for _, s := range z.states {
-				sum[s] += w * x[s]
-			}
+			inParts(len(z.states), 1<<14, func(from, to int) {
+				for _, s := range z.states[from:to] {
+					sum[s] += w * x[s]
+				}
+			})
 		}
 		z.taken = max(z.taken, float64(k))
 		x, next = next, x
@@ -382,8 +394,7 @@ func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float
 	return sum, nil
 }
 
-// accumulate sets the values to what the rewards x, per unit of time, amount to
-// on average in the given time.
+// accumulate sets the values to the mean reward in the given time. x are the rewards per unit of time.
 func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error {
 	all := sparse.FullSet(len(x))
 	z.prepare(all)
@@ -409,8 +420,7 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 	for _, r := range x {
 		most = max(most, r)
 	}
-	// The sum has as many terms as there are steps, all positive, and the last one's weight
-	// as many again as there are probabilities.
+	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(p.weight) terms.
 	rel := z.totalErr(p) + z.round.err
 	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most + z.totalLost(p)
 	for s := range sum {
@@ -420,8 +430,7 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 	return nil
 }
 
-// totalErr and totalLost bound the relative error of total, and what fell below the
-// floor on the way.
+// totalErr bounds the relative error of total. totalLost bounds the sum of the values that fell below the floor.
 func (z *uniform) totalErr(p *poisson) float64 {
 	steps := z.taken + 1
 	return compound(p.err + z.err*steps + unit*(steps+float64(len(p.weight))+8) + z.spread)
@@ -429,9 +438,8 @@ func (z *uniform) totalErr(p *poisson) float64 {
 
 func (z *uniform) totalLost(p *poisson) float64 { return z.tiny * (z.taken + 1) * float64(p.last()+1) }
 
-// absorb sets the values of the open states to the probability that right, where they
-// can go on to, is reached in the given time: what each step adds, times the probability
-// that there are as many.
+// absorb sets the values of the open states to the probability that right is reached in the given time: the sum of the
+// probabilities to reach it in each step, times the probability that there are as many steps.
 func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time) error {
 	p, err := z.poisson(ctx, time)
 	if err != nil {
@@ -451,7 +459,7 @@ func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time
 	if err != nil {
 		return err
 	}
-	// All that is added is 1 at most, and what beyond leaves out is as much of it as of p.
+	// The probabilities sum to at most 1, and beyond has the truncation error of p.
 	rel, abs := z.totalErr(p), 2.02*p.rest+z.totalLost(p)
 	for s := range open.All() {
 		z.v.Lower[s] = z.round.down(sum[s], rel)
@@ -460,39 +468,4 @@ func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time
 	z.v.set(zero, 0)
 	z.v.set(one, 1)
 	return nil
-}
-
-// total returns the mean of the sum of x over a Poisson number of steps.
-func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
-	meter := newMeter(ctx, z.opts, p.last())
-	beyond := p.beyond()
-	x = slices.Clone(x)
-	next := make([]float64, len(x))
-	sum := make([]float64, len(x))
-	for k, done := 0, false; !done; k++ {
-		w := 1.0
-		if k >= p.first {
-			w = beyond[k-p.first]
-		}
-		a := p.ahead(k, 1, beyond)
-		if done = k == p.last() || k%often == 0 && z.settled(x); done {
-			w, _ = a.sum(1)
-		} else {
-			if _, err := z.step(x, next, meter); err != nil {
-				return nil, err
-			}
-			if count, ok := z.onward(k, x, next, sum, a); ok {
-				w, done = count, true
-			}
-		}
-		inParts(len(sum), 1<<14, func(from, to int) {
-			for s := from; s < to; s++ {
-				sum[s] += w * x[s]
-			}
-		})
-		z.taken = max(z.taken, float64(k))
-		x, next = next, x
-		meter.progress.Done = k
-	}
-	return sum, nil
 }

@@ -21,6 +21,14 @@ type Promise struct {
 func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 	exact := x.stateValue.exact != nil
 	m := x.restricted()
+	uniform, err := uniformChain(m, exact)
+	if err != nil {
+		return nil, err
+	}
+	free, err := uniformChain(x.Space.Model(), exact)
+	if err != nil {
+		return nil, err
+	}
 	p := &Promise{}
 	first := x.Space.Model().Initial[0]
 	for _, f := range []struct {
@@ -28,7 +36,7 @@ func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 		m    *sparse.Model
 		most bool
 	}{
-		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniformChain(m, exact), x.Max}, {&p.Free, uniformChain(x.Space.Model(), exact), x.Max},
+		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform, x.Max}, {&p.Free, free, x.Max},
 	} {
 		v, choices, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
 		if err != nil {
@@ -112,71 +120,44 @@ func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) 
 	return v.number(int(m.Initial[0])), nil
 }
 
-// uniformChain returns the Markov chain in which all choices of a state are equally likely.
-func uniformChain(m *sparse.Model, exact bool) *sparse.Model {
-	if !exact {
-		return uniformChainFloat(m)
-	}
-	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: 0x1p-52}
-	weightID := map[string]uint32{}
+// uniformChain returns the Markov chain in which all choices of a state are equally likely. In floating
+// point a state may have several transitions to the same target.
+func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
+	b := sparse.NewBuilder(sparse.DTMC)
 	for s := range m.NumStates() {
+		b.State()
 		first, end := m.Choices(s)
+		from, to := int(m.Start[first]), int(m.Start[end])
+		if !exact {
+			for i := from; i < to; i++ {
+				b.Add(int(m.Target[i]), m.Prob(i)/float64(end-first))
+			}
+			continue
+		}
 		var order []uint32
 		sum := map[uint32]*big.Rat{}
-		for c := first; c < end; c++ {
-			from, to := m.Row(c)
-			for i := from; i < to; i++ {
-				t := m.Target[i]
-				if sum[t] == nil {
-					sum[t] = new(big.Rat)
-					order = append(order, t)
-				}
-				sum[t].Add(sum[t], m.Rat(i))
+		for i := from; i < to; i++ {
+			t := m.Target[i]
+			if sum[t] == nil {
+				sum[t] = new(big.Rat)
+				order = append(order, t)
 			}
+			sum[t].Add(sum[t], m.Rat(i))
 		}
 		share := big.NewRat(1, int64(end-first))
 		for _, t := range order {
-			w := sum[t].Mul(sum[t], share)
-			text := w.RatString()
-			n, ok := weightID[text]
-			if !ok {
-				n = uint32(len(out.Rats))
-				weightID[text] = n
-				f, _ := w.Float64()
-				out.Rats, out.Weights = append(out.Rats, w), append(out.Weights, f)
-			}
-			out.Target, out.Weight = append(out.Target, t), append(out.Weight, n)
+			b.AddRat(int(t), sum[t].Mul(sum[t], share), sparse.NoAction)
 		}
-		out.Start = append(out.Start, uint32(len(out.Target)))
 	}
-	return out
-}
-
-// uniformChainFloat is uniformChain in floating point, with a bound on the error of the weights. A
-// state may have several transitions to the same target.
-func uniformChainFloat(m *sparse.Model) *sparse.Model {
-	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: m.Err + 0x1p-51}
-	type share struct {
-		weight  uint32
-		choices int
+	out, err := b.Finish()
+	if err != nil {
+		return nil, err
 	}
-	weightID := map[share]uint32{}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		from, to := m.Start[first], m.Start[end]
-		for i := from; i < to; i++ {
-			key := share{m.Weight[i], end - first}
-			n, ok := weightID[key]
-			if !ok {
-				n = uint32(len(out.Weights))
-				weightID[key] = n
-				out.Weights = append(out.Weights, m.Weights[key.weight]/float64(key.choices))
-			}
-			out.Target, out.Weight = append(out.Target, m.Target[i]), append(out.Weight, n)
-		}
-		out.Start = append(out.Start, uint32(len(out.Target)))
+	out.Initial = m.Initial
+	if !exact {
+		out.Err = m.Err + 0x1p-51 // rounding of the quotients
 	}
-	return out
+	return out, nil
 }
 
 // Figures say how permissive a shield is, over the states that are reachable under it.

@@ -206,21 +206,20 @@ func anySetKept(ways [][]int, kept *sparse.Set) bool {
 func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	m := u.question.Chain.Model
 	sink := uint32(m.NumStates())
-	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Weights: m.Weights, Rats: m.Rats, Err: m.Err, Initial: m.Initial}
+	b := sparse.NewDerivedBuilder(m, sparse.DTMC)
 	for v := range sink {
-		first, end := m.Row(int(v))
-		for i := first; i < end; i++ {
-			t := m.Target[i]
-			if t != v && !anySetKept(u.commandSets(v, t), kept) {
-				t = sink
+		b.State()
+		b.Copy(int(v), func(i int) uint32 {
+			if t := m.Target[i]; t == v || anySetKept(u.commandSets(v, t), kept) {
+				return t
 			}
-			out.Target, out.Weight = append(out.Target, t), append(out.Weight, m.Weight[i])
-		}
-		out.Start = append(out.Start, uint32(len(out.Target)))
+			return sink
+		})
 	}
-	one := out.One()
-	out.Target, out.Weight = append(out.Target, sink), append(out.Weight, one)
-	out.Start = append(out.Start, uint32(len(out.Target)))
+	b.State()
+	b.Loop(sink)
+	out := b.Finish()
+	out.Initial = m.Initial
 	return out
 }
 
@@ -228,24 +227,22 @@ func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 // choices gets a self-loop.
 func (u *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 	m := u.question.Space.Model()
-	out := &sparse.Model{Kind: sparse.MDP, First: []uint32{0}, Start: []uint32{0}, Weights: m.Weights, Rats: m.Rats, Err: m.Err, Initial: m.Initial}
-	one := out.One()
+	b := sparse.NewDerivedBuilder(m, sparse.MDP)
+	same := func(i int) uint32 { return m.Target[i] }
 	for s := range m.NumStates() {
+		b.State()
+		before := b.NumChoices()
 		first, end := m.Choices(s)
-		before := len(out.Start)
 		for c := first; c < end; c++ {
-			if !anySetKept(u.alternatives[c], kept) {
-				continue
+			if anySetKept(u.alternatives[c], kept) {
+				b.Copy(c, same)
 			}
-			from, to := m.Row(c)
-			out.Target, out.Weight = append(out.Target, m.Target[from:to]...), append(out.Weight, m.Weight[from:to]...)
-			out.Start = append(out.Start, uint32(len(out.Target)))
 		}
-		if len(out.Start) == before {
-			out.Target, out.Weight = append(out.Target, uint32(s)), append(out.Weight, one)
-			out.Start = append(out.Start, uint32(len(out.Target)))
+		if b.NumChoices() == before {
+			b.Loop(uint32(s))
 		}
-		out.First = append(out.First, uint32(len(out.Start)-1))
 	}
+	out := b.Finish()
+	out.Initial = m.Initial
 	return out
 }

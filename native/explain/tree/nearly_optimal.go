@@ -22,7 +22,7 @@ func NearlyOptimal(m *sparse.Model, lower, upper []float64, reward *sparse.Rewar
 	for i := range mid {
 		first, end := m.Choices(i)
 		for c := first; c < end; c++ {
-			sum := reward.Gain(i, c)
+			sum := reward.OfChoice(i, c)
 			from, to := m.Row(c)
 			for k := from; k < to; k++ {
 				sum += m.Prob(k) * mid[m.Target[k]]

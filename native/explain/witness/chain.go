@@ -59,7 +59,8 @@ type unrolling struct {
 	maxStep   int // greater step numbers are not distinguished
 	nodes     map[uint64]uint32
 	step      []uint32
-	weights   *weights
+	row       *chainRow
+	builder   *sparse.Builder
 	satisfied []bool // of each node: the formula is satisfied
 	*Chain
 }
@@ -73,12 +74,12 @@ func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][
 	if !m.Exact() || m.Intervals() {
 		return nil, errInexact
 	}
-	u := &unrolling{m: m, formula: formula, choices: choices, nodes: map[uint64]uint32{}, weights: newWeights(m)}
+	u := &unrolling{m: m, formula: formula, choices: choices, nodes: map[uint64]uint32{}}
+	u.row, u.builder, u.Chain = &chainRow{m: m, sums: map[uint32]*big.Rat{}}, sparse.NewBuilder(sparse.DTMC), &Chain{}
 	u.maxStep = max(formula.Low, len(choices)-1, 0)
 	if formula.High >= 0 {
 		u.maxStep = formula.High
 	}
-	u.Chain = &Chain{Model: &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: []uint32{0}}}
 	if _, err := u.nodeOf(from, 0); err != nil {
 		return nil, err
 	}
@@ -89,6 +90,9 @@ func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][
 		if err := u.expand(uint32(v)); err != nil {
 			return nil, err
 		}
+	}
+	if err := u.setModel(); err != nil {
+		return nil, err
 	}
 	u.setTarget()
 	return u.Chain, nil
@@ -117,21 +121,19 @@ func (u *unrolling) expand(v uint32) error {
 	u.Choice = append(u.Choice, uint32(choice))
 	satisfied := u.formula.Right.Has(s) && step >= u.formula.Low
 	u.satisfied = append(u.satisfied, satisfied)
-	m := u.Model
+	u.builder.State()
 	if satisfied || !u.formula.Left.Has(s) || step == u.formula.High {
-		m.Target, m.Weight = append(m.Target, v), append(m.Weight, u.weights.one())
-		m.Start = append(m.Start, uint32(len(m.Target)))
+		u.builder.AddRat(int(v), big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	targets, weights := u.weights.rowOf(choice)
+	targets, probs := u.row.of(choice)
 	for i, t := range targets {
 		w, err := u.nodeOf(int(t), step+1)
 		if err != nil {
 			return err
 		}
-		m.Target, m.Weight = append(m.Target, w), append(m.Weight, weights[i])
+		u.builder.AddRat(int(w), probs[i], sparse.NoAction)
 	}
-	m.Start = append(m.Start, uint32(len(m.Target)))
 	return nil
 }
 
@@ -146,18 +148,23 @@ func (u *unrolling) choiceOf(s, step int) int {
 	return first
 }
 
-// setTarget completes the model and computes the target nodes.
-func (u *unrolling) setTarget() {
-	m := u.Model
-	m.Rats, m.Err = u.weights.rats, 0x1p-52
-	for _, r := range m.Rats {
-		x, _ := r.Float64()
-		if !sparse.InRange(x) {
-			m.Err = inf
-		}
-		m.Weights = append(m.Weights, x)
+// setModel completes the model.
+func (u *unrolling) setModel() (err error) {
+	if u.Model, err = u.builder.Finish(); err != nil {
+		return err
 	}
-	u.products = newProducts(m.Rats)
+	u.Model.Initial = []uint32{0}
+	for _, x := range u.Model.Weights {
+		if !sparse.InRange(x) {
+			u.Model.Err = inf
+		}
+	}
+	u.products = newProducts(u.Model.Rats)
+	return nil
+}
+
+// setTarget computes the target nodes.
+func (u *unrolling) setTarget() {
 	reached := sparse.NewSet(len(u.State))
 	for v, is := range u.satisfied {
 		if is {
@@ -166,71 +173,42 @@ func (u *unrolling) setTarget() {
 	}
 	if u.Target = reached; u.formula.Violating {
 		all := sparse.FullSet(len(u.State))
-		u.Target = sparse.NewGraph(m).ExistsUntil(all, reached).Complement()
+		u.Target = sparse.NewGraph(u.Model).ExistsUntil(all, reached).Complement()
 	}
 }
 
-// weights are the distinct probabilities of a chain: weights of the model, sums of them if several
+// chainRow computes the probabilities of a choice: those of the model, sums of them if several
 // transitions lead to one state, and in a CTMC quotients by the exit rate.
-type weights struct {
-	m               *sparse.Model
-	rats            []*big.Rat
-	idOfText        map[string]uint32
-	idOfModelWeight []uint32 // by weight of the model, plus 1; 0 is unknown
-
+type chainRow struct {
+	m       *sparse.Model
 	targets []uint32
-	ids     []uint32
+	probs   []*big.Rat
 	sums    map[uint32]*big.Rat
 }
 
-func newWeights(m *sparse.Model) *weights {
-	return &weights{m: m, idOfText: map[string]uint32{}, idOfModelWeight: make([]uint32, len(m.Rats)), sums: map[uint32]*big.Rat{}}
-}
-
-func (w *weights) idOf(r *big.Rat) uint32 {
-	text := r.RatString()
-	n, ok := w.idOfText[text]
-	if !ok {
-		n = uint32(len(w.rats))
-		w.idOfText[text] = n
-		w.rats = append(w.rats, r)
-	}
-	return n
-}
-
-func (w *weights) one() uint32 { return w.idOf(big.NewRat(1, 1)) }
-
-// rowOf returns the targets of a choice, each once, and the ids of their probabilities. The next call
-// overwrites both.
-func (w *weights) rowOf(choice int) (targets, numbers []uint32) {
-	first, end := w.m.Row(choice)
-	w.targets, w.ids = w.targets[:0], w.ids[:0]
-	if w.m.Kind == sparse.MDP {
+// of returns the targets of a choice, each once, and their probabilities. The next call overwrites both.
+func (r *chainRow) of(choice int) (targets []uint32, probs []*big.Rat) {
+	first, end := r.m.Row(choice)
+	r.targets, r.probs = r.targets[:0], r.probs[:0]
+	if r.m.Kind == sparse.MDP {
 		for i := first; i < end; i++ {
-			n := &w.idOfModelWeight[w.m.Weight[i]]
-			if *n == 0 {
-				*n = w.idOf(w.m.Rat(i)) + 1
-			}
-			w.targets, w.ids = append(w.targets, w.m.Target[i]), append(w.ids, *n-1)
+			r.targets, r.probs = append(r.targets, r.m.Target[i]), append(r.probs, r.m.Rat(i))
 		}
-		return w.targets, w.ids
+		return r.targets, r.probs
 	}
-	clear(w.sums)
+	clear(r.sums)
 	total := new(big.Rat)
 	for i := first; i < end; i++ {
-		t := w.m.Target[i]
-		if w.sums[t] == nil {
-			w.sums[t] = new(big.Rat)
-			w.targets = append(w.targets, t)
+		t := r.m.Target[i]
+		if r.sums[t] == nil {
+			r.sums[t] = new(big.Rat)
+			r.targets = append(r.targets, t)
 		}
-		w.sums[t].Add(w.sums[t], w.m.Rat(i))
-		total.Add(total, w.m.Rat(i))
+		r.sums[t].Add(r.sums[t], r.m.Rat(i))
+		total.Add(total, r.m.Rat(i))
 	}
-	for _, t := range w.targets {
-		w.ids = append(w.ids, w.idOf(w.sums[t].Quo(w.sums[t], total)))
+	for _, t := range r.targets {
+		r.probs = append(r.probs, r.sums[t].Quo(r.sums[t], total))
 	}
-	for _, t := range w.targets {
-		delete(w.sums, t) // the fractions belong to w.rats now
-	}
-	return w.targets, w.ids
+	return r.targets, r.probs
 }

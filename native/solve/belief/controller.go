@@ -170,7 +170,7 @@ func toFloat(x *big.Rat) float64 {
 	if x.Sign() == 0 {
 		return 0
 	}
-	f, _ := sparse.Double(x)
+	f, _ := sparse.NormalFloat(x)
 	return f
 }
 

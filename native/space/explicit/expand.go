@@ -211,7 +211,7 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 	w.choice, w.transition = w.choice+choices, w.transition+transitions
 	w.makeRoom(len(s.Transitions), len(s.rats))
 	for i, r := range s.rats {
-		f, _ := sparse.Double(r)
+		f, _ := sparse.NormalFloat(r)
 		if !sparse.InRange(f) && b.rangeErr == nil {
 			b.rangeErr = w.rangeError(s.states, r)
 		}

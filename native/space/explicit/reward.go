@@ -147,7 +147,7 @@ func (e *earner) checked(x float64, err error, state []int32, applies func(*sema
 	default:
 		e.err = max(e.err, unit)
 		if x = 0; r.Sign() != 0 {
-			x, _ = sparse.Double(r)
+			x, _ = sparse.NormalFloat(r)
 		}
 	}
 	return e.inRange(x, state), nil
@@ -310,7 +310,7 @@ func storeRational(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	case i > 0 && r[i-1] == x: // the same constant as before
 		f[i] = f[i-1]
 	default:
-		f[i], _ = sparse.Double(x)
+		f[i], _ = sparse.NormalFloat(x)
 	}
 	r[i] = x
 }

@@ -138,9 +138,9 @@ func (b *Builder) weightID(weight float64) uint32 {
 	return id
 }
 
-// Double returns the normal float64 nearest to a positive fraction, and whether it differs by rounding
+// NormalFloat returns the normal float64 nearest to a positive fraction, and whether it differs by rounding
 // only: false means overflow or underflow.
-func Double(x *big.Rat) (f float64, near bool) {
+func NormalFloat(x *big.Rat) (f float64, near bool) {
 	const minNormal = 0x1p-1022
 	f, _ = x.Float64()
 	if f >= minNormal && f <= math.MaxFloat64 {
@@ -183,7 +183,7 @@ func (b *Builder) rationalID(weight *big.Rat) uint32 {
 		id = uint32(len(b.m.Rats))
 		f, near := 0.0, true
 		if weight.Sign() != 0 {
-			f, near = Double(weight)
+			f, near = NormalFloat(weight)
 		}
 		b.outOfRange = b.outOfRange || !near
 		b.m.Weights = append(b.m.Weights, f)

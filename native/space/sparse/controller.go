@@ -164,7 +164,7 @@ func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 		exact.Add(exact, new(big.Rat).Mul(v.Probability(), r.ChoiceRat[v.Choice]))
 	}
 	if exact != nil {
-		near, _ = Double(exact)
+		near, _ = NormalFloat(exact)
 	}
 	return near, exact
 }

@@ -13,6 +13,8 @@
 //	scc := m.Components(nil, nil)            // successors first
 //	mecs, err := m.EndComponents(ctx, nil, nil)
 //
+// A DerivedBuilder copies choices of a model to another one, and NewProduct builds products with it.
+//
 // A Model is plain data without variables and properties. States, choices and transitions are numbers.
 // Package native/space/explicit builds models from programs; native/solve computes with the weights.
 package sparse

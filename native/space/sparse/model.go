@@ -99,8 +99,8 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// Gain returns the reward for leaving a state by a choice. It is 0 for a nil Reward.
-func (r *Reward) Gain(state, choice int) float64 {
+// OfChoice returns the reward for leaving a state by a choice. It is 0 for a nil Reward.
+func (r *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0
 	if r != nil && r.State != nil {
 		sum += r.State[state]
@@ -111,8 +111,8 @@ func (r *Reward) Gain(state, choice int) float64 {
 	return sum
 }
 
-// GainRat is Gain as a new fraction.
-func (r *Reward) GainRat(state, choice int) *big.Rat {
+// OfChoiceRat is OfChoice as a new fraction.
+func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
 	if r != nil && r.StateRat != nil && r.StateRat[state] != nil {
 		sum.Add(sum, r.StateRat[state])

@@ -10,41 +10,24 @@ func (m *Model) Renumber(number []uint32) *Model {
 	for s, k := range number {
 		old[k] = uint32(s)
 	}
-	out := &Model{
-		Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err,
-		Start:  make([]uint32, 0, len(m.Start)),
-		Target: make([]uint32, 0, len(m.Target)),
-		Weight: make([]uint32, 0, len(m.Weight)),
-	}
-	if m.First != nil {
-		out.First = make([]uint32, 0, n+1)
-	}
+	b := NewDerivedBuilder(m, m.Kind)
+	b.Grow(n, m.NumChoices(), m.NumTransitions())
+	var actions []Action
+	target := func(i int) uint32 { return number[m.Target[i]] }
 	for _, s := range old {
+		b.State()
 		first, end := m.Choices(int(s))
-		if m.First != nil {
-			out.First = append(out.First, uint32(len(out.Start)))
-		}
 		for c := first; c < end; c++ {
-			out.Start = append(out.Start, uint32(len(out.Target)))
-			lo, hi := m.Row(c)
-			for _, t := range m.Target[lo:hi] {
-				out.Target = append(out.Target, number[t])
-			}
-			out.Weight = append(out.Weight, m.Weight[lo:hi]...)
-			if m.High != nil {
-				out.High = append(out.High, m.High[lo:hi]...)
-			}
+			b.Copy(c, target)
 		}
 		if m.Actions != nil {
 			lo, hi := m.actionRange(first, end)
-			out.Actions = append(out.Actions, m.Actions[lo:hi]...)
+			actions = append(actions, m.Actions[lo:hi]...)
 		}
 	}
-	if m.First != nil {
-		out.First = append(out.First, uint32(len(out.Start)))
-	}
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	m.renumberSets(out, number, old)
+	out := b.Finish()
+	out.Actions = actions
+	m.renumberSets(out, number, old, b.Origin)
 	return out
 }
 
@@ -56,7 +39,7 @@ func (m *Model) actionRange(first, end int) (int, int) {
 	return int(m.Start[first]), int(m.Start[end])
 }
 
-func (m *Model) renumberSets(out *Model, number, old []uint32) {
+func (m *Model) renumberSets(out *Model, number, old, choice []uint32) {
 	for _, s := range m.Initial {
 		out.Initial = append(out.Initial, number[s])
 	}
@@ -67,7 +50,6 @@ func (m *Model) renumberSets(out *Model, number, old []uint32) {
 	for _, l := range m.Labels {
 		out.Labels = append(out.Labels, Label{l.Name, renumberSet(l.States, number)})
 	}
-	choice := m.oldChoices(old)
 	for _, r := range m.Rewards {
 		out.Rewards = append(out.Rewards, Reward{
 			Name: r.Name, Err: r.Err,
@@ -75,21 +57,6 @@ func (m *Model) renumberSets(out *Model, number, old []uint32) {
 			StateRat: permute(r.StateRat, old), ChoiceRat: permute(r.ChoiceRat, choice),
 		})
 	}
-}
-
-// oldChoices lists the choices of m in the new order of their states.
-func (m *Model) oldChoices(old []uint32) []uint32 {
-	if m.First == nil {
-		return old
-	}
-	out := make([]uint32, 0, m.NumChoices())
-	for _, s := range old {
-		first, end := m.Choices(int(s))
-		for c := first; c < end; c++ {
-			out = append(out, uint32(c))
-		}
-	}
-	return out
 }
 
 func renumberSet(s *Set, number []uint32) *Set {

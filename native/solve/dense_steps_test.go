@@ -10,8 +10,8 @@ import (
 	"tilecheck/native/space/sparse/sparsetest"
 )
 
-// leapModel returns a random chain with rewards, and the same with doubles only.
-func leapModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *sparse.Model) {
+// denseModel returns a random chain with rewards, and the same with doubles only.
+func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *sparse.Model) {
 	b := sparse.NewBuilder(sparse.DTMC)
 	for range n {
 		b.State()
@@ -57,8 +57,8 @@ func hurtfulWeights() []*big.Rat {
 	return []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 1e9), almost, big.NewRat(1, 2), big.NewRat(7, 10), tiny}
 }
 
-// comparedLeap compares a leap of n steps from given values with fractions.
-func comparedLeap(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, open *sparse.Set, right *sparse.Set, n int, width float64) {
+// compareDenseSteps compares n dense steps with exact values.
+func compareDenseSteps(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, open *sparse.Set, right *sparse.Set, n int, width float64) {
 	t.Helper()
 	g := sparse.NewGraph(m)
 	y, err := newStepwise(g, r, Max, Options{})
@@ -75,7 +75,7 @@ func comparedLeap(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, op
 	if len(states) == 0 {
 		return
 	}
-	l, ok := y.newLeap(states, y.v.Lower, y.v.Upper)
+	l, ok := y.newDenseSteps(states)
 	if !ok {
 		return // numbers that doubles have no room for
 	}
@@ -99,12 +99,12 @@ func comparedLeap(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, op
 	}
 }
 
-// TestLeap compares leaps with fractions, on chains with and without those. In the
-// latter every step may be off by as much as a weight.
-func TestLeap(t *testing.T) {
+// TestDenseSteps compares dense steps with exact values, on chains with exact and with float64 weights. The latter
+// have an error in every step.
+func TestDenseSteps(t *testing.T) {
 	for seed := range needs.Some(uint64(800)) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		exact, doubles := leapModel(rng, 2+rng.IntN(6), hurtfulWeights())
+		exact, doubles := denseModel(rng, 2+rng.IntN(6), hurtfulWeights())
 		n := exact.NumStates()
 		right := sparsetest.RandomSet(rng, n, 0.3)
 		left := sparsetest.RandomSet(rng, n, 0.8).Minus(right)
@@ -113,30 +113,30 @@ func TestLeap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comparedLeap(t, exact, nil, x, left, right, steps, 2e-15)
-		comparedLeap(t, doubles, nil, x, left, right, steps, 1e-13)
+		compareDenseSteps(t, exact, nil, x, left, right, steps, 2e-15)
+		compareDenseSteps(t, doubles, nil, x, left, right, steps, 1e-13)
 		x, err = CumulReward(t.Context(), sparse.NewGraph(exact), &exact.Rewards[0], steps, Max, Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := sparse.FullSet(n)
-		comparedLeap(t, exact, &exact.Rewards[0], x, all, nil, steps, 2e-15)
-		comparedLeap(t, doubles, &doubles.Rewards[0], x, all, nil, steps, 1e-13)
+		compareDenseSteps(t, exact, &exact.Rewards[0], x, all, nil, steps, 2e-15)
+		compareDenseSteps(t, doubles, &doubles.Rewards[0], x, all, nil, steps, 1e-13)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
 }
 
-// Functions that take more than leapSteps steps leap, and give what fractions do:
-// also with a lower bound, and on chains that are periodic.
+// TestManySteps compares formulas with more than denseMinSteps steps with exact values, also with a lower bound, and on
+// periodic chains.
 func TestManySteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range needs.Some(20) {
-		exact, doubles := leapModel(rng, 2+rng.IntN(4), []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)})
+		exact, doubles := denseModel(rng, 2+rng.IntN(4), []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)})
 		n := exact.NumStates()
 		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
-		steps := leapSteps + 1 + rng.IntN(300)
+		steps := denseMinSteps + 1 + rng.IntN(300)
 		for name, f := range map[string]func(m *sparse.Model, opts Options) (*Values, error){
 			"until": func(m *sparse.Model, opts Options) (*Values, error) {
 				return BoundedUntil(t.Context(), sparse.NewGraph(m), left, right, Steps{High: steps}, Max, opts)
@@ -175,7 +175,7 @@ func TestManySteps(t *testing.T) {
 func BenchmarkManySteps(b *testing.B) {
 	for _, n := range []int{3, 30, 300} {
 		b.Run(big.NewInt(int64(n)).String(), func(b *testing.B) {
-			_, m := leapModel(rand.New(rand.NewPCG(1, 1)), n, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 2)})
+			_, m := denseModel(rand.New(rand.NewPCG(1, 1)), n, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 2)})
 			for range b.N {
 				if _, err := CumulReward(b.Context(), sparse.NewGraph(m), &m.Rewards[0], 1e8, Max, Options{}); err != nil {
 					b.Fatal(err)
