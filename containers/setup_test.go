@@ -52,6 +52,7 @@ type lab struct {
 
 func newLab(tb testing.TB) lab {
 	tb.Helper()
+	needs.WantedOrFull(tb, needs.Docker)
 	d, err := Connect(tb.Context())
 	needs.Have(tb, needs.Docker, err)
 	tb.Cleanup(func() {

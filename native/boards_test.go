@@ -66,6 +66,7 @@ func TestKnownBoards(t *testing.T) {
 // spawn, with values computed on the bitboard, which knows no models: the
 // fraction must be the same, and lie within the bounds.
 func TestBoards(t *testing.T) {
+	needs.Full(t)
 	policies := append(modelgen.ThesisPolicies(), modelgen.NamedPolicy{Name: "none"})
 	for _, shape := range []struct{ rows, cols, tile int }{{1, 3, 8}, {2, 2, 8}, {2, 2, 16}, {2, 2, 32}, {2, 3, 16}, {3, 2, 8}, {2, 3, 32}, {3, 3, 8}, {3, 3, 16}} {
 		for _, named := range policies {

@@ -253,6 +253,7 @@ func TestExperimentAxes(t *testing.T) {
 func browser(t *testing.T, html, fragment string, args ...string) (out, complaints string) {
 	t.Helper()
 	needs.NotShort(t, "a browser takes seconds to start")
+	needs.WantedOrFull(t, needs.Browser)
 	program := needs.Chromium(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")

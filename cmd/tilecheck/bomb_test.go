@@ -78,6 +78,7 @@ func largeColumn(t *testing.T, numbers string, more map[string]string) []byte {
 
 // A compressed file that stands for more than the memory limit is given up at about the limit, with one line.
 func TestDecompressionIsBounded(t *testing.T) {
+	needs.Full(t)
 	needs.NotShort(t, "the race detector takes memory itself")
 	const limit, slack = 100 << 20, 300 << 20
 	rows := []byte("100000000 100000000\n")

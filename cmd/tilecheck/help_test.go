@@ -38,6 +38,7 @@ func ownWords(args []string) []string {
 // a directory with a model, properties and a suite. Those that need Docker are
 // only read.
 func TestExamples(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	app, parse := lineParser(t)
 	dir := t.TempDir()

@@ -50,6 +50,7 @@ func killed() []string {
 // The program, killed at 20 random moments and started again each time, comes to the same as one that is left alone, bit for bit, and so it
 // does with any number of workers. No kill loses a game that was kept.
 func TestPlayIsTheSameAfterKills(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		needs.Have(t, needs.System, errors.New("there is no SIGKILL"))

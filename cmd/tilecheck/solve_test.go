@@ -23,6 +23,7 @@ import (
 // TestSolveKilled kills `tilecheck solve` at 20 random moments and resumes it: the file is that of a run that was left alone, to the last
 // bit, and no kill costs more than the layer in flight. With --memory the kills meet what spills to disk, too.
 func TestSolveKilled(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	needs.NotShort(t, "solves games 40 times") // with the race detector, which has nothing to find between processes, minutes
 	want := filepath.Join(t.TempDir(), "undisturbed")

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 
 func connect(t *testing.T) *containers.Docker {
 	t.Helper()
+	needs.WantedOrFull(t, needs.Docker)
 	d, err := containers.Connect(t.Context())
 	needs.Have(t, needs.Docker, err)
 	t.Cleanup(func() {

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 
 func connect(t *testing.T) *containers.Docker {
 	t.Helper()
+	needs.WantedOrFull(t, needs.Docker)
 	d, err := containers.Connect(t.Context())
 	needs.Have(t, needs.Docker, err)
 	t.Cleanup(func() {
@@ -63,6 +64,7 @@ func TestDouble(t *testing.T) {
 }
 
 func TestVersionOfDouble(t *testing.T) {
+	needs.Full(t)
 	d := connect(t)
 	image := testimage.Import(t, "tilecheck-test/storm:version", nil, "/bin/cat", "/bin/timeout", "/bin/storm")
 	tool := Tool()
@@ -136,6 +138,7 @@ endmodule
 // TestObservatory finds Storm and PRISM at their places in an image that has
 // neither on its PATH.
 func TestObservatory(t *testing.T) {
+	needs.Full(t)
 	d := connect(t)
 	ref := testimage.Import(t, "tilecheck-test/umb-observatory:main", nil, "/bin/cat", "/bin/timeout", "/opt/prism/prism/bin/prism", "/opt/storm/build/bin/storm")
 	for _, test := range []struct {

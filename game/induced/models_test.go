@@ -144,6 +144,7 @@ func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 
 // A model of a strategy has its value, whatever a scheduler does, so have the files of its chain, a survey, and games. docs/proof.md says it.
 func TestModels(t *testing.T) {
+	needs.Full(t)
 	table := readTable(t)
 	everyModel(t, false, func(t *testing.T, x *exported) {
 		engine := native.New()

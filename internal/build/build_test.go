@@ -48,6 +48,7 @@ func TestIdentity(t *testing.T) {
 // TestBuilds identifies real programs: that of a committed tree, of a changed
 // one, and of no repository.
 func TestBuilds(t *testing.T) {
+	needs.Full(t)
 	if _, err := exec.LookPath("git"); err != nil {
 		needs.Have(t, needs.System, err)
 	}

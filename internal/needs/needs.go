@@ -98,6 +98,15 @@ func Wanted(tb testing.TB, thing Thing) {
 	}
 }
 
+// WantedOrFull is Wanted, but runs the test also with TILECHECK_FULL, as .ci/run sets it. It is for tests that take long with
+// what many machines have, such as Docker or a browser.
+func WantedOrFull(tb testing.TB, thing Thing) {
+	tb.Helper()
+	if !IsFull() {
+		Wanted(tb, thing)
+	}
+}
+
 // PathWithout returns a value of PATH with which none of the programs is found. It replaces a directory that has one of them
 // by a temporary directory with links to the other programs. remove removes the temporary directories.
 func PathWithout(path string, programs ...string) (filtered string, remove func(), err error) {

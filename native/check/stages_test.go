@@ -62,6 +62,7 @@ func stages(ctx context.Context, t *testing.T, model string, exact bool, part in
 
 // TestStages compares what random chains answer in stages with what they answer at once.
 func TestStages(t *testing.T) {
+	needs.Full(t)
 	r := rand.New(rand.NewPCG(11, 11))
 	answered := 0
 	for range needs.Some(40) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/check"
 	"tilecheck/result"
 )
@@ -181,6 +182,7 @@ P=? [ x<3 W<=10000 x=4 ]; P=? [ x=3 R<=10000 x<3 ]; 1-P=? [ F x=3 ]; S=? [ x=0 ]
 // TestEffort: fractions that would grow for ever are given up, and a warning says
 // what the doubles left open.
 func TestEffort(t *testing.T) {
+	needs.Full(t)
 	const model = ` module m x:[0..2]; [] x=0 -> 0.3:(x'=1)+0.7:(x'=0); [] x=1 -> 0.6-1e-7:(x'=0)+0.4:(x'=1)+1e-7:(x'=2); [] x=2 -> true; endmodule`
 	v := ask(t, t.Context(), "mdp"+model, "Pmax=? [ F<=200000 x=2 ]", check.Options{Epsilon: 1e-13})[0]
 	if v.Err != nil || v.Bound == nil || v.Bound.Lo == v.Bound.Hi || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "1e-13") {

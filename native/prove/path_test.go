@@ -272,6 +272,7 @@ func scattered(text string) string {
 // TestSomePath: E and A of random path formulas are proven to be what the engine finds of
 // the probability where every transition may be chosen, and no change proves the contrary.
 func TestSomePath(t *testing.T) {
+	needs.Full(t)
 	attacks := pathAttacks()
 	delete(attacks, "complement")
 	attacks["another answer"] = func(_ *rand.Rand, _ *certificate.Vector, f *certificate.File) bool {
@@ -331,6 +332,7 @@ func TestSomePath(t *testing.T) {
 // TestPaths: what is proven of random path formulas contains the fraction that the engine
 // finds, and no change of a certificate makes it prove something that does not.
 func TestPaths(t *testing.T) {
+	needs.Full(t)
 	attacks := pathAttacks()
 	accepted, rejected := map[string]int{}, map[string]int{}
 	made := map[certificate.VectorKind]int{}

@@ -61,6 +61,7 @@ func file(t *testing.T, dir string, l *shard.Ledger) *shard.File {
 // coverage only nominal, 1800 and 180 were expected with standard deviations of 13.4
 // and 4.2, and one seed in 700 would raise an alarm; confidence sequences cover more.
 func TestMergedCoverage(t *testing.T) {
+	needs.Full(t)
 	m := load(t, die)
 	p := m.property(t, "P=? [ F s=7 ]")
 	runs, least := 200, 160

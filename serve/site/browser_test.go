@@ -38,6 +38,7 @@ type person struct {
 	mistakes []string
 	refused  string // the end of the address of a question that is wrong on purpose: browsers log that
 	sent     int64  // bytes that were loaded
+	gone     bool   // the server was ended on purpose
 	asked    int    // how often the browser asked whether to leave the page
 }
 
@@ -178,6 +179,9 @@ func visit(t *testing.T, chromium, where, at string) *person {
 				p.mistakes = append(p.mistakes, fmt.Sprintf("console: %s %s", e.Args[0].Value, e.Args[0].Description))
 			}
 		case *cdplog.EventEntryAdded: // what the policy of the page forbids, among others
+			if p.gone && strings.Contains(e.Entry.Text, "ERR_CONNECTION_REFUSED") {
+				break
+			}
 			if e.Entry.Level == "error" && (p.refused == "" || !strings.HasSuffix(e.Entry.URL, p.refused)) {
 				p.mistakes = append(p.mistakes, "log: "+e.Entry.Text+" "+e.Entry.URL)
 			}

@@ -95,6 +95,9 @@ func TestRefusedSave(t *testing.T) {
 
 	w.write(saveAs, "work/walk.prism")
 	w.edit(modelText, walk)
+	w.mu.Lock()
+	w.gone = true
+	w.mu.Unlock()
 	w.stop()
 	w.press("Save")
 	w.says("#notice", "tilecheck does not answer")

@@ -251,6 +251,7 @@ func TestMemory(t *testing.T) {
 // TestCycles wants the bounds of models with cycles not to contradict what can be had in
 // six steps.
 func TestCycles(t *testing.T) {
+	needs.Full(t)
 	r := rand.New(rand.NewPCG(2, 1))
 	narrow := 0
 	for i := range max(needs.Some(60), 20) {

@@ -58,6 +58,7 @@ func sameSpacesOf(t *testing.T, m *compile.Model, exact bool, part int) {
 }
 
 func TestMachineCorpus(t *testing.T) {
+	needs.Full(t)
 	for _, c := range corpusModels(t) {
 		t.Run(c.name, func(t *testing.T) { sameSpaces(t, compiled(t, c.src, c.consts...)) })
 	}
@@ -83,6 +84,7 @@ func TestMachineBoards(t *testing.T) {
 // other way round, alone and multiplied, constant and by state; sums that only fractions see, of equal targets and
 // of overlapping commands; a sum that is not 1; and weights of one state among constant ones.
 func TestMachineFractions(t *testing.T) {
+	needs.Full(t)
 	const head = " module m x : [0..20] init 0; "
 	const wide = " module m x : [-700..300] init 0; y : [0..300]; z : [0..300]; "
 	for _, src := range []string{

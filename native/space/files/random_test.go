@@ -86,6 +86,7 @@ func randomSpaces(t *testing.T, n int, visit func(t *testing.T, exact bool, writ
 // What was written in any format and read is written again as it was: states,
 // choices, transitions, labels and rewards.
 func TestRandomRoundTrip(t *testing.T) {
+	needs.Full(t)
 	randomSpaces(t, 300, func(t *testing.T, exact bool, first map[string]string) {
 		opts := files.Options{Precision: files.MaxPrecision, Zeros: true}
 		read := files.ReadOptions{Exact: exact}
