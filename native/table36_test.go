@@ -78,8 +78,10 @@ func nativeLosses(t *testing.T, policy modelgen.Policy, tile int, samples int64)
 		t.Fatal(err)
 	}
 	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
-		File: "2048.prism", Model: text.Bytes(), Props: []string{"Pmin=? [ F fail ]"}, Settings: runner.Settings{Method: runner.CI,
-			Simulation: runner.Simulation{Samples: samples, Seed: uint64(tile)}},
+		File: "2048.prism", Model: text.Bytes(), Props: []string{"Pmin=? [ F fail ]"}, Settings: runner.Settings{
+			Method:     runner.CI,
+			Simulation: runner.Simulation{Samples: samples, Seed: uint64(tile)},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
