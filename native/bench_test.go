@@ -62,8 +62,10 @@ func nativeRate(b *testing.B, model []byte) float64 {
 	start := time.Now()
 	for b.Loop() {
 		verdicts, err := runner.Check(b.Context(), native.New(), runner.Job{
-			File: "2048.prism", Model: model, Props: []string{lossProperty}, Settings: runner.Settings{Method: runner.CI,
-				Simulation: runner.Simulation{Samples: samples, Seed: 1}},
+			File: "2048.prism", Model: model, Props: []string{lossProperty}, Settings: runner.Settings{
+				Method:     runner.CI,
+				Simulation: runner.Simulation{Samples: samples, Seed: 1},
+			},
 		})
 		if err != nil || verdicts[0].Err != nil {
 			b.Fatal(err, verdicts)
@@ -122,8 +124,10 @@ rewards "steps" true : 1; endrewards
 			b.Run(fmt.Sprintf("%.1s/%s", property, accuracy), func(b *testing.B) {
 				for b.Loop() {
 					verdicts, err := runner.Check(b.Context(), native.New(), runner.Job{
-						File: "walk.prism", Model: []byte(walk), Props: []string{property}, Settings: runner.Settings{Method: runner.States,
-							Numeric: runner.Numeric{Accuracy: accuracy}},
+						File: "walk.prism", Model: []byte(walk), Props: []string{property}, Settings: runner.Settings{
+							Method:  runner.States,
+							Numeric: runner.Numeric{Accuracy: accuracy},
+						},
 					})
 					if err != nil || verdicts[0].Err != nil || verdicts[0].Accuracy != accuracy {
 						b.Fatal(err, verdicts)

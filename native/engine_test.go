@@ -243,8 +243,10 @@ func TestCancelled(t *testing.T) {
 		Model:  []byte(ruin),
 		Props:  []string{`P=? [ X true ]`, `P=? [ F "rich" ]`, `P=? [ G true ]`},
 		Consts: []string{"N=4:5"},
-		Settings: runner.Settings{Method: runner.CI,
-			Simulation: runner.Simulation{Samples: 1 << 40}},
+		Settings: runner.Settings{
+			Method:     runner.CI,
+			Simulation: runner.Simulation{Samples: 1 << 40},
+		},
 		Outputs: runner.Outputs{Progress: func(p runner.Progress) {
 			told = append(told, p)
 			cancel()

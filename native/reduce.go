@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
+
 	"tilecheck/native/check"
 	"tilecheck/result"
-	"time"
 )
 
 // checkReduced checks a property on its quotient. If bisimulation does not preserve the property, it checks the whole model and

@@ -94,8 +94,10 @@ rewards "r" [again] true : 5; s=1 : 0.25; s=3 : 1; endrewards`, "", []string{
 		},
 	} {
 		job := runner.Job{
-			File: "m.umb", States: written(t, m.text), Props: m.props, Settings: runner.Settings{Method: runner.Sim,
-				Simulation: runner.Simulation{Seed: 3, Confidence: 1 - 1e-6, Samples: 5000}},
+			File: "m.umb", States: written(t, m.text), Props: m.props, Settings: runner.Settings{
+				Method:     runner.Sim,
+				Simulation: runner.Simulation{Seed: 3, Confidence: 1 - 1e-6, Samples: 5000},
+			},
 		}
 		sampled, err := runner.Check(t.Context(), New(), job)
 		if err != nil {

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"io"
+
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/prism/syntax"

@@ -88,7 +88,6 @@ type Chain struct {
 	order    []uint32   // the states with Playing, by the sum of their tiles, so that successors come later
 	choices  [][]choice // by state; none if the game is over
 	acts     []*big.Rat // by state: the probability that a shield acts; nil means 0
-
 }
 
 // choice is a move with its successors in the order of spawns. A winning move has one successor, without a new tile.
