@@ -1,6 +1,8 @@
 // What a view shows belongs to one text and its constants. When they change it is greyed, and says so; what went wrong is said where one looks.
 import { el, clear, button } from './dom.js';
+import { ask } from './api.js';
 import { doc } from './document.js';
+import { work } from './status.js';
 
 // Current wraps the content of a view that was computed. renew computes it again.
 export class Current {
@@ -14,8 +16,21 @@ export class Current {
     this.look();
   }
 
-  // begin returns what a computation is of, which is to be given to done or failed.
-  begin() { return { file: doc.file, revision: doc.revision }; }
+  // compute runs f(signal, part, of) as a job for a purpose. of is the text that the result is about, for done. An error is shown above the content.
+  async compute(title, purpose, f) {
+    const of = { file: doc.file, revision: doc.revision };
+    try {
+      return await work(title, (signal, part) => f(signal, part, of), purpose);
+    } catch (e) {
+      this.failed(of, e);
+      throw e;
+    }
+  }
+
+  // answer asks a question about the text as it is now. It returns the text and the answer.
+  answer(title, purpose, name, question) {
+    return this.compute(title, purpose, async (signal, part, of) => [of, await ask(name, { ...doc.source, ...question }, { signal, part })]);
+  }
 
   get outdated() { return this.of?.revision !== doc.revision; }
 

@@ -7,7 +7,11 @@ const withEnds = (text, yes) => yes ? text.replace(/\r?\n/g, '\r\n') : text;
 const lines = (text) => text.replace(/\r\n/g, '\n'); // as a text area has them
 
 export const isProperties = (path) => /\.(props|prop|pctl|csl)$/.test(path);
-const stem = (path) => path.replace(/\.[^./]*$/, '');
+export const stem = (path) => path.replace(/\.[^./]*$/, '');
+
+// draftKey is where the draft of a model is kept: under the path of its file, or under its name if it is not in the folders.
+const draftPrefix = 'draft:';
+const draftKey = ({ saved, file }) => draftPrefix + (saved.model || file);
 
 class Document extends EventTarget {
   file = 'model.prism'; model = ''; props = ''; const = '';
@@ -35,7 +39,7 @@ class Document extends EventTarget {
     this.examples = (await ask('examples')).examples;
     const here = readStore(sessionStorage, 'document');
     if (here?.model) { this.set(here); return; }
-    const drafts = Object.keys(localStorage).filter((key) => key.startsWith('draft:')).map((key) => readStore(localStorage, key)).filter((d) => d?.model);
+    const drafts = Object.keys(localStorage).filter((key) => key.startsWith(draftPrefix)).map((key) => readStore(localStorage, key)).filter((d) => d?.model);
     this.open(this.examples[0]);
     this.offer(drafts.sort((a, b) => b.when - a.when)[0]);
   }
@@ -43,7 +47,7 @@ class Document extends EventTarget {
   // open shows texts that are saved, or that come with the page. If there is a draft of the file, it is offered.
   open({ name, file, model, props, const: constants = '', saved = {} }) {
     this.set({ file: file || name, model, props, const: constants, saved, kept: { model, props } });
-    this.offer(readStore(localStorage, 'draft:' + this.name));
+    this.offer(readStore(localStorage, draftKey(this)));
   }
 
   // offer tells the page of a draft with other texts. Until it is restored or discarded, no newer draft of the file takes its place.
@@ -59,7 +63,7 @@ class Document extends EventTarget {
   // discard forgets a draft, by default that of the texts that are open.
   discard(draft = this) {
     this.offered = null;
-    localStorage.removeItem('draft:' + (draft.saved.model || draft.file));
+    localStorage.removeItem(draftKey(draft));
   }
 
   set({ file, model, props, const: constants = '', saved = {}, kept = { model: '', props: '' } }) {
@@ -72,7 +76,7 @@ class Document extends EventTarget {
     this.revision++;
     const now = { file: this.file, model: this.model, props: this.props, const: this.const, saved: this.saved, kept: this.kept };
     writeStore(sessionStorage, 'document', now);
-    if (this.unsaved && !this.offered) writeStore(localStorage, 'draft:' + this.name, { ...now, when: Date.now() });
+    if (this.unsaved && !this.offered) writeStore(localStorage, draftKey(this), { ...now, when: Date.now() });
     this.dispatchEvent(new CustomEvent('change', { detail: { whole } }));
   }
 
@@ -102,11 +106,11 @@ class Document extends EventTarget {
   // save writes the model to a path, and the properties beside it. overwrite is the path of a file that may have changed meanwhile. An error has the path
   // of the file that could not be written.
   async save(path, overwrite) {
-    const { model, props, saved, name } = this;
+    const { model, props, saved } = this;
     // Under another name they are other files: those of the model before stay as they are.
     const before = path === saved.model ? saved : { modelWindows: saved.modelWindows, propsWindows: saved.propsWindows };
     const version = await write(path, withEnds(model, saved.modelWindows), before.modelVersion, overwrite);
-    localStorage.removeItem('draft:' + name);
+    this.discard();
     this.saved = { ...before, model: path, modelVersion: version };
     this.kept = { ...this.kept, model };
     this.file = path.split('/').pop();

@@ -16,10 +16,9 @@ export const status = {
 
 // tell shows a message that stays until a button of it is pressed. actions are pairs of a title and a function.
 export function tell(text, actions = [], bad = true) {
-  const close = () => { notice.hidden = true; clear(notice); };
   notice.className = bad ? 'error' : 'note';
-  clear(notice, el('span', {}, text), actions.map(([title, act]) => button(title, () => { close(); act(); }, { class: 'small' })),
-    button('Dismiss', close, { class: 'small' }));
+  clear(notice, el('span', {}, text), actions.map(([title, act]) => button(title, () => { untell(); act(); }, { class: 'small' })),
+    button('Dismiss', untell, { class: 'small' }));
   notice.hidden = false;
 }
 

@@ -2,7 +2,7 @@
 import { el, clear, button, field, choice, input, number, toNumber } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
-import { status, work, attempt } from './status.js';
+import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { Plot } from './plot.js';
 import { verdict } from './view-model.js';
@@ -25,21 +25,15 @@ export function create() {
   element.append(current.element);
 
   async function run() {
-    const of = current.begin();
     current.stale();
     let begun = false; // with the first point, those of the experiment before go
-    const add = (v) => {
+    const add = (v, of) => {
       if (!begun) { begun = true; points = []; clear(rows); plot.zoomed = null; current.done(of); }
       put(v);
     };
     const question = { ...doc.source, const: ranges.value.trim(), index: Number(property.value), method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    try {
-      await work('Experiment', (signal, part) => ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v); else part(name, v); } }));
-    } catch (e) {
-      current.failed(of, e);
-      throw e;
-    }
+    await current.compute('Experiment', 'experiment', (signal, part, of) => ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v, of); else part(name, v); } }));
     draw();
     status.say(`${points.length} results.`);
   }

@@ -1,8 +1,7 @@
 // The states of a model and what leads from one to another, unfolded by clicking.
 import { el, svg, clear, button, field, choice, input, number, interval, toNumber, download } from './dom.js';
-import { ask } from './api.js';
 import { doc } from './document.js';
-import { status, work, attempt } from './status.js';
+import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { layout, Canvas, badge, legendOf, curve } from './graph.js';
 import { boardOf, boardElement, tileClass } from './board.js';
@@ -45,20 +44,8 @@ export function create() {
 
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
 
-  // computed asks for something that is of the text as it is now; an error is shown above the graph.
-  async function computed(title, name, question) {
-    const of = current.begin();
-    try {
-      const answer = await work(title, (signal, part) => ask(name, { ...doc.source, ...question }, { signal, part }), 'explore');
-      return [of, answer];
-    } catch (e) {
-      current.failed(of, e);
-      throw e;
-    }
-  }
-
   const refresh = attempt(async () => {
-    const [of, answer] = await computed('Explore', 'graph', { open, shown, ...asked() });
+    const [of, answer] = await current.answer('Explore', 'explore', 'graph', { open, shown, ...asked() });
     graph = answer;
     if (!open.length && !shown.length) open = graph.nodes.filter((n) => n.open).map((n) => n.state);
     await draw();
@@ -67,7 +54,7 @@ export function create() {
   });
 
   const find = attempt(async () => {
-    const [, { states, count, of }] = await computed('Find', 'find', { expr: expr.value });
+    const [, { states, count, of }] = await current.answer('Find', 'explore', 'find', { expr: expr.value });
     clear(found, el('span', {}, `${count.toLocaleString('en')} of ${of.toLocaleString('en')} states.`),
       states.slice(0, 12).map((s) => button('(' + s.join(',') + ')', attempt(() => look(s)), { class: 'small mono' })));
     if (states.length) await look(states[0]);
@@ -84,7 +71,7 @@ export function create() {
 
   async function why(miss) {
     if (property.value === '') { status.error({ message: 'choose a property with P first' }); return; }
-    const [, answer] = await computed(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', 'path', { ...asked(), miss });
+    const [, answer] = await current.answer(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', 'explore', 'path', { ...asked(), miss });
     path = new Set(answer.states.map(key));
     steps = new Set(answer.states.slice(1).map((s, i) => key(answer.states[i]) + '>' + key(s)));
     open = [...new Map(answer.states.map((s) => [key(s), s])).values()].slice(0, 100);

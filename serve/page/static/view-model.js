@@ -1,7 +1,7 @@
 // The text of a model and its properties, what is wrong with them, and what their values are.
 import { el, clear, button, field, choice, input, number, interval, download, upload } from './dom.js';
 import { ask, inServer, Failure } from './api.js';
-import { doc, isProperties } from './document.js';
+import { doc, isProperties, stem } from './document.js';
 import { status, work, attempt, refuse, untell } from './status.js';
 import { choose, showDifference } from './dialog.js';
 import { errorBox } from './current.js';
@@ -74,7 +74,7 @@ export function create({ show }) {
 
   function downloadTexts() {
     download(doc.file, doc.model);
-    if (doc.props.trim()) download(doc.file.replace(/\.[^.]*$/, '') + '.props', doc.props);
+    if (doc.props.trim()) download(stem(doc.file) + '.props', doc.props);
   }
 
   // save saves to the path of the field, without folders to the computer of who looks. It reports whether that was done.
@@ -90,8 +90,7 @@ export function create({ show }) {
     try {
       await doc.save(path, overwrite);
     } catch (e) {
-      const others = e.kind === 'changed' ? [['Overwrite', () => save(e.path)], ['Compare', attempt(() => compare(e.path))]] : [];
-      refuse({ message: `${e.path || path} is not saved: ${e.message}` }, [...others, ['Save as…', async () => { await show('model'); where.focus(); where.select(); }]]);
+      notSaved(e.path || path, e);
       return false;
     }
     untell();
@@ -100,10 +99,15 @@ export function create({ show }) {
     return true;
   }
 
-  async function compare(path) {
-    const { text } = await ask('open', { path });
-    await showDifference(`${path}: - is the file, + is this page`, text, isProperties(path) ? doc.props : doc.model);
-    refuse({ message: `${path} is not saved: the file has changed since it was opened` }, [['Overwrite', () => save(path)], ['Compare', attempt(() => compare(path))]]);
+  // notSaved says why a file could not be written, and offers what can be done.
+  function notSaved(path, e) {
+    const compare = async () => {
+      const { text } = await ask('open', { path });
+      await showDifference(`${path}: - is the file, + is this page`, text, isProperties(path) ? doc.props : doc.model);
+      notSaved(path, e);
+    };
+    const others = e.kind === 'changed' ? [['Overwrite', () => save(path)], ['Compare', attempt(compare)]] : [];
+    refuse({ message: `${path} is not saved: ${e.message}` }, [...others, ['Save as…', async () => { await show('model'); where.focus(); where.select(); }]]);
   }
 
   const listFiles = attempt(async () => { if (inServer) files = (await ask('files')).files; bar(); });

@@ -36,21 +36,10 @@ export function create() {
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
   const begin = () => look([]);
 
-  // computed asks for something that is of the text as it is now; an error is shown above the path.
-  async function computed(title, name, question) {
-    const of = current.begin();
-    try {
-      return [of, await work(title, (signal, part) => ask(name, { ...doc.source, ...question }, { signal, part }), 'simulate')];
-    } catch (e) {
-      current.failed(of, e);
-      throw e;
-    }
-  }
-
   // look shows the end of a path, which takes the place of the one that is shown.
   async function look(next = path) {
     const last = next[next.length - 1];
-    const [of, answer] = await computed('Simulate', 'step', { state: last?.state ?? null, ...asked() });
+    const [of, answer] = await current.answer('Simulate', 'simulate', 'step', { state: last?.state ?? null, ...asked() });
     here = answer;
     path = next;
     current.done(of);
@@ -100,7 +89,7 @@ export function create() {
 
   async function random() {
     const last = path[path.length - 1];
-    const [, answer] = await computed('Random steps', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1 });
+    const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1 });
     await look([...path, ...answer.steps.slice(1).map(walked)]);
     status.say(`${answer.steps.length - 1} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
