@@ -35,11 +35,7 @@ func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 
 // writeUMB writes the states, with the labels that properties use and with names for all reward structures.
 func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
-	fractions := explicit.NoFractions
-	if job.Numeric.Accuracy == result.Exact {
-		fractions = explicit.StrictFractions
-	}
-	space, err := explicit.SpaceOf(ctx, job.States, fractions)
+	space, err := explicit.SpaceOf(ctx, job.States, explicit.StrictIf(job.Numeric.Accuracy == result.Exact))
 	if err != nil {
 		return nil, err
 	}

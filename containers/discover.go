@@ -42,7 +42,7 @@ type Found struct {
 	Problem string // why the image cannot be used; empty if it can
 }
 
-// Tool returns k.Tool with the program that was found.
+// Tool returns the tool of a kind with the path of the program in this image.
 func (f Found) Tool(k Kind) Tool {
 	t := k.Tool
 	t.Program = append([]string{f.Program}, t.Program[1:]...)

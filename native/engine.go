@@ -124,7 +124,8 @@ func newMethod(plan *runner.Plan) (method, error) {
 	return newSampling(job)
 }
 
-// failure is check.Failure, and gives diagnostics of a file the class and the position of the first one.
+// failure returns an error as the failure of a verdict. A diagnostic of a file gets the given class and keeps its position;
+// check.Failure classifies every other error and places it at the given position.
 func failure(err error, class result.Class, file string, at syntax.Pos) *result.Failure {
 	if d, ok := errors.AsType[*syntax.Error](err); ok {
 		return &result.Failure{Class: class, Message: d.Msg, File: d.File, Pos: d.Pos}

@@ -11,20 +11,20 @@ import (
 	"tilecheck/runner"
 )
 
-// export is the file for the scheduler of a property, and its format.
-type export struct {
+// schedulerFile is the file to which the scheduler of a property is written, with its format.
+type schedulerFile struct {
 	*runner.SchedulerFile
 	file   string
 	format scheduler.Format
 	opt    scheduler.Options
 }
 
-// newExport reads the target of a scheduler; nil stands for none.
-func newExport(f *runner.SchedulerFile) (*export, error) {
+// newSchedulerFile reads the name and the format of a file; nil stands for no file.
+func newSchedulerFile(f *runner.SchedulerFile) (*schedulerFile, error) {
 	if f == nil {
 		return nil, nil
 	}
-	x := &export{SchedulerFile: f}
+	x := &schedulerFile{SchedulerFile: f}
 	var err error
 	x.file, x.format, x.opt, err = scheduler.ParseTarget(f.Target)
 	return x, err
@@ -38,7 +38,7 @@ func (b *states) checkAndExport(ctx context.Context, p *check.Property) result.V
 		if err == nil {
 			err = b.export.Write(b.export.file, a.Write)
 		}
-		return unexported(p, v, err)
+		return withoutScheduler(p, v, err)
 	}
 	s, v, err := b.checker.Scheduler(ctx, p)
 	if err == nil && s.Controller != nil {
@@ -52,11 +52,11 @@ func (b *states) checkAndExport(ctx context.Context, p *check.Property) result.V
 			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
 		})
 	}
-	return unexported(p, v, err)
+	return withoutScheduler(p, v, err)
 }
 
-// unexported adds to a verdict the error of writing its scheduler.
-func unexported(p *check.Property, v result.Verdict, err error) result.Verdict {
+// withoutScheduler adds an error to a verdict: its scheduler was not found or not written.
+func withoutScheduler(p *check.Property, v result.Verdict, err error) result.Verdict {
 	if err != nil && v.Err == nil {
 		return unfinished(v, noScheduler, check.Failure(err, p.File, p.Pos))
 	}

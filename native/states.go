@@ -26,7 +26,7 @@ type statesMethod struct {
 	proven    bool // every answer gets a certificate
 	reduce    bool // each property is checked on a quotient
 	wants     runner.Outputs
-	export    *export           // nil unless wants has a scheduler
+	export    *schedulerFile    // nil unless wants has a scheduler
 	generated runner.Recognizer // as Job.Generated
 }
 
@@ -51,7 +51,7 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	if job.Partition != nil && !num.Reduce {
 		return nil, fmt.Errorf("a partition is for a model that is reduced")
 	}
-	export, err := newExport(job.Scheduler)
+	export, err := newSchedulerFile(job.Scheduler)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 //
 // Source: prism -exportmodel; reference, section 6.
 
-// WriteTransitions writes the .tra file. Probabilities have 17 digits, or are fractions, which PRISM reads with -exact only.
+// WriteTransitions writes the .tra file. Probabilities are decimals with 17 digits, or fractions if fractions is set.
+// PRISM reads fractions only with -exact.
 func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions bool) error {
 	e := newTransitions(c, fractions)
 	total := 0

@@ -141,7 +141,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 		c.End = Settled
 	case c.Games < opt.Games:
 		if c.End = endOf(ctx); opt.Split.Replaying() {
-			c.End = s.lackingShards(c.Games)
+			c.End = s.lackGames(c.Games)
 		}
 		run.updateIntervals()
 	}

@@ -107,7 +107,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	switch {
 	case out.Games() == opt.Games:
 	case opt.Split.Replaying():
-		out.End = s.lackingShards(out.Games())
+		out.End = s.lackGames(out.Games())
 	default:
 		out.End = endOf(ctx)
 	}

@@ -100,9 +100,9 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 	return g, nil
 }
 
-// lackingShards returns the reason Lacking for a merge with too few games. If no shard is absent, the contest is undecided, and it requests more
-// games from the shards.
-func (s *schedule) lackingShards(games int64) End {
+// lackGames ends a merge that has too few games. If no shard is absent, the contest is undecided, and more games are requested
+// from the shards.
+func (s *schedule) lackGames(games int64) End {
 	if len(s.split.Absent()) == 0 {
 		s.split.Want(s.stream(), 2*games)
 	}

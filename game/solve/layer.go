@@ -88,7 +88,7 @@ const (
 	maxPause = 200 * time.Millisecond
 )
 
-// await opens a record. If another process writes it, await waits until it exists.
+// await opens a record. If another process is to write the record, await waits for it.
 func (s *solver) await(ctx context.Context, name string) (*record, error) {
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		r, err := s.openNamed(name)

@@ -23,7 +23,7 @@ var crashes = []string{"runtime: out of memory", "fatal error: ", "runtime: fail
 
 // Supervise runs this program again under the same limit of addresses (ulimit -v), waits for it, and returns its exit code. If the runtime ended the
 // program for lack of memory, exhausted is true and its crash message is not written to w. Without such a limit, and in the supervised program
-// itself, ok is false and Supervise does nothing. Call it first.
+// itself, ok is false and Supervise does nothing. A program calls it before anything else.
 //
 // A supervisor is needed because the Go runtime ends a program that gets no memory at once, with a stack trace and exit code 2.
 func Supervise(w io.Writer) (code int, exhausted, ok bool) {

@@ -34,7 +34,7 @@ type request struct {
 	solver        Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
-	// valued says that the values in all states are asked for.
+	// wantsValues says that the values in all states are asked for.
 	wantsValues bool
 	// budget is the number of beliefs.
 	budget int

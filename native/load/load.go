@@ -32,11 +32,7 @@ func Model(ctx context.Context, job runner.Job) (m *compile.Model, warnings []st
 func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&p.Job)
 	if p.Job.States != nil {
-		fractions := explicit.NoFractions
-		if opts.Exact {
-			fractions = explicit.StrictFractions
-		}
-		return explicit.SpaceOf(ctx, p.Job.States, fractions)
+		return explicit.SpaceOf(ctx, p.Job.States, explicit.StrictIf(opts.Exact))
 	}
 	m, err := single(p)
 	if err != nil {

@@ -55,11 +55,13 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 	}
 }
 
-// drift skips steps of equations T with T(x+c) = T(x)+c for a constant c, because the probabilities of a choice sum to one
-// and no state is closed. T is monotone, so if p steps take the upper bounds U to at most U+c, then m p further steps take
-// whatever is at most U+c to at most U+c+m c, and r steps after that add no more than r steps without the m c. Likewise from
-// below. The computed bounds contain T of the bounds before them, so c is the greatest difference of two upper bounds p steps
-// apart. In a periodic model p is a multiple of the period; any p is sound.
+// drift skips steps whose effect is nearly the same in every state. It is for equations T with T(x+c) = T(x)+c for every
+// constant c: the probabilities of each choice sum to one, and no state has a fixed value.
+//
+// T is monotone. If p steps take the upper bounds U to at most U+c, then m p further steps add at most m c to bounds that are
+// at most U+c. Adding a constant commutes with the r steps that remain, so the order does not matter. The lower bounds are
+// treated in the same way. The computed bounds contain T of the bounds before them, so c is the greatest difference of two
+// upper bounds that are p steps apart. Every p is sound; in a periodic model a multiple of the period gives narrow bounds.
 //
 // Source: Odoni (1969), for the long-run average.
 type drift struct {

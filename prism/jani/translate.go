@@ -10,8 +10,8 @@ import (
 // Translation is a JANI model in PRISM's language.
 type Translation struct {
 	Model *syntax.Model
-	// Properties are the properties of the document in its order. One that could not be
-	// translated consists of its JSON text.
+	// Properties are the properties of the document, in the order of the document. A property that
+	// could not be translated has its JSON text.
 	Properties *syntax.Properties
 	// Names are the names of the properties in the document.
 	Names map[*syntax.Property]string

@@ -302,7 +302,7 @@ func (s *Space) setReward(r *sparse.Reward, f []float64, rats []*big.Rat, i int,
 	}
 }
 
-// storeRational stores a fraction and its nearest float64; entries of zero stay empty.
+// storeRational sets entry i of both lists to a fraction and its nearest float64. It leaves entries unset if the fraction is 0.
 func storeRational(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	switch {
 	case x.Sign() == 0:

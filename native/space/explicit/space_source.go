@@ -27,6 +27,14 @@ const (
 	StrictFractions
 )
 
+// StrictIf returns StrictFractions if exact is set, and NoFractions otherwise.
+func StrictIf(exact bool) Fractions {
+	if exact {
+		return StrictFractions
+	}
+	return NoFractions
+}
+
 // SpaceOf returns the space of the states of a job.
 func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space, error) {
 	source, ok := states.(SpaceSource)

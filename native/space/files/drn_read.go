@@ -243,7 +243,7 @@ func (c *cursor) word(w string) bool {
 	return true
 }
 
-// field reads up to the next blank and skips the blanks.
+// field returns the text up to the next blank, and moves the cursor behind the blanks.
 func (c *cursor) field() field {
 	f := field{c.rest(), c.at}
 	if i := bytes.IndexAny(f.text, " \t"); i >= 0 {

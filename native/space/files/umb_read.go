@@ -316,8 +316,8 @@ func (u *umbFile) variables(v umb.Valuation) (problem string) {
 	return ""
 }
 
-// width returns the size of a valuation in bytes.
-func (u *umbFile) width() int {
+// valuationSize returns the size of a valuation of a state in bytes.
+func (u *umbFile) valuationSize() int {
 	at := 0
 	for _, x := range u.index.Valuations["states"].Classes[0].Variables {
 		at += int(x.Padding)
@@ -370,7 +370,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 		if u.fields == nil {
 			return nil
 		}
-		if err = m.Sized(int64(u.states), int64(u.width())); err == nil {
+		if err = m.Sized(int64(u.states), int64(u.valuationSize())); err == nil {
 			u.valuations, err = m.All(m.Size)
 		}
 	default:

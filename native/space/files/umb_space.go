@@ -99,7 +99,7 @@ func (u *umbFile) checkComplete() error {
 	return nil
 }
 
-// umbBuild builds a model from a UMB file. A branch is a transition in the file.
+// umbBuild builds a model from a UMB file. UMB calls a transition a branch.
 type umbBuild struct {
 	*umbFile
 	*assembly
@@ -497,7 +497,7 @@ func (b *umbBuild) space(d *explicit.Imported) (*explicit.Space, error) {
 // valuation returns the variables and a function that unpacks their values in a state. problem
 // says why the valuations cannot be used; "" if they can.
 func (b *umbBuild) valuation() (vars []sema.Variable, valuation func(s int) []int32, problem string) {
-	width := b.width()
+	width := b.valuationSize()
 	padded := make([]byte, width+9)
 	for s := range b.umbFile.states {
 		copy(padded, b.valuations[s*width:(s+1)*width])
