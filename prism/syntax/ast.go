@@ -360,34 +360,6 @@ func (*SysParallel) sysNode()    {}
 func (*SysHide) sysNode()        {}
 func (*SysRename) sysNode()      {}
 
-// Properties is a properties file: constants, labels and properties in source order.
-type Properties struct {
-	File     string
-	Items    []PropItem
-	Trailing Doc
-	Span
-}
-
-// PropItem is a *ConstDecl, *LabelDecl or *Property.
-type PropItem interface {
-	Node
-	propItem()
-}
-
-// Property is one property, with its optional name and the comment block above
-// it, where `// RESULT:` annotations live.
-type Property struct {
-	Doc  Doc
-	Name *Ident // nil when unnamed
-	X    Expr
-	Notes
-	Span
-}
-
-func (*ConstDecl) propItem() {}
-func (*LabelDecl) propItem() {}
-func (*Property) propItem()  {}
-
 // Expr is an expression or formula of either kind of file. One grammar serves
 // both; the parser refuses property operators in model files as PRISM does.
 type Expr interface {
@@ -493,183 +465,6 @@ type Quoted struct {
 	Span
 }
 
-// TemporalOp is a temporal operator.
-type TemporalOp uint8
-
-// The temporal operators; Until, WeakUntil and Release take two operands.
-const (
-	Next TemporalOp = iota
-	Future
-	Globally
-	Until
-	WeakUntil
-	Release
-)
-
-// String returns the operator's letter.
-func (op TemporalOp) String() string { return [...]string{"X", "F", "G", "U", "W", "R"}[op] }
-
-// Temporal is a temporal operator with an optional time or step bound.
-// X is nil for the unary operators.
-type Temporal struct {
-	Op    TemporalOp
-	X, Y  Expr
-	Bound *TimeBound // nil when unbounded
-	// Costs are further bounds, which must all hold. In Storm's dialect F and U can have them.
-	Costs []*CostBound
-	Span
-}
-
-// CostBound is a bound on the reward or the number of steps of a path: `rew{"r"}<=b` or
-// `steps<=k`.
-type CostBound struct {
-	Word   string // rew, steps or time
-	Struct Expr   // a *Quoted; nil for the first structure, and without rewards
-	Bound  *TimeBound
-	// Rate is set if the bound is on the time of a Markov automaton: the exit rate of a state, 0
-	// for an immediate state. It does not occur in the text.
-	Rate Expr
-	Span
-}
-
-// TimeBound is the bound of a temporal operator: `<=e`, `<e`, `>=e`, `>e`,
-// `=e` or `[lo,hi]`. A nil Low or High means that there is none on that side;
-// `=e` has Equal set and the same expression on both sides.
-type TimeBound struct {
-	Low, High             Expr
-	LowStrict, HighStrict bool
-	Equal                 bool
-	Span
-}
-
-// Extremum says how an operator resolves nondeterminism: min, max, or for
-// models with two kinds of it minmax and so on.
-type Extremum uint8
-
-// The extrema. NoExtremum is `P=?` or a bounded operator.
-const (
-	NoExtremum Extremum = iota
-	Min
-	Max
-	MinMin
-	MinMax
-	MaxMin
-	MaxMax
-)
-
-// String returns the word as written, empty for NoExtremum.
-func (e Extremum) String() string {
-	return [...]string{"", "min", "max", "minmin", "minmax", "maxmin", "maxmax"}[e]
-}
-
-// Threshold is the text between an operator's letter and its brackets: `=?`, `min=?`, `>=p` and so
-// on. Rel is OpNone for a query (`=?`), otherwise OpLt, OpLe, OpGt or OpGe with a Bound that is
-// not nil.
-type Threshold struct {
-	Extremum Extremum
-	Rel      Op
-	Bound    Expr
-}
-
-// Prob is the P operator. Modifier is the optional `P(modifier)`.
-type Prob struct {
-	Modifier *Ident
-	Threshold
-	Path   Expr
-	Filter *OldFilter
-	Span
-}
-
-// Steady is the S operator.
-type Steady struct {
-	Modifier *Ident
-	Threshold
-	X      Expr
-	Filter *OldFilter
-	Span
-}
-
-// Reward is the R operator. Struct is nil for the default structure, a *Quoted
-// for a named one, else an integer expression (1-based index); StructDiv is
-// the second one of a ratio `R{"a"}/{"b"}`.
-//
-// Time is that of Storm's T operator: then Struct is TimeRewards.
-type Reward struct {
-	Modifier          *Ident
-	Time              bool
-	Struct, StructDiv Expr
-	Threshold
-	Path   Expr // *RewardPath, or a path formula
-	Filter *OldFilter
-	Span
-}
-
-// RewardPathKind is the kind of a reward objective other than a path formula.
-type RewardPathKind uint8
-
-// The reward objectives.
-const (
-	Cumulative    RewardPathKind = iota // C<=t, or total C when Bound is nil
-	Instantaneous                       // I=t
-	LongRun                             // S
-)
-
-// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator.
-type RewardPath struct {
-	Kind  RewardPathKind
-	Bound Expr
-	Span
-}
-
-// Quant is the CTL operator `E [ … ]` or `A [ … ]`.
-type Quant struct {
-	All  bool
-	Path Expr
-	Span
-}
-
-// Strategy is `<<coalition>> X` or `[[coalition]] X`.
-type Strategy struct {
-	Box       bool // [[ ]]
-	All       bool // *
-	Coalition []string
-	X         Expr
-	Span
-}
-
-// Filter is `filter(op, X, States)`. States is nil when omitted.
-type Filter struct {
-	Op     string
-	OpPos  Pos
-	X      Expr
-	States Expr
-	Span
-}
-
-// OldFilter is the old `{states}{min}{max}` at the end of P, S and R.
-type OldFilter struct {
-	States   Expr
-	Min, Max bool
-	Span
-}
-
-// Op returns the operator of the equivalent Filter. For a query it is the minimum, maximum or range
-// over the states if min, max or both are given, otherwise the value in the only such state. A
-// bounded operator must hold in all of the states.
-func (f *OldFilter) Op(t Threshold) string {
-	switch {
-	case t.Rel != OpNone:
-		return "forall"
-	case f.Min && f.Max:
-		return "range"
-	case f.Min:
-		return "min"
-	case f.Max:
-		return "max"
-	}
-	return "state"
-}
-
 // Unparen returns an expression without the parentheses around it.
 func Unparen(x Expr) Expr {
 	for {
@@ -681,21 +476,13 @@ func Unparen(x Expr) Expr {
 	}
 }
 
-func (*Ident) exprNode()      {}
-func (*IntLit) exprNode()     {}
-func (*DoubleLit) exprNode()  {}
-func (*BoolLit) exprNode()    {}
-func (*Paren) exprNode()      {}
-func (*Unary) exprNode()      {}
-func (*Binary) exprNode()     {}
-func (*Cond) exprNode()       {}
-func (*Call) exprNode()       {}
-func (*Quoted) exprNode()     {}
-func (*Temporal) exprNode()   {}
-func (*Prob) exprNode()       {}
-func (*Steady) exprNode()     {}
-func (*Reward) exprNode()     {}
-func (*RewardPath) exprNode() {}
-func (*Quant) exprNode()      {}
-func (*Strategy) exprNode()   {}
-func (*Filter) exprNode()     {}
+func (*Ident) exprNode()     {}
+func (*IntLit) exprNode()    {}
+func (*DoubleLit) exprNode() {}
+func (*BoolLit) exprNode()   {}
+func (*Paren) exprNode()     {}
+func (*Unary) exprNode()     {}
+func (*Binary) exprNode()    {}
+func (*Cond) exprNode()      {}
+func (*Call) exprNode()      {}
+func (*Quoted) exprNode()    {}
