@@ -28,7 +28,7 @@ type serveCmd struct {
 	Table  []string      `name:"solved" aliases:"table" help:"Optimal play, files of tilecheck solve --output: hints on their boards are probabilities of winning." placeholder:"FILE" file:"in"`
 	Limit  time.Duration `name:"timeout" aliases:"limit" help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 
-	MaxStates   int       `help:"Give up a state space with more states (default: no limit)." default:"20000000" placeholder:"N"`
+	MaxStates   int       `help:"Give up a state space with more states (default: 20000000)." default:"20000000" placeholder:"N"`
 	Memory      byteCount `help:"Memory of the states of one model, such as 4GB." default:"4GB" placeholder:"SIZE"`
 	Engine      []string  `help:"Engines that experiments may ask besides ours: prism, storm." placeholder:"NAME"`
 	engineFlags `embed:""`
