@@ -136,7 +136,7 @@ func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options)
 }
 
 // steps applies the equations of the open states n times, to all of them at once. The other states keep their values.
-// In a small chain it takes many steps by squaring a matrix.
+// In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
 func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
 	if sys.exact() {
 		return sys.exactSteps(ctx, opts, open, n)
@@ -151,6 +151,10 @@ func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n 
 	if ok {
 		dense, ok = sys.newDenseSteps(states)
 	}
+	var geometric *geometricSteps
+	if !ok {
+		geometric = sys.newGeometricSteps(opts, states, n)
+	}
 	return sys.v.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
 		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, done, n-done) {
 			return true, nil
@@ -159,6 +163,9 @@ func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n 
 			if enough, err := sys.limit(lower, upper, n-done); enough || err != nil {
 				return true, err
 			}
+		}
+		if geometric != nil && done == geometricAfter {
+			return true, geometric.run(meter)
 		}
 		if ok && done == denseAfter {
 			finite, err := dense.steps(meter, n)
