@@ -22,29 +22,29 @@ const minKrylovSteps = 24
 func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
 	n := len(elim.choice)
 	x := slices.Clone(elim.guess)
-	bi := &bicgstab{elim: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
+	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
 	for stalled := 0; ; {
-		bi.rescale(x, rhs)
+		iteration.rescale(x, rhs)
 		previous := residual
-		if residual = maxNorm(bi.residual); residual > previous/4 {
+		if residual = maxNorm(iteration.residual); residual > previous/4 {
 			stalled++
 		}
 		if residual <= elim.precision || steps <= 0 || stalled > 3 || math.IsNaN(residual) {
 			break
 		}
-		taken, err := bi.iterate(meter, steps, max(elim.precision, residual*1e-6))
+		taken, err := iteration.iterate(meter, steps, max(elim.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
 		steps -= taken
-		for k, z := range bi.x {
-			x[k] = z * bi.scale[k]
+		for k, z := range iteration.x {
+			x[k] = z * iteration.scale[k]
 		}
 		for k, j := range elim.choice { // a sweep, for unknowns whose error is large relative to their scale
 			if x[k] = rhs(k); j != sparse.None {
-				x[k] += elim.system.terms(j, x)
+				x[k] += elim.equations.sumTerms(j, x)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
 // residual is that of each equation divided by scale.
 type bicgstab struct {
-	elim               *eliminationSolver
+	solver               *eliminationSolver
 	scale, x, residual []float64
 }
 
@@ -69,28 +69,28 @@ func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
 		bi.scale[k] = max(math.Abs(v), minScale)
 		bi.x[k] = v / bi.scale[k]
 	}
-	bi.apply(bi.x, bi.residual)
+	bi.multiply(bi.x, bi.residual)
 	for k := range bi.residual {
 		bi.residual[k] = rhs(k)/bi.scale[k] - bi.residual[k]
 	}
 }
 
-// apply sets y to the scaled (I - P) z.
-func (bi *bicgstab) apply(z, y []float64) {
-	l := bi.elim.system
-	inParts(len(bi.elim.choice), 4000, func(from, to int) {
+// multiply sets y to the scaled (I - P) z.
+func (bi *bicgstab) multiply(vector, product []float64) {
+	equations := bi.solver.equations
+	inParallelParts(len(bi.solver.choice), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			y[k] = z[k]
-			j := bi.elim.choice[k]
+			product[k] = vector[k]
+			j := bi.solver.choice[k]
 			if j == sparse.None {
 				continue
 			}
 			sum := 0.0
-			for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-				t := l.col[i]
-				sum += l.weight[i] * bi.scale[t] * z[t]
+			for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
+				t := equations.column[i]
+				sum += equations.weight[i] * bi.scale[t] * vector[t]
 			}
-			y[k] -= sum / bi.scale[k]
+			product[k] -= sum / bi.scale[k]
 		}
 	})
 }
@@ -98,7 +98,10 @@ func (bi *bicgstab) apply(z, y []float64) {
 // iterate takes steps until the residual is at most precision. It returns the number of steps.
 func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
-	shadow, direction, image, stabilizer := slices.Clone(bi.residual), make([]float64, n), make([]float64, n), make([]float64, n)
+	shadow := slices.Clone(bi.residual)
+	direction := make([]float64, n)
+	image := make([]float64, n)
+	stabilizer := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range steps {
 		next := dot(shadow, bi.residual)
@@ -107,12 +110,12 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 		for k := range direction {
 			direction[k] = bi.residual[k] + beta*(direction[k]-omega*image[k])
 		}
-		bi.apply(direction, image)
+		bi.multiply(direction, image)
 		alpha = rho / dot(shadow, image)
 		for k := range direction {
 			bi.residual[k] -= alpha * image[k]
 		}
-		bi.apply(bi.residual, stabilizer)
+		bi.multiply(bi.residual, stabilizer)
 		omega = dot(stabilizer, bi.residual) / dot(stabilizer, stabilizer)
 		if x := alpha * omega; math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {
 			return step + 1, nil
@@ -121,7 +124,7 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
 			bi.residual[k] -= omega * stabilizer[k]
 		}
-		if err := meter.addWork(krylovStepCost * bi.elim.system.work()); err != nil {
+		if err := meter.addWork(krylovStepCost * bi.solver.equations.work()); err != nil {
 			return step, err
 		}
 		if maxNorm(bi.residual) <= precision {

@@ -21,15 +21,15 @@ const (
 // the open states by a x + b: a has the probabilities, b the contribution of closed states and rewards. Twice as many
 // steps have the matrix a² and the vector a b + b. All numbers are nonnegative.
 type denseSteps struct {
-	sys    *system
+	system    *system
 	states []uint32
-	row    []int // the row of each state in a; -1 for closed states
-	a      []doubleWord
-	b, x   [numVectors][]doubleWord
-	// err and xErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
-	err, xErr float64
-	lost      atomic.Bool // a product was below doubleWordFloor
-	most      float64     // the greatest number of b and x before the first squaring
+	rowOfState    []int // the row of each state in a; -1 for closed states
+	matrix      []doubleWord
+	offset, value   [numVectors][]doubleWord
+	// mapErr and valueErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
+	mapErr, valueErr float64
+	underflowed      atomic.Bool // a product was below doubleWordFloor
+	maxEntry      float64     // the greatest number of b and x before the first squaring
 }
 
 // The vectors: lower bounds, upper bounds, and a number that is positive if the value may be below 1.
@@ -40,44 +40,44 @@ const (
 	numVectors
 )
 
-// denseAfter returns the number of single steps after which denseSteps takes less time for n steps. ok is false if it
+// denseStepsStart returns the number of single steps after which denseSteps takes less time for n steps. ok is false if it
 // cannot be used.
-func (sys *system) denseAfter(states []uint32, n int) (after int, ok bool) {
-	m := len(states)
-	if sys.trace != nil || sys.g.Kind == sparse.CTMC || m == 0 || m > denseMaxStates || n <= denseMinSteps {
+func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
+	size := len(states)
+	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates || n <= denseMinSteps {
 		return 0, false
 	}
 	transitions := 0
 	for _, s := range states {
-		first, end := sys.g.Choices(int(s))
+		first, end := sys.graph.Choices(int(s))
 		if end != first+1 {
 			return 0, false
 		}
-		transitions += int(sys.g.Start[end] - sys.g.Start[first])
+		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	after = max(denseMinSteps, 2*m*m*m*bits.Len(uint(n))/(transitions+m))
-	return after, after < n
+	start = max(denseMinSteps, 2*size*size*size*bits.Len(uint(n))/(transitions+size))
+	return start, start < n
 }
 
 // newDenseSteps returns the matrix of one step from the current values. ok is false if a number is out of range.
-func (sys *system) newDenseSteps(states []uint32) (d *denseSteps, ok bool) {
-	lower, upper := sys.v.Lower, sys.v.Upper
+func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
+	lower, upper := sys.values.Lower, sys.values.Upper
 	m := len(states)
-	d = &denseSteps{sys: sys, states: states, row: make([]int, sys.g.NumStates()), a: make([]doubleWord, m*m)}
-	for s := range d.row {
-		d.row[s] = -1
+	dense = &denseSteps{system: sys, states: states, rowOfState: make([]int, sys.graph.NumStates()), matrix: make([]doubleWord, m*m)}
+	for s := range dense.rowOfState {
+		dense.rowOfState[s] = -1
 	}
 	for i, s := range states {
-		d.row[s] = i
+		dense.rowOfState[s] = i
 	}
-	for v := range d.b {
-		d.b[v], d.x[v] = make([]doubleWord, m), make([]doubleWord, m)
+	for v := range dense.offset {
+		dense.offset[v], dense.value[v] = make([]doubleWord, m), make([]doubleWord, m)
 	}
-	d.err = float64(m+8) * doubleWordUnit
+	dense.mapErr = float64(m+8) * doubleWordUnit
 	r := sys.reward
-	exact := sys.g.Exact() && (r == nil || (r.State == nil || r.StateRat != nil) && (r.Choice == nil || r.ChoiceRat != nil))
+	exact := sys.graph.Exact() && (r == nil || (r.State == nil || r.StateRat != nil) && (r.Choice == nil || r.ChoiceRat != nil))
 	if !exact {
-		d.err += 2.1*sys.round.err + unit // of the sum of two rewards
+		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
 	inRange := true
 	number := func(x float64, rat func() *big.Rat) doubleWord {
@@ -90,27 +90,27 @@ func (sys *system) newDenseSteps(states []uint32) (d *denseSteps, ok bool) {
 		return out
 	}
 	for i, s := range states {
-		first, _ := sys.g.Choices(int(s))
+		first, _ := sys.graph.Choices(int(s))
 		reward := number(r.OfChoice(int(s), first), func() *big.Rat { return r.OfChoiceRat(int(s), first) })
-		d.b[lowerVector][i], d.b[upperVector][i] = reward, reward
-		lo, hi := sys.g.Row(first)
-		for k := lo; k < hi; k++ {
-			p := number(sys.g.Prob(k), func() *big.Rat { return sys.g.Rat(k) })
-			t := sys.g.Target[k]
-			if j := d.row[t]; j >= 0 {
-				d.a[i*m+j] = d.a[i*m+j].add(p)
+		dense.offset[lowerVector][i], dense.offset[upperVector][i] = reward, reward
+		lo, end := sys.graph.Row(first)
+		for k := lo; k < end; k++ {
+			p := number(sys.graph.Prob(k), func() *big.Rat { return sys.graph.Rat(k) })
+			t := sys.graph.Target[k]
+			if j := dense.rowOfState[t]; j >= 0 {
+				dense.matrix[i*m+j] = dense.matrix[i*m+j].add(p)
 				continue
 			}
 			for v, x := range vectorEntries(lower[t], upper[t]) {
-				d.b[v][i] = d.b[v][i].add(d.product(p, doubleWord{x, 0}))
+				dense.offset[v][i] = dense.offset[v][i].add(dense.product(p, doubleWord{x, 0}))
 			}
 		}
 		for v, x := range vectorEntries(lower[s], upper[s]) {
-			d.x[v][i] = doubleWord{x, 0}
-			d.most = max(d.most, x, d.b[v][i].hi)
+			dense.value[v][i] = doubleWord{x, 0}
+			dense.maxEntry = max(dense.maxEntry, x, dense.offset[v][i].hi)
 		}
 	}
-	return d, inRange && d.most < 0x1p400
+	return dense, inRange && dense.maxEntry < 0x1p400
 }
 
 // vectorEntries returns the entries of the vectors for a value with these bounds.
@@ -126,21 +126,21 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 func (d *denseSteps) product(x, y doubleWord) doubleWord {
 	p := x.mul(y)
 	if p.hi < doubleWordFloor && x.hi > 0 && y.hi > 0 {
-		d.lost.Store(true)
+		d.underflowed.Store(true)
 		return doubleWord{doubleWordFloor, 0}
 	}
 	return p
 }
 
-// apply returns a x + b.
-func (d *denseSteps) apply(x, b []doubleWord) []doubleWord {
-	m := len(d.states)
-	out := make([]doubleWord, m)
+// applyMap returns a x + b.
+func (d *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
+	size := len(d.states)
+	out := make([]doubleWord, size)
 	for i := range out {
-		sum := b[i]
-		for j, p := range d.a[i*m : (i+1)*m] {
-			if p.hi > 0 && x[j].hi > 0 {
-				sum = sum.add(d.product(p, x[j]))
+		sum := offset[i]
+		for j, p := range d.matrix[i*size : (i+1)*size] {
+			if p.hi > 0 && values[j].hi > 0 {
+				sum = sum.add(d.product(p, values[j]))
 			}
 		}
 		out[i] = sum
@@ -150,22 +150,22 @@ func (d *denseSteps) apply(x, b []doubleWord) []doubleWord {
 
 // square replaces a and b by those of twice as many steps.
 func (d *denseSteps) square() {
-	m := len(d.states)
-	for v := range d.b {
-		d.b[v] = d.apply(d.b[v], d.b[v])
+	size := len(d.states)
+	for vector := range d.offset {
+		d.offset[vector] = d.applyMap(d.offset[vector], d.offset[vector])
 	}
-	a := make([]doubleWord, m*m)
-	inParts(m, 8, func(from, to int) {
+	squared := make([]doubleWord, size*size)
+	inParallelParts(size, 8, func(from, to int) {
 		for i := from; i < to; i++ {
-			for k, p := range d.a[i*m : (i+1)*m] {
-				if p.hi > 0 && addProducts(a[i*m:(i+1)*m], p, d.a[k*m:(k+1)*m]) {
-					d.lost.Store(true)
+			for k, p := range d.matrix[i*size : (i+1)*size] {
+				if p.hi > 0 && addProducts(squared[i*size:(i+1)*size], p, d.matrix[k*size:(k+1)*size]) {
+					d.underflowed.Store(true)
 				}
 			}
 		}
 	})
-	d.a = a
-	d.err = 2*d.err + float64(m+4)*doubleWordUnit
+	d.matrix = squared
+	d.mapErr = 2*d.mapErr + float64(size+4)*doubleWordUnit
 }
 
 // addProducts adds p times factors[j] to each sums[j]. doubleWord.add and denseSteps.product are inlined. lost says that
@@ -192,53 +192,53 @@ func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (lost bo
 	return lost
 }
 
-// steps takes n steps, and reports whether all numbers are finite.
-func (d *denseSteps) steps(mt *meter, n int) (ok bool, err error) {
-	m := len(d.states)
+// run takes n steps, and reports whether all numbers are finite.
+func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
+	size := len(d.states)
 	for ; ; n >>= 1 {
 		if n&1 != 0 {
-			for v := range d.x {
-				d.x[v] = d.apply(d.x[v], d.b[v])
+			for vector := range d.value {
+				d.value[vector] = d.applyMap(d.value[vector], d.offset[vector])
 			}
-			d.xErr += d.err + float64(m+4)*doubleWordUnit
+			d.valueErr += d.mapErr + float64(size+4)*doubleWordUnit
 		}
 		if n <= 1 {
 			break
 		}
 		d.square()
-		if err := mt.addWork(m * m * m); err != nil {
+		if err := meter.addWork(size * size * size); err != nil {
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(slices.Concat(d.x[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
+	return !slices.ContainsFunc(slices.Concat(d.value[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
 }
 
-// write sets the bounds of the open states. The errors of all lost products, each at most doubleWordFloor, sum to less
+// writeBounds sets the bounds of the open states. The errors of all lost products, each at most doubleWordFloor, sum to less
 // than 2^-700 of the greatest number.
-func (d *denseSteps) write(v *Values) {
-	rel, lost := compound(d.xErr)+4*unit, 0.0
-	if d.lost.Load() {
-		lost = 0x1p-700 * (1 + d.most)
+func (d *denseSteps) writeBounds(values *Values) {
+	relErr, loss := compound(d.valueErr)+4*unit, 0.0
+	if d.underflowed.Load() {
+		loss = 0x1p-700 * (1 + d.maxEntry)
 	}
 	for i, s := range d.states {
-		v.Lower[s] = max(d.sys.round.down(d.x[lowerVector][i].hi, rel)-lost, 0)
-		v.Upper[s] = d.sys.round.up(d.x[upperVector][i].hi, rel)
-		if lost > 0 && v.Upper[s] > 0 {
-			v.Upper[s] = d.sys.round.up(v.Upper[s]+lost, 4*unit)
+		values.Lower[s] = max(d.system.rounding.down(d.value[lowerVector][i].hi, relErr)-loss, 0)
+		values.Upper[s] = d.system.rounding.up(d.value[upperVector][i].hi, relErr)
+		if loss > 0 && values.Upper[s] > 0 {
+			values.Upper[s] = d.system.rounding.up(values.Upper[s]+loss, 4*unit)
 		}
-		if !d.sys.prob {
+		if !d.system.atMostOne {
 			continue
 		}
-		v.Upper[s] = min(v.Upper[s], 1)
-		if d.x[belowOneVector][i].hi == 0 {
-			v.Lower[s], v.Upper[s] = 1, 1
+		values.Upper[s] = min(values.Upper[s], 1)
+		if d.value[belowOneVector][i].hi == 0 {
+			values.Lower[s], values.Upper[s] = 1, 1
 		}
-		v.Lower[s] = min(v.Lower[s], v.Upper[s])
+		values.Lower[s] = min(values.Lower[s], values.Upper[s])
 	}
 }
 
 // BoundsAreFaster reports whether bounds after so many steps take little time because the chain is small, whereas the
 // exact values would be very long fractions.
-func BoundsAreFaster(g *sparse.Graph, steps int) bool {
-	return steps > 10*denseMinSteps && g.Kind == sparse.DTMC && g.NumStates() <= denseMaxStates && !g.Intervals()
+func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
+	return steps > 10*denseMinSteps && graph.Kind == sparse.DTMC && graph.NumStates() <= denseMaxStates && !graph.Intervals()
 }

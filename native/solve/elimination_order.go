@@ -33,22 +33,22 @@ const maxFill = 1 << 26
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters
 // 7 and 10, for the queue.
 func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
-	e := newEliminator(n, row)
-	for len(e.order) < n && !e.dense() {
-		work := e.eliminateCheapest()
+	elim := newEliminator(n, row)
+	for len(elim.order) < n && !elim.isDense() {
+		work := elim.eliminateCheapest()
 		budget -= work
-		if budget < e.remainingWork() || e.storedTerms+e.remainingTerms > maxFill {
+		if budget < elim.remainingWork() || elim.storedTerms+elim.remainingTerms > maxFill {
 			return nil, nil
 		}
 		if err := meter.addWork(int(work)); err != nil {
 			return nil, err
 		}
 	}
-	if m := n - len(e.order); e.storedTerms+m*m > maxFill {
+	if remaining := n - len(elim.order); elim.storedTerms+remaining*remaining > maxFill {
 		return nil, nil
 	}
-	e.eliminateDense()
-	return e.result(), meter.addWork(n + e.storedTerms)
+	elim.eliminateDense()
+	return elim.result(), meter.addWork(n + elim.storedTerms)
 }
 
 // Costs in operations of a sweep.
@@ -76,7 +76,7 @@ type eliminator struct {
 }
 
 func newEliminator(n int, row rowFunc) *eliminator {
-	e := &eliminator{
+	elim := &eliminator{
 		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
 		rowCount: make([]int32, n), columnCount: make([]int32, n), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, n), queue: newBucketQueue(n),
 	}
@@ -87,50 +87,50 @@ func newEliminator(n int, row rowFunc) *eliminator {
 	storage := make([]uint32, 0, total)
 	for k := range n {
 		first := len(storage)
-		e.newSet()
+		elim.clearMarks()
 		for _, t := range row(k) {
-			if e.mark[t] != e.stamp {
-				e.mark[t] = e.stamp
+			if elim.mark[t] != elim.stamp {
+				elim.mark[t] = elim.stamp
 				storage = append(storage, t)
-				e.columnCount[t]++
+				elim.columnCount[t]++
 			}
 		}
-		e.row[k] = storage[first:len(storage):len(storage)]
-		e.rowCount[k] = int32(len(storage) - first)
+		elim.row[k] = storage[first:len(storage):len(storage)]
+		elim.rowCount[k] = int32(len(storage) - first)
 	}
-	e.remainingTerms = len(storage)
+	elim.remainingTerms = len(storage)
 	columnStorage := make([]uint32, len(storage))
 	for k := range n {
-		e.column[k] = columnStorage[:0:e.columnCount[k]]
-		columnStorage = columnStorage[e.columnCount[k]:]
+		elim.column[k] = columnStorage[:0:elim.columnCount[k]]
+		columnStorage = columnStorage[elim.columnCount[k]:]
 	}
 	for k := range n {
-		for _, t := range e.row[k] {
-			e.column[t] = append(e.column[t], uint32(k))
+		for _, t := range elim.row[k] {
+			elim.column[t] = append(elim.column[t], uint32(k))
 		}
 	}
 	for k := range n {
-		e.queue.put(uint32(k), e.cost(uint32(k)))
+		elim.queue.insert(uint32(k), elim.markowitzCost(uint32(k)))
 	}
-	return e
+	return elim
 }
 
-// newSet starts a new, empty set of marked unknowns.
-func (e *eliminator) newSet() {
+// clearMarks starts a new, empty set of marked unknowns.
+func (e *eliminator) clearMarks() {
 	if e.stamp++; e.stamp == 0 {
 		clear(e.mark)
 		e.stamp = 1
 	}
 }
 
-// cost is Markowitz's bound on the number of terms that eliminating k creates.
-func (e *eliminator) cost(k uint32) int {
+// markowitzCost is Markowitz's bound on the number of terms that eliminating k creates.
+func (e *eliminator) markowitzCost(k uint32) int {
 	return max(int(e.rowCount[k])-1, 0) * max(int(e.columnCount[k])-1, 0)
 }
 
-// dense reports whether the remaining matrix is at least three quarters full, so that treating it as
+// isDense reports whether the remaining matrix is at least three quarters full, so that treating it as
 // full is as fast.
-func (e *eliminator) dense() bool {
+func (e *eliminator) isDense() bool {
 	m := len(e.row) - len(e.order)
 	return e.remainingTerms*4 >= 3*m*(m-1)
 }
@@ -147,31 +147,31 @@ func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
 	isEliminated := func(t uint32) bool { return e.eliminated[t] }
 	row, column := slices.DeleteFunc(e.row[k], isEliminated), slices.DeleteFunc(e.column[k], isEliminated)
-	e.append(k, row, column)
+	e.appendToOrder(k, row, column)
 	work := workPerUpdate * (len(row) + len(column))
 	for _, i := range column {
 		work += e.mergeRow(i, row)
 	}
 	work += e.eliminateTwins(row, column)
 	for _, i := range column {
-		e.update(i)
+		e.updatePriority(i)
 	}
 	for _, t := range row {
-		e.update(t)
+		e.updatePriority(t)
 	}
 	return float64(work)
 }
 
-func (e *eliminator) update(k uint32) {
+func (e *eliminator) updatePriority(k uint32) {
 	if !e.eliminated[k] {
-		e.queue.put(k, e.cost(k))
+		e.queue.insert(k, e.markowitzCost(k))
 	}
 }
 
 // eliminateTwins eliminates the unknowns that now have the same row and column as the one just
 // eliminated: they create no terms.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
-	e.newSet()
+	e.clearMarks()
 	for _, t := range row {
 		e.mark[t] = e.stamp
 	}
@@ -179,8 +179,8 @@ func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
 			continue
 		}
-		row, column = without(row, i), without(column, i)
-		e.append(i, row, column)
+		row, column = withoutElement(row, i), withoutElement(column, i)
+		e.appendToOrder(i, row, column)
 		for _, r := range column {
 			e.rowCount[r]--
 		}
@@ -189,7 +189,7 @@ func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	return work
 }
 
-func without(set []uint32, x uint32) []uint32 {
+func withoutElement(set []uint32, x uint32) []uint32 {
 	out := make([]uint32, 0, len(set)-1)
 	for _, y := range set {
 		if y != x {
@@ -199,8 +199,8 @@ func without(set []uint32, x uint32) []uint32 {
 	return out
 }
 
-// append gives unknown k the next position, with its final row and column.
-func (e *eliminator) append(k uint32, row, column []uint32) {
+// appendToOrder gives unknown k the next position, with its final row and column.
+func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	e.queue.remove(k)
 	e.eliminated[k] = true
 	e.order = append(e.order, k)
@@ -233,7 +233,7 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 		}
 		return workPerTerm * len(terms)
 	}
-	e.newSet()
+	e.clearMarks()
 	e.mark[i] = e.stamp
 	kept := row[:0]
 	for _, t := range row {
@@ -316,20 +316,20 @@ func (e *eliminator) result() *eliminationOrder {
 type bucketQueue struct {
 	head       []uint32 // the first number of each bucket, plus one; 0 if it is empty
 	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
-	level      []int32  // the bucket of each number; -1 if it is not in the queue
+	bucket      []int32  // the bucket of each number; -1 if it is not in the queue
 	lowest     int      // lower bound on the first bucket in use
 }
 
 func newBucketQueue(n int) bucketQueue {
-	b := bucketQueue{head: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), level: make([]int32, n)}
-	for k := range b.level {
-		b.level[k] = -1
+	b := bucketQueue{head: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), bucket: make([]int32, n)}
+	for k := range b.bucket {
+		b.bucket[k] = -1
 	}
 	return b
 }
 
-// levelOf returns the bucket of a priority: its three leading bits after the first, and its exponent.
-func levelOf(priority int) int32 {
+// bucketOfPriority returns the bucket of a priority: its three leading bits after the first, and its exponent.
+func bucketOfPriority(priority int) int32 {
 	if priority < 16 {
 		return int32(priority)
 	}
@@ -337,23 +337,23 @@ func levelOf(priority int) int32 {
 	return int32(16 + 8*(e-4) + priority>>(e-3)&7)
 }
 
-// put adds a number or changes its priority.
-func (b *bucketQueue) put(k uint32, priority int) {
-	level := levelOf(priority)
-	if b.level[k] == level {
+// insert adds a number or changes its priority.
+func (b *bucketQueue) insert(k uint32, priority int) {
+	level := bucketOfPriority(priority)
+	if b.bucket[k] == level {
 		return
 	}
 	b.remove(k)
 	if first := b.head[level]; first != 0 {
 		b.prev[first-1] = k + 1
 	}
-	b.next[k], b.prev[k], b.level[k] = b.head[level], 0, level
+	b.next[k], b.prev[k], b.bucket[k] = b.head[level], 0, level
 	b.head[level] = k + 1
 	b.lowest = min(b.lowest, int(level))
 }
 
 func (b *bucketQueue) remove(k uint32) {
-	level := b.level[k]
+	level := b.bucket[k]
 	if level < 0 {
 		return
 	}
@@ -366,7 +366,7 @@ func (b *bucketQueue) remove(k uint32) {
 	} else {
 		b.head[level] = next
 	}
-	b.level[k] = -1
+	b.bucket[k] = -1
 }
 
 // first returns a number of the first bucket in use, without removing it. The queue must not be

@@ -11,11 +11,11 @@ import (
 type exactLocalSystem struct {
 	*localSystem
 	rows   []exactRow // of each choice
-	common *big.Int   // a common denominator of the constants
+	constantDenominator *big.Int   // a common denominator of the constants
 	choice []uint32   // the current scheduler
 	// The value of unknown k is num[k] / (den * common).
-	num []*big.Int
-	den *big.Int
+	numerator []*big.Int
+	denominator *big.Int
 }
 
 // exactRow is the equation of one choice: scale * x = constant + sum of coef * x(col). All numbers but
@@ -23,21 +23,21 @@ type exactLocalSystem struct {
 type exactRow struct {
 	scale          *big.Int
 	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
-	col            []uint32
-	coef           []*big.Int
+	column            []uint32
+	coefficient           []*big.Int
 	constant       *big.Rat
 	scaledConstant *big.Int // constant times the common denominator of all constants
 }
 
 // exactLocalSystem builds the exact equations of the component that l has in floating point.
-func (sys *system) exactLocalSystem(l *localSystem, ws *workspace) *exactLocalSystem {
-	e := &exactLocalSystem{localSystem: l, choice: slices.Clone(l.scheduler)}
-	for _, c := range l.origin {
-		s := sys.g.Owner(c)
-		e.rows = append(e.rows, sys.exactRow(s, int(c), ws.number[s], ws, sys.reward.OfChoiceRat(s, int(c))))
+func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
+	exact := &exactLocalSystem{localSystem: local, choice: slices.Clone(local.scheduler)}
+	for _, c := range local.modelChoice {
+		s := sys.graph.Owner(c)
+		exact.rows = append(exact.rows, sys.exactRow(s, int(c), index.ofState[s], index, sys.reward.OfChoiceRat(s, int(c))))
 	}
-	e.common = scaleConstants(e.rows)
-	return e
+	exact.constantDenominator = scaleConstants(exact.rows)
+	return exact
 }
 
 // scaleConstants sets the scaled constants of all rows and returns their common denominator.
@@ -61,25 +61,25 @@ func scaleConstants(rows []exactRow) *big.Int {
 
 // exactRow builds the equation of choice c of state s, with the given reward. The choice must leave the
 // unknown.
-func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, reward *big.Rat) exactRow {
-	first, end := sys.g.Row(c)
+func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+	first, end := sys.graph.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
 	var quotient, remainder big.Int
 	for i := first; i < end; i++ {
-		d := sys.g.Rat(i).Denom()
+		d := sys.graph.Rat(i).Denom()
 		if quotient.QuoRem(scale, d, &remainder); remainder.Sign() != 0 {
 			remainder.GCD(nil, nil, scale, d)
 			scale = new(big.Int).Mul(scale, quotient.Quo(d, &remainder))
 		}
 	}
-	r := exactRow{scale: scale, weightDen: scale}
-	selfLoop := sys.g.Kind == sparse.CTMC
+	row := exactRow{scale: scale, weightDen: scale}
+	selfLoop := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
-	sys.sum.reset()
-	sys.sum.addRat(reward)
+	sys.scratchSum.reset()
+	sys.scratchSum.addRat(reward)
 	for i := first; i < end; i++ {
-		t, w := int(sys.g.Target[i]), sys.g.Rat(i)
-		k := ws.number[t]
+		t, w := int(sys.graph.Target[i]), sys.graph.Rat(i)
+		k := index.ofState[t]
 		if k == unknown {
 			selfLoop = true
 			continue
@@ -88,19 +88,20 @@ func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, reward *big
 		coef.Mul(coef, w.Num())
 		sum.Add(sum, coef)
 		if k != sparse.None {
-			r.col, r.coef = append(r.col, k), append(r.coef, coef)
+			row.column = append(row.column, k)
+			row.coefficient = append(row.coefficient, coef)
 			continue
 		}
-		sys.term.reset()
-		sys.term.addRat(sys.v.Exact[t])
-		sys.sum.addProduct(w, &sys.term)
+		sys.scratchTerm.reset()
+		sys.scratchTerm.addRat(sys.values.Exact[t])
+		sys.scratchSum.addProduct(w, &sys.scratchTerm)
 	}
-	sys.sum.num.Mul(&sys.sum.num, scale)
-	r.constant = sys.sum.rat()
+	sys.scratchSum.num.Mul(&sys.scratchSum.num, scale)
+	row.constant = sys.scratchSum.rat()
 	if selfLoop {
-		r.scale = sum
+		row.scale = sum
 	}
-	return r
+	return row
 }
 
 // policyIteration evaluates and improves the scheduler until no choice is better. If the first
@@ -126,7 +127,7 @@ func (e *exactLocalSystem) proper() bool {
 	exits := make([]bool, len(e.choice))
 	var queue []uint32
 	for k, j := range e.choice {
-		if exits[k] = j == sparse.None || e.exit[j] > 0; exits[k] {
+		if exits[k] = j == sparse.None || e.exitWeight[j] > 0; exits[k] {
 			queue = append(queue, uint32(k))
 		}
 	}
@@ -143,10 +144,10 @@ func (e *exactLocalSystem) proper() bool {
 
 // choiceValue returns the value of choice j, times its scale and both denominators.
 func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
-	r := &e.rows[j]
-	sum, product := new(big.Int).Mul(r.scaledConstant, e.den), new(big.Int)
-	for i, k := range r.col {
-		sum.Add(sum, product.Mul(r.coef[i], e.num[k]))
+	row := &e.rows[j]
+	sum, product := new(big.Int).Mul(row.scaledConstant, e.denominator), new(big.Int)
+	for i, k := range row.column {
+		sum.Add(sum, product.Mul(row.coefficient[i], e.numerator[k]))
 	}
 	return sum
 }
@@ -156,7 +157,7 @@ func (e *exactLocalSystem) improve() bool {
 	changed := false
 	one := big.NewInt(1)
 	var left, right big.Int
-	for k, best := range e.num {
+	for k, best := range e.numerator {
 		bestScale := one
 		current := e.choice[k]
 		for j := e.choiceStart[k]; j < e.choiceStart[k+1]; j++ {
@@ -164,7 +165,7 @@ func (e *exactLocalSystem) improve() bool {
 				continue
 			}
 			value := e.choiceValue(j)
-			if order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale)); order != 0 && (order < 0) == e.min {
+			if order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale)); order != 0 && (order < 0) == e.minimize {
 				best, bestScale = value, e.rows[j].scale
 				e.choice[k], changed = j, true
 			}
@@ -185,12 +186,12 @@ func (e *exactLocalSystem) evaluate(meter *meter) error {
 	}
 	lift, err := newLifting(meter, rows)
 	if err == nil {
-		e.num, e.den, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+		e.numerator, e.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	}
 	return err
 }
 
 // value returns the value of unknown k.
 func (e *exactLocalSystem) value(k uint32) *big.Rat {
-	return new(big.Rat).SetFrac(e.num[k], new(big.Int).Mul(e.den, e.common))
+	return new(big.Rat).SetFrac(e.numerator[k], new(big.Int).Mul(e.denominator, e.constantDenominator))
 }

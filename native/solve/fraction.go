@@ -6,7 +6,7 @@ import "math/big"
 // the terms mostly divide one another.
 type fraction struct {
 	num, den  big.Int
-	quo, left big.Int // scratch
+	scratchQuotient, scratchRemainder big.Int // scratch
 }
 
 func (f *fraction) reset() {
@@ -20,16 +20,16 @@ func (f *fraction) add(num, den *big.Int) {
 		f.num.Add(&f.num, num)
 		return
 	}
-	if f.quo.QuoRem(&f.den, den, &f.left); f.left.Sign() != 0 {
+	if f.scratchQuotient.QuoRem(&f.den, den, &f.scratchRemainder); f.scratchRemainder.Sign() != 0 {
 		// The new denominator is the least common multiple: f.den times den / gcd(f.den, den).
-		f.left.GCD(nil, nil, &f.den, den)
-		f.quo.Quo(&f.den, &f.left)
-		f.left.Quo(den, &f.left)
-		f.num.Mul(&f.num, &f.left)
-		f.den.Mul(&f.den, &f.left)
+		f.scratchRemainder.GCD(nil, nil, &f.den, den)
+		f.scratchQuotient.Quo(&f.den, &f.scratchRemainder)
+		f.scratchRemainder.Quo(den, &f.scratchRemainder)
+		f.num.Mul(&f.num, &f.scratchRemainder)
+		f.den.Mul(&f.den, &f.scratchRemainder)
 	}
-	f.left.Mul(num, &f.quo)
-	f.num.Add(&f.num, &f.left)
+	f.scratchRemainder.Mul(num, &f.scratchQuotient)
+	f.num.Add(&f.num, &f.scratchRemainder)
 }
 
 func (f *fraction) addRat(x *big.Rat) { f.add(x.Num(), x.Denom()) }

@@ -7,22 +7,22 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// accelerate improves the bias by restarted GMRES, as long as four restarts halve the width of the
+// acceleratedIteration improves the bias by restarted GMRES, as long as four restarts halve the width of the
 // bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
-func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known interval, sweeps int) (lo, hi float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
 	saved := bscc.bias
 	for i, s := range ordered {
-		bscc.ws.number[s] = uint32(i)
+		bscc.index.ofState[s] = uint32(i)
 	}
 	bscc.bias = make([]float64, len(ordered))
 	for i, s := range members {
-		bscc.bias[bscc.ws.number[s]] = saved[i]
+		bscc.bias[bscc.index.ofState[s]] = saved[i]
 	}
 	defer func() {
-		bscc.ws.reset(members)
+		bscc.index.reset(members)
 		bscc.bias = saved
 	}()
 	solver := newGMRES(bscc, ordered)
@@ -47,11 +47,11 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 					return lo, hi, err
 				}
 			}
-			l, h := bscc.gainBounds(ordered)
-			if l != l || h != h {
+			newLower, newUpper := bscc.gainBounds(ordered)
+			if newLower != newLower || newUpper != newUpper {
 				return lo, hi, nil
 			}
-			if lo, hi = max(lo, l), min(hi, h); bscc.converged(lo, hi) {
+			if lo, hi = max(lo, newLower), min(hi, newUpper); bscc.converged(lo, hi) {
 				return lo, hi, nil
 			}
 		}
@@ -102,7 +102,7 @@ func newGMRES(bscc *bsccGain, members []uint32) *gmres {
 func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := &gm.basis[0]
-	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewards.reward)
+	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
 	gm.forEachBlock(func(_, from, to int) {
 		for i, x := range gm.bscc.bias[from:to] {
 			first.bias[from+i] -= x
@@ -144,24 +144,24 @@ func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64
 // least-squares problem by a Givens rotation. It reports false if the basis is complete or the residual
 // small enough.
 func (gm *gmres) arnoldiStep(j int) bool {
-	from, to := &gm.basis[j], &gm.basis[j+1]
-	gm.blockSweep(to.bias, from.bias, from.gain, nil)
+	current, next := &gm.basis[j], &gm.basis[j+1]
+	gm.blockSweep(next.bias, current.bias, current.gain, nil)
 	var sums [sweepBlocks]float64
 	gm.forEachBlock(func(part, a, b int) {
 		for i := a; i < b; i++ {
-			to.bias[i] = from.bias[i] - to.bias[i]
-			sums[part] += from.bias[i]
+			next.bias[i] = current.bias[i] - next.bias[i]
+			sums[part] += current.bias[i]
 		}
 	})
-	to.gain = sumBlocks(sums) / math.Sqrt(float64(len(from.bias)))
+	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
 	column := make([]float64, j+2)
 	for i := range column[:j+1] {
-		column[i] = gm.dot(&gm.basis[i], to)
-		gm.add(to, -column[i], &gm.basis[i])
+		column[i] = gm.dot(&gm.basis[i], next)
+		gm.add(next, -column[i], &gm.basis[i])
 	}
-	norm := math.Sqrt(gm.dot(to, to))
+	norm := math.Sqrt(gm.dot(next, next))
 	if column[j+1] = norm; norm > 0 {
-		gm.scale(to, 1/norm)
+		gm.scale(next, 1/norm)
 	}
 	for i := range j {
 		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
@@ -170,7 +170,8 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	gm.cos, gm.sin = append(gm.cos, column[j]/radius), append(gm.sin, column[j+1]/radius)
+	gm.cos = append(gm.cos, column[j]/radius)
+	gm.sin = append(gm.sin, column[j+1]/radius)
 	column[j] = radius
 	gm.triangle = append(gm.triangle, column[:j+1])
 	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
@@ -204,11 +205,11 @@ func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Rewa
 // since results do depend on it.
 const sweepBlocks = 2
 
-func (gm *gmres) forEachBlock(do func(part, from, to int)) {
+func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 	n := len(gm.members)
-	inParts(sweepBlocks, 1, func(from, to int) {
+	inParallelParts(sweepBlocks, 1, func(from, to int) {
 		for part := from; part < to; part++ {
-			do(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
+			handleBlock(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
 		}
 	})
 }
@@ -220,33 +221,33 @@ func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
 	return sum
 }
 
-func (gm *gmres) dot(x, y *basisVector) float64 {
+func (gm *gmres) dot(left, right *basisVector) float64 {
 	var sums [sweepBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
-		sum, b := 0.0, y.bias[from:to]
-		for i, x := range x.bias[from:to] {
-			sum += x * b[i]
+		sum, b := 0.0, right.bias[from:to]
+		for i, left := range left.bias[from:to] {
+			sum += left * b[i]
 		}
 		sums[part] = sum
 	})
-	return sumBlocks(sums) + x.gain*y.gain
+	return sumBlocks(sums) + left.gain*right.gain
 }
 
-func (gm *gmres) add(to *basisVector, factor float64, x *basisVector) {
-	to.gain += factor * x.gain
+func (gm *gmres) add(sum *basisVector, factor float64, vector *basisVector) {
+	sum.gain += factor * vector.gain
 	gm.forEachBlock(func(_, from, end int) {
-		b := to.bias[from:end]
-		for i, x := range x.bias[from:end] {
-			b[i] += factor * x
+		b := sum.bias[from:end]
+		for i, vector := range vector.bias[from:end] {
+			b[i] += factor * vector
 		}
 	})
 }
 
-func (gm *gmres) scale(x *basisVector, factor float64) {
-	x.gain *= factor
+func (gm *gmres) scale(vector *basisVector, factor float64) {
+	vector.gain *= factor
 	gm.forEachBlock(func(_, from, to int) {
 		for i := from; i < to; i++ {
-			x.bias[i] *= factor
+			vector.bias[i] *= factor
 		}
 	})
 }

@@ -20,46 +20,47 @@ var ErrFill = errors.New("exact solution: the elimination of a component creates
 type lifting struct {
 	*eliminationOrder
 	rows                   []*exactRow
-	prime, inverse, square uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
+	prime, inverse, montgomerySquare uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
 	primeInt               *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
-	small               []smallRow
+	smallRows               []smallRow
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
 // two words; otherwise its scale is 0.
 type smallRow struct {
 	scale uint64
-	coef  []uint64
+	coefficient  []uint64
 }
 
 // newLifting factorizes the equations modulo a prime. Only the scales and coefficients of the rows are
 // used; their constants are passed to solve.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
-	lift := &lifting{rows: rows, small: make([]smallRow, len(rows))}
-	for k, r := range rows {
+	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
+	for k, row := range rows {
 		coefSum := new(big.Int)
-		for _, c := range r.coef {
+		for _, c := range row.coefficient {
 			coefSum.Add(coefSum, c)
 		}
-		if max(r.scale.BitLen(), coefSum.BitLen()) > 62 {
+		if max(row.scale.BitLen(), coefSum.BitLen()) > 62 {
 			continue
 		}
-		lift.small[k].scale = r.scale.Uint64()
-		for _, c := range r.coef {
-			lift.small[k].coef = append(lift.small[k].coef, c.Uint64())
+		lift.smallRows[k].scale = row.scale.Uint64()
+		for _, c := range row.coefficient {
+			lift.smallRows[k].coefficient = append(lift.smallRows[k].coefficient, c.Uint64())
 		}
 	}
 	var err error
-	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
+	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].column }, math.Inf(1))
 	if err == nil && lift.eliminationOrder == nil {
 		err = ErrFill
 	}
 	if err != nil {
 		return nil, err
 	}
-	lift.upper, lift.lower = make([]uint64, len(lift.upperCols)), make([]uint64, len(lift.lowerCols))
+	lift.upper = make([]uint64, len(lift.upperCols))
+	lift.lower = make([]uint64, len(lift.lowerCols))
 	lift.pivot = make([]uint64, len(rows))
 	// The first prime nearly always works: a pivot would have to be a multiple of it.
 	for p := uint64(1<<63 - 25); ; p -= 2 {
@@ -82,7 +83,7 @@ func (f *lifting) setPrime(p uint64) {
 		f.inverse *= 2 - p*f.inverse
 	}
 	_, one := bits.Div64(1, 0, p)
-	_, f.square = bits.Div64(one, 0, p)
+	_, f.montgomerySquare = bits.Div64(one, 0, p)
 }
 
 // mul is the Montgomery product.
@@ -104,14 +105,14 @@ func (f *lifting) sub(x, y uint64) uint64 {
 
 // invert returns the inverse of x as x^(p-2).
 func (f *lifting) invert(x uint64) uint64 {
-	out := f.mul(1, f.square)
-	for e := f.prime - 2; e > 0; e >>= 1 {
-		if e&1 == 1 {
-			out = f.mul(out, x)
+	inverse := f.mul(1, f.montgomerySquare)
+	for exponent := f.prime - 2; exponent > 0; exponent >>= 1 {
+		if exponent&1 == 1 {
+			inverse = f.mul(inverse, x)
 		}
 		x = f.mul(x, x)
 	}
-	return out
+	return inverse
 }
 
 // residue returns x modulo the prime, in Montgomery form.
@@ -119,17 +120,17 @@ func (f *lifting) residue(x *big.Int) uint64 {
 	remainder := uint64(0)
 	words := x.Bits()
 	for i := len(words) - 1; i >= 0; i-- {
-		w := uint64(words[i])
+		word := uint64(words[i])
 		if bits.UintSize == 32 {
-			_, remainder = bits.Div64(remainder>>32, remainder<<32|w, f.prime)
+			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, f.prime)
 			continue
 		}
-		_, remainder = bits.Div64(remainder, w, f.prime)
+		_, remainder = bits.Div64(remainder, word, f.prime)
 	}
 	if x.Sign() < 0 {
 		remainder = f.sub(0, remainder)
 	}
-	return f.mul(remainder, f.square)
+	return f.mul(remainder, f.montgomerySquare)
 }
 
 // factorize eliminates modulo the prime, as eliminationSolver.factorizeFloat does in floating point. It
@@ -138,9 +139,9 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
 		workRow[p] = f.residue(f.rows[k].scale)
-		for i, t := range f.rows[k].col {
+		for i, t := range f.rows[k].column {
 			position := f.position[t]
-			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coef[i]))
+			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coefficient[i]))
 		}
 		work := f.lowerStart[p+1] - f.lowerStart[p]
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
@@ -223,19 +224,19 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 // subtractDigit subtracts the effect of a digit of the solution from the remainder of constant k, and
 // divides it by the prime.
 func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
-	small, r := &f.small[k], f.rows[k]
+	small, row := &f.smallRows[k], f.rows[k]
 	if small.scale == 0 {
-		var v, product big.Int
-		remainder[k].Sub(remainder[k], product.Mul(r.scale, v.SetUint64(digit[k])))
-		for i, t := range r.col {
-			remainder[k].Add(remainder[k], product.Mul(r.coef[i], v.SetUint64(digit[t])))
+		var digitInt, product big.Int
+		remainder[k].Sub(remainder[k], product.Mul(row.scale, digitInt.SetUint64(digit[k])))
+		for i, t := range row.column {
+			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[t])))
 		}
 		remainder[k].Quo(remainder[k], f.primeInt)
 		return
 	}
 	var sum, carry uint64 // two words
-	for i, t := range r.col {
-		hi, lo := bits.Mul64(small.coef[i], digit[t])
+	for i, t := range row.column {
+		hi, lo := bits.Mul64(small.coefficient[i], digit[t])
 		var c uint64
 		sum, c = bits.Add64(sum, lo, 0)
 		carry += hi + c
@@ -263,78 +264,78 @@ func twoWords(hi, lo uint64) *big.Int {
 func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
-	num, denAt := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
-	den := big.NewInt(1)
+	numerators, denOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
+	commonDen := big.NewInt(1)
 	var digit big.Int
-	for k := range num {
+	for k := range numerators {
 		x := new(big.Int)
 		for i := len(digits) - 1; i >= 0; i-- {
 			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
 		// Most solutions have the denominators of earlier ones.
-		if x.Mul(x, den).Mod(x, modulus); x.Cmp(half) > 0 {
+		if x.Mul(x, commonDen).Mod(x, modulus); x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
-		if x.BitLen()+den.BitLen()+32 > modulus.BitLen() {
-			n, d := reconstructFraction(x, modulus)
-			if n == nil {
+		if x.BitLen()+commonDen.BitLen()+32 > modulus.BitLen() {
+			numerator, denominator := reconstructFraction(x, modulus)
+			if numerator == nil {
 				return nil, nil, nil
 			}
-			x, den = n, new(big.Int).Mul(den, d)
+			x, commonDen = numerator, new(big.Int).Mul(commonDen, denominator)
 		}
-		num[k], denAt[k] = x, den
+		numerators[k], denOf[k] = x, commonDen
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
-	for k := range num {
-		if denAt[k] != den {
-			num[k].Mul(num[k], digit.Quo(den, denAt[k]))
+	for k := range numerators {
+		if denOf[k] != commonDen {
+			numerators[k].Mul(numerators[k], digit.Quo(commonDen, denOf[k]))
 		}
 	}
-	return num, den, nil
+	return numerators, commonDen, nil
 }
 
 // reconstructFraction returns the fraction n/d that is x modulo m and has the smallest product of n and
 // d. It returns nil if that is not much smaller than m.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
-func reconstructFraction(x, m *big.Int) (n, d *big.Int) {
+func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {
 	const minBits = 32 // bits of the quotient
-	r0, r1 := new(big.Int).Set(m), new(big.Int).Mod(x, m)
-	t0, t1 := new(big.Int), big.NewInt(1)
+	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(x, modulus)
+	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits
-	quo, product := new(big.Int), new(big.Int)
-	for r1.Sign() != 0 {
-		quo.QuoRem(r0, r1, product)
-		if quo.BitLen() > bestBits {
-			bestBits = quo.BitLen()
-			n, d = new(big.Int).Set(r1), new(big.Int).Set(t1)
+	quotient, product := new(big.Int), new(big.Int)
+	for remainder.Sign() != 0 {
+		quotient.QuoRem(previousRemainder, remainder, product)
+		if quotient.BitLen() > bestBits {
+			bestBits = quotient.BitLen()
+			numerator, denominator = new(big.Int).Set(remainder), new(big.Int).Set(coeff)
 		}
-		r0, r1, product = r1, product, r0
-		product.Mul(quo, t1)
-		t0.Sub(t0, product)
-		t0, t1 = t1, t0
+		previousRemainder, remainder, product = remainder, product, previousRemainder
+		product.Mul(quotient, coeff)
+		previousCoeff.Sub(previousCoeff, product)
+		previousCoeff, coeff = coeff, previousCoeff
 	}
-	if n == nil && r0.Cmp(m) == 0 { // x is 0
+	if numerator == nil && previousRemainder.Cmp(modulus) == 0 { // x is 0
 		return new(big.Int), big.NewInt(1)
 	}
-	if d != nil && d.Sign() < 0 {
-		n.Neg(n)
-		d.Neg(d)
+	if denominator != nil && denominator.Sign() < 0 {
+		numerator.Neg(numerator)
+		denominator.Neg(denominator)
 	}
-	return n, d
+	return numerator, denominator
 }
 
 // satisfies reports whether the fractions satisfy the equations.
 func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
-	for k, r := range f.rows {
+	for k, row := range f.rows {
 		sum.Mul(constant(k), den)
-		for i, t := range r.col {
-			sum.Add(&sum, product.Mul(r.coef[i], num[t]))
+		for i, t := range row.column {
+			sum.Add(&sum, product.Mul(row.coefficient[i], num[t]))
 		}
-		if sum.Cmp(product.Mul(r.scale, num[k])) != 0 {
+		if sum.Cmp(product.Mul(row.scale, num[k])) != 0 {
 			return false
 		}
 	}

@@ -36,7 +36,8 @@ func (p *LinearProgram) Variable() int {
 
 // Row adds an equation.
 func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
-	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
+	p.Rows = append(p.Rows, terms)
+	p.Right = append(p.Right, right)
 }
 
 // Maximize returns the maximal objective and a solution that attains it. The error is ErrInfeasible,
@@ -45,46 +46,46 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // Source: the two-phase simplex method. The variable of greatest reduced cost enters; after a step without
 // progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
-	t := p.tableau()
-	for i := range t.rows { // first phase: minimize the artificial variables
+	tab := p.tableau()
+	for i := range tab.rows { // first phase: minimize the artificial variables
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		for _, x := range t.rows[i] {
-			t.addReducedCost(x.Var, x.Coeff)
+		for _, x := range tab.rows[i] {
+			tab.addReducedCost(x.Var, x.Coeff)
 		}
-		t.value.Sub(t.value, t.right[i])
+		tab.value.Sub(tab.value, tab.right[i])
 	}
-	if err := t.run(ctx); err != nil {
+	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	if t.value.Sign() != 0 {
+	if tab.value.Sign() != 0 {
 		return nil, nil, ErrInfeasible
 	}
-	if err := t.dropArtificial(ctx); err != nil {
+	if err := tab.dropArtificial(ctx); err != nil {
 		return nil, nil, err
 	}
-	t.value.SetInt64(0)
-	for j := range t.reducedCost {
-		t.reducedCost[j].SetInt64(0)
+	tab.value.SetInt64(0)
+	for j := range tab.reducedCost {
+		tab.reducedCost[j].SetInt64(0)
 		if g := p.Objective[j]; g != nil {
-			t.reducedCost[j].Set(g)
+			tab.reducedCost[j].Set(g)
 		}
 	}
-	for i, j := range t.basis {
-		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
+	for i, j := range tab.basis {
+		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
 	}
-	if err := t.run(ctx); err != nil {
+	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	x := make([]*big.Rat, len(t.reducedCost))
+	x := make([]*big.Rat, len(tab.reducedCost))
 	for j := range x {
 		x[j] = new(big.Rat)
 	}
-	for i, j := range t.basis {
-		x[j] = t.right[i]
+	for i, j := range tab.basis {
+		x[j] = tab.right[i]
 	}
-	return t.value, x, nil
+	return tab.value, x, nil
 }
 
 // tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
@@ -99,14 +100,14 @@ type tableau struct {
 }
 
 func (p *LinearProgram) tableau() *tableau {
-	t := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
-	for j := range t.reducedCost {
-		t.reducedCost[j] = new(big.Rat)
+	tab := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+	for j := range tab.reducedCost {
+		tab.reducedCost[j] = new(big.Rat)
 	}
 	for i, row := range p.Rows {
 		terms := make([]Term, len(row))
-		for k, x := range row {
-			terms[k] = Term{x.Var, new(big.Rat).Set(x.Coeff)}
+		for k, term := range row {
+			terms[k] = Term{term.Var, new(big.Rat).Set(term.Coeff)}
 		}
 		right := new(big.Rat).Set(p.Right[i])
 		if right.Sign() < 0 {
@@ -115,9 +116,11 @@ func (p *LinearProgram) tableau() *tableau {
 				terms[k].Coeff.Neg(terms[k].Coeff)
 			}
 		}
-		t.rows, t.right, t.basis = append(t.rows, terms), append(t.right, right), append(t.basis, len(p.Objective)+i)
+		tab.rows = append(tab.rows, terms)
+		tab.right = append(tab.right, right)
+		tab.basis = append(tab.basis, len(p.Objective)+i)
 	}
-	return t
+	return tab
 }
 
 // addReducedCost adds to the reduced cost of variable j.
@@ -158,8 +161,8 @@ func (t *tableau) run(ctx context.Context) error {
 // there is none.
 func (t *tableau) entering(first bool) int {
 	best := -1
-	for j, g := range t.reducedCost {
-		if g.Sign() <= 0 || best >= 0 && g.Cmp(t.reducedCost[best]) <= 0 {
+	for j, cost := range t.reducedCost {
+		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
 		if best = j; first {
@@ -198,14 +201,14 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 		t.rows[i][k].Coeff.Mul(t.rows[i][k].Coeff, inverse)
 	}
 	t.right[i].Mul(t.right[i], inverse)
-	for r := range t.rows {
+	for other := range t.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if a := t.coeff(r, j); r != i && a != nil {
-			factor := new(big.Rat).Neg(a)
-			t.rows[r] = addMultiple(t.rows[r], t.rows[i], factor)
-			t.right[r].Add(t.right[r], factor.Mul(factor, t.right[i]))
+		if coeff := t.coeff(other, j); other != i && coeff != nil {
+			factor := new(big.Rat).Neg(coeff)
+			t.rows[other] = addMultiple(t.rows[other], t.rows[i], factor)
+			t.right[other].Add(t.right[other], factor.Mul(factor, t.right[i]))
 		}
 	}
 	t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
@@ -214,15 +217,15 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 }
 
 // eliminateReducedCost makes the reduced cost of the basis variable of row i zero, which is g.
-func (t *tableau) eliminateReducedCost(i int, g *big.Rat) {
-	if g.Sign() == 0 {
+func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
+	if cost.Sign() == 0 {
 		return
 	}
-	var x big.Rat
+	var product big.Rat
 	for _, term := range t.rows[i] {
-		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], x.Mul(g, term.Coeff))
+		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], product.Mul(cost, term.Coeff))
 	}
-	t.value.Add(t.value, x.Mul(g, t.right[i]))
+	t.value.Add(t.value, product.Mul(cost, t.right[i]))
 }
 
 // addMultiple returns row + factor*other without zero terms. It may change row.
@@ -231,7 +234,8 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	for len(row) > 0 || len(other) > 0 {
 		switch {
 		case len(other) == 0 || len(row) > 0 && row[0].Var < other[0].Var:
-			out, row = append(out, row[0]), row[1:]
+			out = append(out, row[0])
+			row = row[1:]
 		case len(row) == 0 || other[0].Var < row[0].Var:
 			out = append(out, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
 			other = other[1:]

@@ -12,26 +12,26 @@ import (
 // x(col[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
 // so there is one solution.
 type localSystem struct {
-	min, prob, hasRewards, converged bool // min: minimize; prob: values are at most 1
+	minimize, atMostOne, hasRewards, converged bool // min: minimize; prob: values are at most 1
 	sweepsTooSlow                    bool // no number of sweeps replaces elimination
 	extended                         bool // solved in extended numbers
 
-	round                  rounding
+	rounding                  rounding
 	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
 	termStart              []uint32 // the terms of each choice
-	col                    []uint32
+	column                    []uint32
 	weight                 []float64
 	constLower, constUpper []float64 // bounds on the constant of each choice
-	exit                   []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
-	err                    []float64 // relative error of evaluating each choice
-	origin                 []uint32  // the choice of the model
-	// inherited is the greatest relative width of a constant. Constants near underflow do not count;
+	exitWeight                   []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	evalErr                    []float64 // relative error of evaluating each choice
+	modelChoice                 []uint32  // the choice of the model
+	// inheritedWidth is the greatest relative width of a constant. Constants near underflow do not count;
 	// underflowed says that there are some.
-	inherited   float64
+	inheritedWidth   float64
 	underflowed bool
-	// inheritedAbs is the greatest absolute width of the constants that are small multiples of the
+	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
 	// grid. Those do not count in inherited.
-	inheritedAbs float64
+	inheritedAbsWidth float64
 
 	lower, upper []float64
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
@@ -52,11 +52,11 @@ func (l *localSystem) init(scheduler bool) {
 	}
 }
 
-// terms returns the value of choice j without its constant.
-func (l *localSystem) terms(j uint32, x []float64) float64 {
+// sumTerms returns the value of choice j without its constant.
+func (l *localSystem) sumTerms(j uint32, x []float64) float64 {
 	sum := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		sum += l.weight[i] * x[l.col[i]]
+		sum += l.weight[i] * x[l.column[i]]
 	}
 	return sum
 }
@@ -69,15 +69,15 @@ func (l *localSystem) constantMidpoint(j uint32) float64 {
 // returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
 func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
 	value, choice := l.lowerUpdateOffGrid(k, x)
-	return l.round.floorToGrid(value), choice
+	return l.rounding.floorToGrid(value), choice
 }
 
 // lowerUpdateOffGrid is lowerUpdate without rounding to the grid.
 func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.round.down(l.constLower[j]+l.terms(j, x), l.err[j])
-		if choice == sparse.None || (value < best) == l.min && value != best {
+		value := l.rounding.down(l.constLower[j]+l.sumTerms(j, x), l.evalErr[j])
+		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
 	}
@@ -88,12 +88,12 @@ func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.round.up(l.constUpper[j]+l.terms(j, x), l.err[j])
-		if choice == sparse.None || (value < best) == l.min && value != best {
+		value := l.rounding.up(l.constUpper[j]+l.sumTerms(j, x), l.evalErr[j])
+		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
 	}
-	if l.prob {
+	if l.atMostOne {
 		best = min(best, 1)
 	}
 	return best, choice
@@ -111,7 +111,7 @@ func (l *localSystem) sweepLower() float64 {
 		}
 		change = max(change, (value-l.lower[k])/max(value, threshold))
 		l.lower[k] = value
-		if l.scheduler != nil && !l.min {
+		if l.scheduler != nil && !l.minimize {
 			l.scheduler[k] = choice
 		}
 	}
@@ -119,12 +119,12 @@ func (l *localSystem) sweepLower() float64 {
 }
 
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
-func (l *localSystem) gridThreshold() float64 { return l.round.grid * 0x1p30 }
+func (l *localSystem) gridThreshold() float64 { return l.rounding.grid * 0x1p30 }
 
 // makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
 // margin, since lower bounds from sweeps are inductive then, or nearly.
 func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
-	if l.round.grid > 0 && !l.round.coarseGrid() {
+	if l.rounding.grid > 0 && !l.rounding.coarseGrid() {
 		if ok, err := l.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
@@ -136,19 +136,19 @@ func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float
 // until they are inductive: no equation gives less. It reports whether it succeeded within limit
 // sweeps; otherwise the bounds are unchanged.
 func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
-	if l.round.grid == 0 {
+	if l.rounding.grid == 0 {
 		return true, nil
 	}
 	original := slices.Clone(l.lower)
 	for k, x := range l.lower {
-		l.lower[k] = l.round.floorToGrid(max(x-relMargin*x-absMargin, 0))
+		l.lower[k] = l.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
 	for range limit {
 		inductive := true
 		for k, x := range l.lower {
 			if value, choice := l.lowerUpdate(k, l.lower); value < x {
 				l.lower[k], inductive = value, false
-			} else if l.scheduler != nil && !l.min {
+			} else if l.scheduler != nil && !l.minimize {
 				l.scheduler[k] = choice
 			}
 		}
@@ -189,7 +189,7 @@ func (l *localSystem) sweepUpper() sweepVerdict {
 			lowered = true
 			l.upper[k] = value
 		}
-		if l.scheduler != nil && l.min {
+		if l.scheduler != nil && l.minimize {
 			l.scheduler[k] = choice
 		}
 		if value < l.lower[k] {
@@ -206,7 +206,7 @@ func (l *localSystem) sweepUpper() sweepVerdict {
 }
 
 // work is the number of operations of one sweep.
-func (l *localSystem) work() int { return len(l.col) + len(l.choiceStart) }
+func (l *localSystem) work() int { return len(l.column) + len(l.choiceStart) }
 
 // budgetPerWork is the number of operations that elimination may take for each operation of the sweeps
 // before it. As it is tried at growing distances, it takes a bounded part of the time.
@@ -231,15 +231,15 @@ func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 		return l.classicIteration(meter, opts)
 	}
 	limit := opts.maxSweeps()
-	if math.IsInf(l.inherited, 1) {
+	if math.IsInf(l.inheritedWidth, 1) {
 		l.giveUp()
-		if l.round.grid > 0 {
+		if l.rounding.grid > 0 {
 			return nil
 		}
 		_, _, err := l.iterateLower(meter, eps, limit)
 		return err
 	}
-	relMargin := 1.01*l.inherited + eps
+	relMargin := 1.01*l.inheritedWidth + eps
 	if len(l.choiceStart)-1 <= eliminateFirstSize {
 		ok, _, err := l.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
 		if ok || err != nil {
@@ -255,7 +255,7 @@ func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 // tries elimination, when that costs about as much as the sweeps so far.
 func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	originalMargin, precision := relMargin, relMargin/4
-	absMargin, driftPerSweep := 0.0, 8*l.round.grid
+	absMargin, driftPerSweep := 0.0, 8*l.rounding.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
 	convergesFast := false
 	sweeps := 0
@@ -283,8 +283,8 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 			convergesFast = sweeps == firstSweeps && change*change < precision
 			continue
 		}
-		if l.round.grid > 0 { // each sweep may round down again
-			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbs
+		if l.rounding.grid > 0 { // each sweep may round down again
+			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbsWidth
 		}
 		n, ok, err := l.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
 		sweeps += n
@@ -293,7 +293,7 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 			return err
 		}
 		if absMargin == 0 && l.nearUnderflow() {
-			absMargin = l.round.underflowThreshold() / truncation
+			absMargin = l.rounding.underflowThreshold() / truncation
 			continue
 		}
 		if change == 0 { // lower bounds are as good as rounding allows
@@ -345,7 +345,7 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	}
 	l.converged = change <= opts.epsilon()
 	l.upper = l.lower
-	if l.scheduler != nil && l.min {
+	if l.scheduler != nil && l.minimize {
 		for k := range l.scheduler {
 			_, l.scheduler[k] = l.lowerUpdate(k, l.lower)
 		}
@@ -373,16 +373,16 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (
 func (l *localSystem) guessUpper(relMargin, absMargin float64) {
 	for k, x := range l.lower {
 		x = x*(1+relMargin) + absMargin
-		if l.prob {
+		if l.atMostOne {
 			x = min(x, 1)
 		}
-		l.upper[k] = l.round.ceilToGrid(x)
+		l.upper[k] = l.rounding.ceilToGrid(x)
 	}
 }
 
 // nearUnderflow reports whether a lower bound is so small that underflow may have affected it.
 func (l *localSystem) nearUnderflow() bool {
-	return slices.Min(l.lower) < l.round.underflowThreshold()
+	return slices.Min(l.lower) < l.rounding.underflowThreshold()
 }
 
 // iterateUpper sweeps the upper bounds until the guess is proved or refuted.
@@ -405,11 +405,11 @@ func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool
 // giveUp sets the upper bounds to trivial ones, and keeps the lower bounds. With a grid these are reset
 // to zero, since they need not be inductive.
 func (l *localSystem) giveUp() {
-	if l.round.grid > 0 {
+	if l.rounding.grid > 0 {
 		clear(l.lower)
 	}
 	bound := math.Inf(1)
-	if l.prob {
+	if l.atMostOne {
 		bound = 1
 	}
 	for k := range l.upper {

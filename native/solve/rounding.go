@@ -24,14 +24,14 @@ type rounding struct {
 	grid float64
 }
 
-func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
+func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
-	for _, w := range m.Weights {
+	for _, w := range model.Weights {
 		minWeight, maxWeight = min(minWeight, w), max(maxWeight, w)
 	}
-	err := m.Err
-	if r != nil {
-		err = max(err, r.Err)
+	err := model.Err
+	if reward != nil {
+		err = max(err, reward.Err)
 	}
 	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }
