@@ -6,11 +6,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic computes the values of the open states in one pass, successors first, if no cycle leads
-// through several of them. Otherwise it reports false. Values 0 and 1 come out exactly, since the value
-// of a choice never leaves the range of its targets.
-func (sys *system) solveAcyclic(ctx context.Context, opts Options, part *sparse.Set) (bool, error) {
-	order, ok := sys.graph.Topological(part)
+// solveAcyclic computes the values of the maybe states in one pass, successors first. It returns false, and
+// computes nothing, if a cycle leads through several of them. Values 0 and 1 come out exactly, since the
+// value of a choice never leaves the range of its targets.
+func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (bool, error) {
+	order, ok := sys.graph.Topological(maybe)
 	if !ok {
 		return false, nil
 	}
@@ -26,7 +26,7 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, part *sparse.
 	return true, nil
 }
 
-// solveIndependent solves states of which none is a successor of another.
+// solveIndependent solves states that are not successors of one another, in parallel.
 func (sys *system) solveIndependent(states []uint32) {
 	inParallelParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
 }
@@ -39,24 +39,24 @@ func (sys *system) solveEach(states []uint32) {
 	}
 }
 
-// optimumOfSolved is optimum for a state whose other successors are all solved. A choice that only
-// loops has value 0.
+// optimumOfSolved returns the optimum over the choices of state s, when all successors except s itself are
+// solved. A choice that only loops has value 0.
 func (sys *system) optimumOfSolved(s int) bestBounds {
 	model := sys.graph.Model
-	bounds := emptyBestBounds(sys.minimize)
+	optimum := emptyBestBounds(sys.minimize)
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		first2, end2 := model.Row(c)
-		switch t := model.Target[first2]; {
-		case end2 > first2+1:
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
+		row, rowEnd := model.Row(c)
+		switch t := model.Target[row]; {
+		case rowEnd > row+1:
+			optimum.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
 		case int(t) != s:
-			bounds.include(choiceBounds{sys.values.Lower[t], sys.values.Upper[t], true}, uint32(c), sys.minimize)
+			optimum.include(choiceBounds{sys.values.Lower[t], sys.values.Upper[t], true}, uint32(c), sys.minimize)
 		case sys.minimize:
 			return emptyBestBounds(true)
 		}
 	}
-	bounds.upper = min(bounds.upper, 1)
-	bounds.lower = min(bounds.lower, bounds.upper)
-	return bounds
+	optimum.upper = min(optimum.upper, 1)
+	optimum.lower = min(optimum.lower, optimum.upper)
+	return optimum
 }

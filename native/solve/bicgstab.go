@@ -14,9 +14,9 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of x = P x + rhs under the current scheduler, in a limited
-// number of Bi-CGSTAB steps. It returns nil if the residual stays large. The error is unknown;
-// residuals are measured relative to the guess.
+// solveIteratively approximates the solution of x = P x + rhs under the current scheduler by at most the
+// given number of Bi-CGSTAB steps. It returns nil if the residual stays large. The caller must prove the
+// result, since the error is unknown. Residuals are measured relative to the approximation.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
@@ -28,7 +28,8 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 	for stalled := 0; ; {
 		iteration.rescale(x, rhs)
 		previous := residual
-		if residual = maxNorm(iteration.residual); residual > previous/4 {
+		residual = maxNorm(iteration.residual)
+		if residual > previous/4 {
 			stalled++
 		}
 		if residual <= elim.precision || steps <= 0 || stalled > 3 || math.IsNaN(residual) {
@@ -39,11 +40,13 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 			return nil, err
 		}
 		steps -= taken
-		for k, z := range iteration.x {
-			x[k] = z * iteration.scale[k]
+		for k, scaled := range iteration.x {
+			x[k] = scaled * iteration.scale[k]
 		}
-		for k, j := range elim.choice { // a sweep, for unknowns whose error is large relative to their scale
-			if x[k] = rhs(k); j != sparse.None {
+		// One sweep improves the unknowns whose error is large relative to their scale.
+		for k, j := range elim.choice {
+			x[k] = rhs(k)
+			if j != sparse.None {
 				x[k] += elim.equations.sumTerms(j, x)
 			}
 		}
@@ -55,14 +58,14 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 }
 
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
-// residual is that of each equation divided by scale.
+// residual has the residual of each equation divided by its scale.
 type bicgstab struct {
-	solver               *eliminationSolver
+	solver             *eliminationSolver
 	scale, x, residual []float64
 }
 
-// rescale sets the scale to the magnitude of the approximation x, with a lower limit, and computes the
-// scaled solution and residual.
+// rescale sets the scale of each unknown to the magnitude of its approximation in x, with a lower limit. Then
+// it computes the scaled solution and its residual.
 func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(x), 1) * 0x1p-60
 	for k, v := range x {
@@ -75,7 +78,7 @@ func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
 	}
 }
 
-// multiply sets y to the scaled (I - P) z.
+// multiply sets product to the scaled matrix I - P times vector.
 func (bi *bicgstab) multiply(vector, product []float64) {
 	equations := bi.solver.equations
 	inParallelParts(len(bi.solver.choice), 4000, func(from, to int) {
@@ -95,7 +98,8 @@ func (bi *bicgstab) multiply(vector, product []float64) {
 	})
 }
 
-// iterate takes steps until the residual is at most precision. It returns the number of steps.
+// iterate takes Bi-CGSTAB steps until the norm of the residual is at most precision. It returns the number of
+// steps taken.
 func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
 	shadow := slices.Clone(bi.residual)
@@ -117,7 +121,7 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 		}
 		bi.multiply(bi.residual, stabilizer)
 		omega = dot(stabilizer, bi.residual) / dot(stabilizer, stabilizer)
-		if x := alpha * omega; math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {
+		if product := alpha * omega; math.IsNaN(product) || math.IsInf(product, 0) || product == 0 { // breakdown
 			return step + 1, nil
 		}
 		for k := range direction {

@@ -11,29 +11,29 @@ import (
 // of those always ends, whereas exact step-by-step computation need not.
 const maxUnlimitedStates = 10_000
 
-// solve solves the equations of all open states, one strongly connected component after the other,
-// successors first. zeroRewardEnds says that a scheduler may be able to stay in the open states forever
+// solve solves the equations of all maybe states, one strongly connected component after the other,
+// successors first. zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever
 // without reward.
 func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
-	comps := sys.graph.Components(sys.maybe, sys.choices)
-	cyclic := sys.cyclicComponents(comps)
+	components := sys.graph.Components(sys.maybe, sys.choices)
+	cyclic := sys.cyclicComponents(components)
 	if zeroRewardEnds && sys.graph.Kind == sparse.MDP && !cyclic.Empty() {
-		if err := sys.findEndComponents(ctx, comps, cyclic); err != nil {
+		if err := sys.findEndComponents(ctx, components, cyclic); err != nil {
 			return nil, err
 		}
 	}
-	eps := opts.epsilon() / float64(sys.cyclicDepth(comps, cyclic))
+	eps := opts.epsilon() / float64(sys.cyclicDepth(components, cyclic))
 	if sys.rounding.coarseGrid() { // the grid widens the bounds on both sides
 		eps /= 2
 	}
-	meter := newMeter(ctx, opts, len(comps.States))
-	if len(comps.States) < maxUnlimitedStates {
+	meter := newMeter(ctx, opts, len(components.States))
+	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
 	}
-	releaser := sys.newExactReleaser(opts.Within, comps.States)
+	releaser := sys.newExactReleaser(opts.Within, components.States)
 	var index unknownIndex
-	for i := range comps.Num() {
-		members := comps.Members(i)
+	for i := range components.Num() {
+		members := components.Members(i)
 		work, err := 0, error(nil)
 		switch {
 		case sys.exact():
@@ -64,23 +64,24 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 	return sys.values, nil
 }
 
-// cyclicComponents returns the components with more than one state. A single state with a self-loop is
-// solved in closed form.
-func (sys *system) cyclicComponents(comps *sparse.Components) *sparse.Set {
-	out := sparse.NewSet(comps.Num())
-	for i := range comps.Num() {
-		if comps.Start[i+1]-comps.Start[i] > 1 {
+// cyclicComponents returns the indices of the components with more than one state. A component of one state
+// does not count: its self-loop is solved in closed form.
+func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
+	out := sparse.NewSet(components.Num())
+	for i := range components.Num() {
+		if components.Start[i+1]-components.Start[i] > 1 {
 			out.Add(i)
 		}
 	}
 	return out
 }
 
-// findEndComponents computes the end components without reward in the cyclic components.
-func (sys *system) findEndComponents(ctx context.Context, comps *sparse.Components, cyclic *sparse.Set) error {
+// findEndComponents stores in sys.endComponents the end components of the cyclic components in which a
+// scheduler earns no reward.
+func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) error {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			states.Add(int(s))
 		}
 	}
@@ -93,25 +94,25 @@ func (sys *system) findEndComponents(ctx context.Context, comps *sparse.Componen
 			}
 		}
 	}
-	ecs, err := sys.graph.EndComponents(ctx, states, zeroReward)
-	sys.endComponents = ecs
+	var err error
+	sys.endComponents, err = sys.graph.EndComponents(ctx, states, zeroReward)
 	return err
 }
 
-// cyclicDepth returns the greatest number of cyclic components on a path, at least 1. Widths add up
-// along such a path, so each component may use an equal share of Options.Epsilon.
-func (sys *system) cyclicDepth(comps *sparse.Components, cyclic *sparse.Set) int {
+// cyclicDepth returns the greatest number of cyclic components on a path, or 1 if there is none. The widths
+// of bounds add up along such a path, so each component may use an equal share of Options.Epsilon.
+func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
 	if cyclic.Empty() {
 		return 1
 	}
-	depth := make([]int32, comps.Num())
+	depth := make([]int32, components.Num())
 	maxDepth := int32(1)
-	for i := range comps.Num() {
+	for i := range components.Num() {
 		var ownDepth int32
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			first, end := sys.graph.Choices(int(s))
 			for _, t := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
-				if id := comps.ID[t]; id != sparse.None && id < uint32(i) {
+				if id := components.ID[t]; id != sparse.None && id < uint32(i) {
 					ownDepth = max(ownDepth, depth[id])
 				}
 			}
@@ -125,30 +126,30 @@ func (sys *system) cyclicDepth(comps *sparse.Components, cyclic *sparse.Set) int
 	return int(maxDepth)
 }
 
-// unknownIndex is memory that is reused for all components.
+// unknownIndex maps states to unknowns of a local system. Its memory is reused for all components.
 type unknownIndex struct {
 	ofState []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
 // init allocates the numbers at the first use.
-func (ws *unknownIndex) init(states int) {
-	if ws.ofState == nil {
-		ws.ofState = make([]uint32, states)
-		for s := range ws.ofState {
-			ws.ofState[s] = sparse.None
+func (index *unknownIndex) init(states int) {
+	if index.ofState == nil {
+		index.ofState = make([]uint32, states)
+		for s := range index.ofState {
+			index.ofState[s] = sparse.None
 		}
 	}
 }
 
 // reset removes the numbers of the given states.
-func (ws *unknownIndex) reset(members []uint32) {
+func (index *unknownIndex) reset(members []uint32) {
 	for _, s := range members {
-		ws.ofState[s] = sparse.None
+		index.ofState[s] = sparse.None
 	}
 }
 
-// localSystem builds the equations of one component. It leaves the numbers of the unknowns in the
-// workspace.
+// localSystem builds the equations of one component. It leaves the numbers of the unknowns in index; the
+// caller must reset it.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, atMostOne: sys.atMostOne, rounding: sys.rounding, hasRewards: sys.reward != nil}
@@ -171,7 +172,7 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	return local
 }
 
-// reserve allocates space for all choices of the members.
+// reserve allocates the slices of a local system with capacity for all choices of the members.
 func (sys *system) reserve(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
 	for _, s := range members {
@@ -181,13 +182,14 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 	}
 	local.termStart, local.modelChoice = make([]uint32, 0, rows+1), make([]uint32, 0, rows)
 	local.column, local.weight = make([]uint32, 0, terms), make([]float64, 0, terms)
-	for _, x := range []*[]float64{&local.constLower, &local.constUpper, &local.exitWeight, &local.evalErr} {
-		*x = make([]float64, 0, rows)
-	}
+	local.constLower = make([]float64, 0, rows)
+	local.constUpper = make([]float64, 0, rows)
+	local.exitWeight = make([]float64, 0, rows)
+	local.evalErr = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component: one for each end component, and one for each
-// state in none. It returns the states of each unknown.
+// numberUnknowns numbers the unknowns of a component in index: one unknown for each end component, and one
+// for each state outside of end components. It returns the states of each unknown.
 func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
@@ -206,8 +208,9 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends choice c of state s, divided by the sum of the weights that leave the unknown. It
-// appends nothing if no weight does.
+// addLocalRow appends choice c of state s to a local system. The weights are divided by the sum of those that
+// leave the unknown of s; if none does, nothing is appended. Targets outside of the component are added up in
+// the constant.
 func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
 	unknown := index.ofState[s]
 	firstTerm := len(local.column)
@@ -266,7 +269,7 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	}
 }
 
-// storeSolution copies the solution of a local system to the states of the component.
+// storeSolution copies the bounds and the scheduler of a solved local system to the states of its component.
 func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	sys.values.Converged = sys.values.Converged && local.converged
 	sys.values.Extended = sys.values.Extended || local.extended
@@ -278,7 +281,8 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 	index.reset(members)
 }
 
-// storeScheduler copies the choice of each unknown to the state that has this choice.
+// storeScheduler copies the local choice of each unknown to the state that owns this choice in the model. An
+// end component is one unknown of several states, and only one of them owns the choice.
 func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return
@@ -295,8 +299,8 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 	}
 }
 
-// leaveEndComponents makes the states of each end component go to the one where the scheduler leaves
-// it.
+// leaveEndComponents sets choices in the end components: every state moves towards the state at which the
+// scheduler leaves the component.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// denseMaxStates is the greatest number of open states for which denseSteps is used.
+	// denseMaxStates is the greatest number of maybe states for which denseSteps is used.
 	denseMaxStates = 512
 	// denseMinSteps is the least number of steps that are taken one by one.
 	denseMinSteps = 1000
 )
 
-// denseSteps takes many steps of a small chain at once, by squaring a dense matrix. One step replaces the values x of
-// the open states by a x + b: a has the probabilities, b the contribution of closed states and rewards. Twice as many
-// steps have the matrix a² and the vector a b + b. All numbers are nonnegative.
+// denseSteps takes many steps of a small chain at once, by repeated squaring of an affine map. One step replaces the
+// values x of the maybe states by A x + b: the matrix A has the probabilities, the offset b the contribution of the other
+// states and of rewards. Twice as many steps have the matrix A² and the offset A b + b. All numbers are nonnegative.
 type denseSteps struct {
-	system    *system
-	states []uint32
+	system        *system
+	states        []uint32
 	rowOfState    []int // the row of each state in a; -1 for closed states
-	matrix      []doubleWord
-	offset, value   [numVectors][]doubleWord
+	matrix        []doubleWord
+	offset, value [numVectors][]doubleWord
 	// mapErr and valueErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
 	mapErr, valueErr float64
 	underflowed      atomic.Bool // a product was below doubleWordFloor
-	maxEntry      float64     // the greatest number of b and x before the first squaring
+	maxEntry         float64     // the greatest number of b and x before the first squaring
 }
 
 // The vectors: lower bounds, upper bounds, and a number that is positive if the value may be below 1.
@@ -40,8 +40,8 @@ const (
 	numVectors
 )
 
-// denseStepsStart returns the number of single steps after which denseSteps takes less time for n steps. ok is false if it
-// cannot be used.
+// denseStepsStart returns the number of single steps after which repeated squaring of a dense matrix is the
+// faster way to take n steps. ok is false if squaring cannot be used or does not pay.
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
 	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates || n <= denseMinSteps {
@@ -62,52 +62,52 @@ func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) 
 // newDenseSteps returns the matrix of one step from the current values. ok is false if a number is out of range.
 func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	lower, upper := sys.values.Lower, sys.values.Upper
-	m := len(states)
-	dense = &denseSteps{system: sys, states: states, rowOfState: make([]int, sys.graph.NumStates()), matrix: make([]doubleWord, m*m)}
+	size := len(states)
+	dense = &denseSteps{system: sys, states: states, rowOfState: make([]int, sys.graph.NumStates()), matrix: make([]doubleWord, size*size)}
 	for s := range dense.rowOfState {
 		dense.rowOfState[s] = -1
 	}
 	for i, s := range states {
 		dense.rowOfState[s] = i
 	}
-	for v := range dense.offset {
-		dense.offset[v], dense.value[v] = make([]doubleWord, m), make([]doubleWord, m)
+	for vector := range dense.offset {
+		dense.offset[vector], dense.value[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
-	dense.mapErr = float64(m+8) * doubleWordUnit
-	r := sys.reward
-	exact := sys.graph.Exact() && (r == nil || (r.State == nil || r.StateRat != nil) && (r.Choice == nil || r.ChoiceRat != nil))
+	dense.mapErr = float64(size+8) * doubleWordUnit
+	rewards := sys.reward
+	exact := sys.graph.Exact() && (rewards == nil || (rewards.State == nil || rewards.StateRat != nil) && (rewards.Choice == nil || rewards.ChoiceRat != nil))
 	if !exact {
 		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
 	inRange := true
-	number := func(x float64, rat func() *big.Rat) doubleWord {
-		out, zero := doubleWord{x, 0}, x == 0
+	number := func(entry float64, rat func() *big.Rat) doubleWord {
+		out, zero := doubleWord{entry, 0}, entry == 0
 		if exact {
-			r := rat()
-			out, zero = newDoubleWord(r), r.Sign() == 0
+			rewards := rat()
+			out, zero = newDoubleWord(rewards), rewards.Sign() == 0
 		}
 		inRange = inRange && (zero || out.hi >= doubleWordFloor)
 		return out
 	}
 	for i, s := range states {
 		first, _ := sys.graph.Choices(int(s))
-		reward := number(r.OfChoice(int(s), first), func() *big.Rat { return r.OfChoiceRat(int(s), first) })
+		reward := number(rewards.OfChoice(int(s), first), func() *big.Rat { return rewards.OfChoiceRat(int(s), first) })
 		dense.offset[lowerVector][i], dense.offset[upperVector][i] = reward, reward
-		lo, end := sys.graph.Row(first)
-		for k := lo; k < end; k++ {
+		firstTerm, endTerm := sys.graph.Row(first)
+		for k := firstTerm; k < endTerm; k++ {
 			p := number(sys.graph.Prob(k), func() *big.Rat { return sys.graph.Rat(k) })
 			t := sys.graph.Target[k]
 			if j := dense.rowOfState[t]; j >= 0 {
-				dense.matrix[i*m+j] = dense.matrix[i*m+j].add(p)
+				dense.matrix[i*size+j] = dense.matrix[i*size+j].add(p)
 				continue
 			}
-			for v, x := range vectorEntries(lower[t], upper[t]) {
-				dense.offset[v][i] = dense.offset[v][i].add(dense.product(p, doubleWord{x, 0}))
+			for vector, entry := range vectorEntries(lower[t], upper[t]) {
+				dense.offset[vector][i] = dense.offset[vector][i].add(dense.product(p, doubleWord{entry, 0}))
 			}
 		}
-		for v, x := range vectorEntries(lower[s], upper[s]) {
-			dense.value[v][i] = doubleWord{x, 0}
-			dense.maxEntry = max(dense.maxEntry, x, dense.offset[v][i].hi)
+		for vector, entry := range vectorEntries(lower[s], upper[s]) {
+			dense.value[vector][i] = doubleWord{entry, 0}
+			dense.maxEntry = max(dense.maxEntry, entry, dense.offset[vector][i].hi)
 		}
 	}
 	return dense, inRange && dense.maxEntry < 0x1p400
@@ -122,33 +122,35 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 	return [numVectors]float64{lower, upper, belowOne}
 }
 
-// product returns the product. It replaces a positive product below doubleWordFloor by that, and sets lost.
-func (d *denseSteps) product(x, y doubleWord) doubleWord {
-	p := x.mul(y)
-	if p.hi < doubleWordFloor && x.hi > 0 && y.hi > 0 {
+// product returns the product of two numbers. A positive product below doubleWordFloor becomes doubleWordFloor, and sets
+// underflowed.
+func (d *denseSteps) product(left, right doubleWord) doubleWord {
+	product := left.mul(right)
+	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
 		d.underflowed.Store(true)
 		return doubleWord{doubleWordFloor, 0}
 	}
-	return p
+	return product
 }
 
-// applyMap returns a x + b.
+// applyMap returns one application of the affine map: matrix times values plus offset.
 func (d *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	size := len(d.states)
-	out := make([]doubleWord, size)
-	for i := range out {
+	result := make([]doubleWord, size)
+	for i := range result {
 		sum := offset[i]
-		for j, p := range d.matrix[i*size : (i+1)*size] {
-			if p.hi > 0 && values[j].hi > 0 {
-				sum = sum.add(d.product(p, values[j]))
+		for j, entry := range d.matrix[i*size : (i+1)*size] {
+			if entry.hi > 0 && values[j].hi > 0 {
+				sum = sum.add(d.product(entry, values[j]))
 			}
 		}
-		out[i] = sum
+		result[i] = sum
 	}
-	return out
+	return result
 }
 
-// square replaces a and b by those of twice as many steps.
+// square replaces the affine map by the map that takes twice as many steps: the matrix becomes its square,
+// and each offset is mapped once.
 func (d *denseSteps) square() {
 	size := len(d.states)
 	for vector := range d.offset {
@@ -157,8 +159,8 @@ func (d *denseSteps) square() {
 	squared := make([]doubleWord, size*size)
 	inParallelParts(size, 8, func(from, to int) {
 		for i := from; i < to; i++ {
-			for k, p := range d.matrix[i*size : (i+1)*size] {
-				if p.hi > 0 && addProducts(squared[i*size:(i+1)*size], p, d.matrix[k*size:(k+1)*size]) {
+			for k, entry := range d.matrix[i*size : (i+1)*size] {
+				if entry.hi > 0 && addProducts(squared[i*size:(i+1)*size], entry, d.matrix[k*size:(k+1)*size]) {
 					d.underflowed.Store(true)
 				}
 			}
@@ -168,31 +170,31 @@ func (d *denseSteps) square() {
 	d.mapErr = 2*d.mapErr + float64(size+4)*doubleWordUnit
 }
 
-// addProducts adds p times factors[j] to each sums[j]. doubleWord.add and denseSteps.product are inlined. lost says that
-// a product was below doubleWordFloor.
-func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (lost bool) {
-	for j, q := range factors[:len(sums)] {
-		if q.hi == 0 {
+// addProducts adds p times factors[j] to each sums[j] in double-word arithmetic, with doubleWord.add and
+// denseSteps.product inlined for speed. underflowed says that a product was below doubleWordFloor.
+func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underflowed bool) {
+	for j, factor := range factors[:len(sums)] {
+		if factor.hi == 0 {
 			continue
 		}
-		product := p.hi * q.hi
-		lo := math.FMA(p.hi, q.hi, -product) + (p.hi*q.lo + p.lo*q.hi)
+		product := p.hi * factor.hi
+		lo := math.FMA(p.hi, factor.hi, -product) + (p.hi*factor.lo + p.lo*factor.hi)
 		hi := product + lo
 		lo -= hi - product
 		if hi < doubleWordFloor {
-			hi, lo, lost = doubleWordFloor, 0, true
+			hi, lo, underflowed = doubleWordFloor, 0, true
 		}
-		x := sums[j]
-		s := x.hi + hi
-		t := s - x.hi
-		lo = (x.hi - (s - t)) + (hi - t) + (x.lo + lo)
-		hi = s + lo
-		sums[j] = doubleWord{hi, lo - (hi - s)}
+		sum := sums[j]
+		total := sum.hi + hi
+		rounded := total - sum.hi
+		lo = (sum.hi - (total - rounded)) + (hi - rounded) + (sum.lo + lo)
+		hi = total + lo
+		sums[j] = doubleWord{hi, lo - (hi - total)}
 	}
-	return lost
+	return underflowed
 }
 
-// run takes n steps, and reports whether all numbers are finite.
+// run applies n steps to the values, by binary exponentiation. It reports whether all results are finite.
 func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 	size := len(d.states)
 	for ; ; n >>= 1 {
@@ -213,8 +215,9 @@ func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 	return !slices.ContainsFunc(slices.Concat(d.value[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
 }
 
-// writeBounds sets the bounds of the open states. The errors of all lost products, each at most doubleWordFloor, sum to less
-// than 2^-700 of the greatest number.
+// writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. The
+// errors of all products that underflowed, each at most doubleWordFloor, sum to less than 2^-700 of the
+// greatest number.
 func (d *denseSteps) writeBounds(values *Values) {
 	relErr, loss := compound(d.valueErr)+4*unit, 0.0
 	if d.underflowed.Load() {

@@ -26,12 +26,12 @@ type rowFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: the next unknown is
-// one whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
+// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: it always eliminates the
+// unknown whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
 // take more operations than budget.
 //
-// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters
-// 7 and 10, for the queue.
+// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and
+// 10, for the priority queue.
 func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
 	elim := newEliminator(n, row)
 	for len(elim.order) < n && !elim.isDense() {
@@ -75,6 +75,8 @@ type eliminator struct {
 	queue          bucketQueue
 }
 
+// newEliminator copies the pattern of the matrix by rows and by columns, without duplicates, and queues all
+// unknowns by their Markowitz cost. row(k) returns the columns of equation k.
 func newEliminator(n int, row rowFunc) *eliminator {
 	elim := &eliminator{
 		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
@@ -142,7 +144,8 @@ func (e *eliminator) remainingWork() float64 {
 	return live * live / max(m, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown of least cost, and returns the operations it took.
+// eliminateCheapest eliminates the unknown of least Markowitz cost: each row that contains it gets the terms
+// of its row. It returns the number of operations.
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
 	isEliminated := func(t uint32) bool { return e.eliminated[t] }
@@ -168,8 +171,8 @@ func (e *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns that now have the same row and column as the one just
-// eliminated: they create no terms.
+// eliminateTwins eliminates the unknowns whose row and column now equal those of the unknown just eliminated.
+// They create no new terms. It returns the number of operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	e.clearMarks()
 	for _, t := range row {
@@ -181,14 +184,15 @@ func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 		}
 		row, column = withoutElement(row, i), withoutElement(column, i)
 		e.appendToOrder(i, row, column)
-		for _, r := range column {
-			e.rowCount[r]--
+		for _, twinRow := range column {
+			e.rowCount[twinRow]--
 		}
 		work += 2 * (len(row) + len(column))
 	}
 	return work
 }
 
+// withoutElement returns a copy of a slice of distinct numbers without one of them.
 func withoutElement(set []uint32, x uint32) []uint32 {
 	out := make([]uint32, 0, len(set)-1)
 	for _, y := range set {
@@ -199,7 +203,8 @@ func withoutElement(set []uint32, x uint32) []uint32 {
 	return out
 }
 
-// appendToOrder gives unknown k the next position, with its final row and column.
+// appendToOrder gives unknown k the next position in the order. row and column are the remaining terms when
+// it is eliminated.
 func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	e.queue.remove(k)
 	e.eliminated[k] = true
@@ -213,7 +218,8 @@ func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	}
 }
 
-// mergeRow adds terms to row i, which has just lost one. It returns the operations it took.
+// mergeRow adds the terms of an eliminated row to row i, which has just lost the eliminated unknown. Long
+// rows that are merged with much shorter ones are kept as sets. It returns the number of operations.
 func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	e.rowCount[i]--
 	row, rowSet := e.row[i], e.rowSets[i]
@@ -261,7 +267,7 @@ func (e *eliminator) addTerm(i, t uint32) {
 	e.remainingTerms++
 }
 
-// eliminateDense orders the remaining unknowns, as if their matrix were full.
+// eliminateDense appends the remaining unknowns in any order, and treats their matrix as full.
 func (e *eliminator) eliminateDense() {
 	var remaining []uint32
 	for k, gone := range e.eliminated {
@@ -276,7 +282,8 @@ func (e *eliminator) eliminateDense() {
 	e.order = append(e.order, remaining...)
 }
 
-// result replaces unknowns by their positions.
+// result returns the elimination order with the patterns of both triangular factors, in which unknowns are
+// replaced by their positions.
 func (e *eliminator) result() *eliminationOrder {
 	n := len(e.row)
 	f := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
@@ -316,7 +323,7 @@ func (e *eliminator) result() *eliminationOrder {
 type bucketQueue struct {
 	head       []uint32 // the first number of each bucket, plus one; 0 if it is empty
 	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
-	bucket      []int32  // the bucket of each number; -1 if it is not in the queue
+	bucket     []int32  // the bucket of each number; -1 if it is not in the queue
 	lowest     int      // lower bound on the first bucket in use
 }
 
@@ -337,7 +344,7 @@ func bucketOfPriority(priority int) int32 {
 	return int32(16 + 8*(e-4) + priority>>(e-3)&7)
 }
 
-// insert adds a number or changes its priority.
+// insert puts number k into the bucket of its priority, and takes it out of its old bucket.
 func (b *bucketQueue) insert(k uint32, priority int) {
 	level := bucketOfPriority(priority)
 	if b.bucket[k] == level {
@@ -352,6 +359,7 @@ func (b *bucketQueue) insert(k uint32, priority int) {
 	b.lowest = min(b.lowest, int(level))
 }
 
+// remove takes number k out of the doubly linked list of its bucket. It does nothing if k is not queued.
 func (b *bucketQueue) remove(k uint32) {
 	level := b.bucket[k]
 	if level < 0 {

@@ -82,9 +82,9 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 // and upper constants separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions with the lower and with the upper constants. Their distance
-// is proportional to the widths of the constants; the error bound of one solution would assume the
-// greatest relative width for all.
+// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; x is the
+// solution for their midpoints. The distance of the two is proportional to the widths of the constants. An
+// error bound for a single solution would assume the greatest relative width for all constants.
 func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (low, high []float64, err error) {
 	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
 		return x, x, nil
@@ -116,13 +116,13 @@ func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedSchedu
 	return elim.policyIteration(meter, false, rhs)
 }
 
-// proveInductive replaces the bounds by inductive ones around the candidates low and high. If w = P w +
-// x, then low - delta w and high + delta w satisfy the equations with slack delta x. It tries growing
-// delta up to maxDelta, until the slack covers the rounding errors; relative widths above maxWidth are
-// rejected.
+// proveInductive replaces the bounds by inductive ones around the candidates low and high, and reports
+// whether it found some. slack is the solution w of w = P w + x: then low - delta w and high + delta w
+// satisfy the equations with slack delta x. It tries growing delta up to maxDelta, until the slack covers the
+// rounding errors. It rejects bounds of a relative width above maxWidth.
 //
-// An upper bound that the equations do not raise is above the least solution. A lower bound that they
-// do not lower is below it, since every scheduler leaves the component or has infinite reward.
+// An upper bound that the equations do not raise is above the least solution. A lower bound that they do not
+// lower is below it, since every scheduler leaves the component or has infinite reward.
 func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
@@ -143,7 +143,7 @@ func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWi
 // setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
 func (l *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
 	lower[k] = l.rounding.floorToGrid(max(low-spread, 0))
-	upper[k] = l.rounding.ceilToGrid(high+spread)
+	upper[k] = l.rounding.ceilToGrid(high + spread)
 	if l.atMostOne {
 		upper[k] = min(upper[k], 1)
 	}
@@ -156,8 +156,8 @@ func (l *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
 	}
 }
 
-// provesBounds reports whether the bounds are inductive: the equations lower no lower bound and raise
-// no upper bound. It returns the scheduler that attains them.
+// provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
+// bound and raises no upper bound. It returns the scheduler that attains the bounds.
 func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	scheduler := make([]uint32, len(lower))
 	for k := range lower {
@@ -174,8 +174,8 @@ func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	return scheduler, true
 }
 
-// acceptIfOptimal replaces the bounds by x and its relative error, if x is the value of the scheduler
-// and no other choice can be better.
+// acceptIfOptimal checks that x, the value of the given scheduler up to relErr, is optimal: no other choice
+// can improve on it. If so, it replaces the bounds by x plus and minus its error, and returns true.
 func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr float64) bool {
 	for k, current := range scheduler {
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
@@ -192,9 +192,9 @@ func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr fl
 	return true
 }
 
-// noUnderflow reports whether no underflow affects the solution x. The effect of a lost amount on the
-// solution is at most that amount times the expected number of steps until the component is left. That
-// number solves the same equations with constants 1.
+// noUnderflow reports whether underflow cannot have changed the solution x noticeably. The effect of a lost
+// amount is at most that amount times the expected number of steps until the component is left. That number
+// solves the same equations with constants 1.
 func (elim *eliminationSolver) noUnderflow(x []float64) bool {
 	if elim.equations.underflowed {
 		return false
@@ -211,9 +211,9 @@ func allWithin(x []float64, minimum, maximum float64) bool {
 	return slices.Min(x) >= minimum && slices.Max(x) <= maximum
 }
 
-// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values
-// within the relative error of x. It sums differences of values, since the weights of a choice sum to
-// one: if the differences are small, so is the effect of the error of the weights.
+// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values within
+// relErr of x. It adds up differences of values, since the weights of a choice sum to one: if the differences
+// are small, so is the effect of the error of the weights.
 func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr float64) bool {
 	current := x[k]
 	constant := l.constLower[j]
@@ -235,7 +235,7 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr fl
 	return gain+err <= 0
 }
 
-// sameEquation reports whether two choices are equal up to their errors.
+// sameEquation reports whether choices i and j have the same equation up to their rounding errors.
 func (l *localSystem) sameEquation(i, j uint32) bool {
 	if j == sparse.None || !slices.Equal(l.column[l.termStart[i]:l.termStart[i+1]], l.column[l.termStart[j]:l.termStart[j+1]]) {
 		return false
@@ -250,8 +250,8 @@ func (l *localSystem) sameEquation(i, j uint32) bool {
 	return close(l.constLower[i], l.constLower[j]) && close(l.constUpper[i], l.constUpper[j]) && close(l.exitWeight[i], l.exitWeight[j])
 }
 
-// properScheduler returns a scheduler that leaves the component with probability one from every
-// unknown, by backward search from the exits.
+// properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
+// searches backwards from the choices with a positive exit weight.
 func (l *localSystem) properScheduler() []uint32 {
 	n := len(l.choiceStart) - 1
 	scheduler := make([]uint32, n)
@@ -289,6 +289,8 @@ type columnIndex struct {
 
 func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
 
+// columnUses returns, for each unknown, the choices that have a term in it, and for each choice its unknown
+// (the transposed matrix without weights).
 func (l *localSystem) columnUses() *columnIndex {
 	n := len(l.choiceStart) - 1
 	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(l.column)), owner: make([]uint32, len(l.exitWeight))}
@@ -315,21 +317,21 @@ const minPivot = 0x1p-200
 
 // eliminationSolver solves the equations x = P x + rhs of a local system under one scheduler.
 type eliminationSolver struct {
-	equations      *localSystem
-	choice      []uint32 // the current scheduler
-	budget      float64  // operations that one elimination may take
-	relErr         float64  // bound on the relative error of a solution, for exact equations
-	backSubstitutionErr     float64  // the part of err that is due to back substitution
-	factorsCurrent       bool     // the factors belong to the current scheduler
-	iterative   bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
-	factorsOnly bool     // do not solve iteratively
-	cycling     bool     // policy iteration did not end
-	guess       []float64
-	precision   float64
+	equations           *localSystem
+	choice              []uint32 // the current scheduler
+	budget              float64  // operations that one elimination may take
+	relErr              float64  // bound on the relative error of a solution, for exact equations
+	backSubstitutionErr float64  // the part of err that is due to back substitution
+	factorsCurrent      bool     // the factors belong to the current scheduler
+	iterative           bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
+	factorsOnly         bool     // do not solve iteratively
+	cycling             bool     // policy iteration did not end
+	guess               []float64
+	precision           float64
 
 	*eliminationOrder
 	upper, lower    []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
-	exitWeight            []float64 // weight that leaves the component, by position
+	exitWeight      []float64 // weight that leaves the component, by position
 	pivot           []float64
 	extendedFactors *extendedFactors // replaces the four slices if float64 has too small a range
 }
@@ -356,8 +358,10 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better. It returns the solution
-// of x = P x + rhs for the final scheduler, or nil if there is none.
+// policyIteration alternates solving and improving until no choice is better. It returns the solution of x =
+// P x + rhs for the final scheduler, or nil if there is none.
+//
+// Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
@@ -371,8 +375,8 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 	return nil, nil
 }
 
-// improve switches to choices that are better by more than the rounding error, and reports whether
-// there were any.
+// improve switches each unknown to the best choice for the values x, and reports whether any choice changed.
+// A new choice must be better by more than the rounding error.
 func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k int) float64) bool {
 	threshold := 1e-12
 	if elim.iterative {
@@ -400,10 +404,10 @@ func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k in
 	return changed
 }
 
-// perturbation bounds the relative error of the solution that is due to errors of the weights and
-// constants. The solution is a quotient of two sums of products of positive numbers, each with at most
-// one weight or constant of each unknown. If an unknown has several choices, its error counts twice,
-// for choices that are equal up to their errors.
+// perturbation bounds the relative error of the solution that errors of the weights and constants cause. The
+// solution is a quotient of two sums of products of positive numbers, each with at most one weight or
+// constant of each unknown. If an unknown has several choices, its error counts twice, for choices that are
+// equal up to their errors.
 func (elim *eliminationSolver) perturbation() float64 {
 	sum := 0.0
 	for k := range elim.choice {
@@ -419,8 +423,8 @@ func (elim *eliminationSolver) perturbation() float64 {
 	return 2.02*sum + 1.01*elim.equations.inheritedWidth
 }
 
-// solve solves x = P x + rhs under the current scheduler. It returns nil if numbers leave the range of
-// float64.
+// solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by
+// Bi-CGSTAB. It returns nil if numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
 	if !elim.factorsCurrent && !elim.iterative {
 		var err error
@@ -454,14 +458,13 @@ func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 	return elim.factorizeFloat(meter)
 }
 
-// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step
-// changes the weights of an equation by at most 3 rounding errors each, and all of them by that of the
-// pivot. By the argument of perturbation, the solution changes by at most 7 per changed equation. Back
-// substitution adds one rounding error per term and 4 per unknown. It reports false if a pivot is too
-// small.
+// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step changes
+// the weights of an equation by at most 3 rounding errors each, and all of them by the error of the pivot. By
+// the argument of perturbation, the solution changes by at most 7 rounding errors per changed equation. Back
+// substitution adds one rounding error per term and 4 per unknown. It reports false if a pivot is too small.
 //
-// Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts
-// all remaining equations as changed.
+// Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts all
+// remaining equations as changed.
 func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 	n := len(elim.order)
 	elim.upper = make([]float64, len(elim.upperCols))
@@ -487,7 +490,8 @@ func (elim *eliminationSolver) setErrorBound() {
 }
 
 // eliminateRow computes row p of the factors: the equation at position p with all earlier unknowns
-// substituted. workRow must be zero, and is again at the end. It returns the number of operations.
+// substituted. workRow must be zero when it is called, and is zero when it returns. It returns the number of
+// operations.
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
@@ -523,7 +527,8 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 	return work
 }
 
-// loadRow adds the terms of the equation at position p to workRow, and returns its exit weight.
+// loadRow adds the terms of the equation at position p to workRow, and returns the weight that leaves the
+// component.
 func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
 	k := elim.order[p]
 	j := elim.choice[k]
@@ -536,7 +541,8 @@ func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
 	return elim.equations.exitWeight[j]
 }
 
-// substitute solves x = P x + rhs by forward and back substitution. It returns nil on overflow.
+// substitute solves x = P x + rhs by forward and back substitution with the computed factors. It returns nil
+// on overflow.
 func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
 	intermediate := make([]float64, n) // by position

@@ -23,6 +23,8 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
+// solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has
+// several choices, it first solves the component in floating point, for a good initial scheduler.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	float := sys.localSystem(members, index)
 	if len(float.modelChoice) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
@@ -48,8 +50,8 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 	return nil
 }
 
-// exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
-// wanted value.
+// exactSteps applies the equations of the maybe states n times in rational arithmetic. It computes only the
+// states and steps that influence a wanted value.
 func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if n == 0 {
 		return nil
@@ -61,23 +63,23 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	}
 	next := slices.Clone(sys.values.Exact)
 	return window.forEachStep(sys.stepScheduler, meter, n, func(s uint32) (uint32, int) {
-		best := sys.optimumRat(int(s))
-		next[s] = best.value
-		return best.choice, 1000 + reductionCost(best.value)
+		optimum := sys.optimumRat(int(s))
+		next[s] = optimum.value
+		return optimum.choice, 1000 + reductionCost(optimum.value)
 	}, func() { sys.values.Exact, next = next, sys.values.Exact })
 }
 
-// forEachStep calls visit for the states whose value matters in each of n steps, and done after each step.
-// visit returns the optimal choice and the work it took.
-func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+// forEachStep runs n steps. In each step it calls visit for the states whose value matters there, and then
+// endStep. visit computes the new value of a state; it returns the optimal choice and the work it took.
+func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
 	for k := range n {
-		trace.beginStep()
+		recorder.beginStep()
 		for _, s := range b.states {
 			if b.restricted && (b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1) { // not needed any more, or still zero
 				continue
 			}
 			choice, work := visit(s)
-			trace.setChoice(int(s), choice)
+			recorder.setChoice(int(s), choice)
 			if err := meter.addWork(work); err != nil {
 				return err
 			}
@@ -85,23 +87,23 @@ func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visi
 		if err := meter.addWork(len(b.states)); err != nil {
 			return err
 		}
-		done()
-		trace.endStep(1)
+		endStep()
+		recorder.endStep(1)
 		meter.progress.Done++
 	}
 	return nil
 }
 
 // stepWindow says in which steps the value of a state must be computed: in all steps, or if restricted, only where it
-// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to it, and
-// valueDistance the number of steps from it to the nearest state with a nonzero value.
+// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to the state, and
+// valueDistance the number of steps from the state to the nearest state with a nonzero value.
 type stepWindow struct {
 	states                       []uint32
 	restricted                   bool // only the states with queryDistance 0 are wanted
 	queryDistance, valueDistance []int
 }
 
-// newStepWindow returns the window of all steps of the open states.
+// newStepWindow returns the window of all steps of the maybe states.
 func newStepWindow(maybe *sparse.Set) *stepWindow {
 	window := &stepWindow{states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
@@ -110,8 +112,9 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the window for a number of steps of the open states, restricted to what influences
-// the states of Options.Within.
+// restrictedStepWindow returns the states for which the given number of steps is computed: without
+// Options.Within all maybe states, otherwise those that influence a wanted state. A state is skipped in the
+// steps in which its value is still zero or not needed any more.
 func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || sys.stepScheduler != nil {
@@ -142,18 +145,18 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	return window
 }
 
-// distances returns the breadth-first distance of each state from a set. Only open states are expanded;
-// nil stands for all.
-func (sys *system) distances(rewarded, maybe *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+// distances returns the breadth-first distance of each state from the states of start, along neighbours;
+// math.MaxInt if it is not reached. Only states of expandable are expanded (nil stands for all).
+func (sys *system) distances(rewarded, expandable *sparse.Set, neighbours func(s int, visit func(t int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
 	for s := range rewarded.All() {
 		distance[s] = 0
 		queue = append(queue, s)
 	}
-	for at := 0; at < len(queue); at++ {
-		s := queue[at]
-		if maybe != nil && !maybe.Has(s) {
+	for head := 0; head < len(queue); head++ {
+		s := queue[head]
+		if expandable != nil && !expandable.Has(s) {
 			continue
 		}
 		neighbours(s, func(t int) {
@@ -175,16 +178,16 @@ func reductionCost(x *big.Rat) int {
 	return words * words
 }
 
-// solveExactState solves a component of one state.
+// solveExactState sets the exact value of a component of one state.
 func (sys *system) solveExactState(s int) {
-	best := sys.optimumRat(s)
-	if best.choice == sparse.None {
+	optimum := sys.optimumRat(s)
+	if optimum.choice == sparse.None {
 		return
 	}
 	if sys.values.Scheduler != nil {
-		sys.values.Scheduler[s] = best.choice
+		sys.values.Scheduler[s] = optimum.choice
 	}
-	sys.values.assign(s, best.value)
+	sys.values.assign(s, optimum.value)
 }
 
 // exactOptimum is the optimal value of a state, and the first choice that attains it.
@@ -193,7 +196,7 @@ type exactOptimum struct {
 	choice uint32
 }
 
-// optimumRat is optimum in rational arithmetic.
+// optimumRat is optimum in rational arithmetic: it returns the optimal value and choice of state s.
 func (sys *system) optimumRat(s int) exactOptimum {
 	best := exactOptimum{choice: sparse.None}
 	first, end := sys.graph.Choices(s)
@@ -212,7 +215,8 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// evaluateChoiceRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
+// evaluateChoiceRat is evaluateChoice in rational arithmetic. It returns nil for a choice that does not leave
+// the state.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	leave := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)
@@ -250,7 +254,7 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
-	sys.scratchSum.num.Mul(&sys.scratchSum.num, &sys.scratchWeights.den)
-	sys.scratchSum.den.Mul(&sys.scratchSum.den, &sys.scratchWeights.num)
+	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, &sys.scratchWeights.denominator)
+	sys.scratchSum.denominator.Mul(&sys.scratchSum.denominator, &sys.scratchWeights.numerator)
 	return sys.scratchSum.rat()
 }

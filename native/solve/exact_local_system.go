@@ -10,11 +10,11 @@ import (
 // exactLocalSystem is a local system in rational arithmetic.
 type exactLocalSystem struct {
 	*localSystem
-	rows   []exactRow // of each choice
+	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
-	choice []uint32   // the current scheduler
+	choice              []uint32   // the current scheduler
 	// The value of unknown k is num[k] / (den * common).
-	numerator []*big.Int
+	numerator   []*big.Int
 	denominator *big.Int
 }
 
@@ -23,13 +23,13 @@ type exactLocalSystem struct {
 type exactRow struct {
 	scale          *big.Int
 	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
-	column            []uint32
-	coefficient           []*big.Int
+	column         []uint32
+	coefficient    []*big.Int
 	constant       *big.Rat
 	scaledConstant *big.Int // constant times the common denominator of all constants
 }
 
-// exactLocalSystem builds the exact equations of the component that l has in floating point.
+// exactLocalSystem builds the rational equations of a component from its float64 equations.
 func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
 	exact := &exactLocalSystem{localSystem: local, choice: slices.Clone(local.scheduler)}
 	for _, c := range local.modelChoice {
@@ -40,39 +40,40 @@ func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *ex
 	return exact
 }
 
-// scaleConstants sets the scaled constants of all rows and returns their common denominator.
+// scaleConstants multiplies the constants of all rows by their common denominator, stores the integers in the
+// rows, and returns the denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
 	var quotient, remainder big.Int
 	for i := range rows {
-		den := rows[i].constant.Denom()
-		if quotient.QuoRem(common, den, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, common, den)
-			common = new(big.Int).Mul(common, quotient.Quo(den, &remainder))
+		denominator := rows[i].constant.Denom()
+		if quotient.QuoRem(common, denominator, &remainder); remainder.Sign() != 0 {
+			remainder.GCD(nil, nil, common, denominator)
+			common = new(big.Int).Mul(common, quotient.Quo(denominator, &remainder))
 		}
 	}
 	for i := range rows {
-		c := rows[i].constant
-		quotient.Quo(common, c.Denom())
-		rows[i].scaledConstant = new(big.Int).Mul(c.Num(), &quotient)
+		constant := rows[i].constant
+		quotient.Quo(common, constant.Denom())
+		rows[i].scaledConstant = new(big.Int).Mul(constant.Num(), &quotient)
 	}
 	return common
 }
 
-// exactRow builds the equation of choice c of state s, with the given reward. The choice must leave the
-// unknown.
+// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common
+// scale. unknown is the unknown of s; the choice must leave it.
 func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	first, end := sys.graph.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
 	var quotient, remainder big.Int
 	for i := first; i < end; i++ {
-		d := sys.graph.Rat(i).Denom()
-		if quotient.QuoRem(scale, d, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, scale, d)
-			scale = new(big.Int).Mul(scale, quotient.Quo(d, &remainder))
+		denominator := sys.graph.Rat(i).Denom()
+		if quotient.QuoRem(scale, denominator, &remainder); remainder.Sign() != 0 {
+			remainder.GCD(nil, nil, scale, denominator)
+			scale = new(big.Int).Mul(scale, quotient.Quo(denominator, &remainder))
 		}
 	}
-	row := exactRow{scale: scale, weightDen: scale}
+	equation := exactRow{scale: scale, weightDen: scale}
 	selfLoop := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
 	sys.scratchSum.reset()
@@ -84,28 +85,29 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 			selfLoop = true
 			continue
 		}
-		coef := new(big.Int).Quo(scale, w.Denom())
-		coef.Mul(coef, w.Num())
-		sum.Add(sum, coef)
+		scaledWeight := new(big.Int).Quo(scale, w.Denom())
+		scaledWeight.Mul(scaledWeight, w.Num())
+		sum.Add(sum, scaledWeight)
 		if k != sparse.None {
-			row.column = append(row.column, k)
-			row.coefficient = append(row.coefficient, coef)
+			equation.column = append(equation.column, k)
+			equation.coefficient = append(equation.coefficient, scaledWeight)
 			continue
 		}
 		sys.scratchTerm.reset()
 		sys.scratchTerm.addRat(sys.values.Exact[t])
 		sys.scratchSum.addProduct(w, &sys.scratchTerm)
 	}
-	sys.scratchSum.num.Mul(&sys.scratchSum.num, scale)
-	row.constant = sys.scratchSum.rat()
+	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
+	equation.constant = sys.scratchSum.rat()
 	if selfLoop {
-		row.scale = sum
+		equation.scale = sum
 	}
-	return row
+	return equation
 }
 
-// policyIteration evaluates and improves the scheduler until no choice is better. If the first
-// scheduler leaves the component with probability one, so do all improved ones.
+// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It
+// starts with a proper scheduler, one that leaves the component with probability one; improvements stay
+// proper.
 func (e *exactLocalSystem) policyIteration(meter *meter) error {
 	if !e.proper() {
 		e.choice = e.properScheduler()
@@ -120,8 +122,8 @@ func (e *exactLocalSystem) policyIteration(meter *meter) error {
 	}
 }
 
-// proper reports whether the current scheduler leaves the component with probability one from every
-// unknown.
+// proper reports whether the current scheduler leaves the component with probability one from every unknown,
+// by backward search from the choices with a positive exit weight.
 func (e *exactLocalSystem) proper() bool {
 	users := e.columnUses()
 	exits := make([]bool, len(e.choice))
@@ -131,8 +133,8 @@ func (e *exactLocalSystem) proper() bool {
 			queue = append(queue, uint32(k))
 		}
 	}
-	for at := 0; at < len(queue); at++ {
-		for _, j := range users.choices(queue[at]) {
+	for head := 0; head < len(queue); head++ {
+		for _, j := range users.choices(queue[head]) {
 			if k := users.owner[j]; e.choice[k] == j && !exits[k] {
 				exits[k] = true
 				queue = append(queue, k)
@@ -152,7 +154,8 @@ func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
 	return sum
 }
 
-// improve switches every unknown to its best choice, and reports whether any choice changed.
+// improve switches every unknown to its best choice for the current values, and reports whether any choice
+// changed. It compares fractions by cross-multiplication.
 func (e *exactLocalSystem) improve() bool {
 	changed := false
 	one := big.NewInt(1)
@@ -174,7 +177,7 @@ func (e *exactLocalSystem) improve() bool {
 	return changed
 }
 
-// evaluate solves the equations under the current scheduler.
+// evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
 func (e *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // of what cannot be left
 	rows := make([]*exactRow, len(e.choice))

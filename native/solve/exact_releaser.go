@@ -6,21 +6,21 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// exactReleaser drops the fractions of states that no unsolved state needs, to limit memory.
+// exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
 	system      *system
-	wanted        *sparse.Set
+	wanted      *sparse.Set
 	pendingUses []uint32 // of each state: transitions to it from unsolved states
 	placeholder *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns nil if all fractions are wanted. keep are the wanted states, states the ones
-// to be solved.
-func (sys *system) newExactReleaser(keep *sparse.Set, states []uint32) *exactReleaser {
-	if keep == nil || !sys.exact() || sys.values.Scheduler != nil {
+// newExactReleaser returns a releaser for the states to be solved, or nil if all fractions must be kept.
+// wanted are the states whose fractions the caller asked for; nil stands for all.
+func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
+	if wanted == nil || !sys.exact() || sys.values.Scheduler != nil {
 		return nil
 	}
-	releaser := &exactReleaser{sys, keep, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
+	releaser := &exactReleaser{sys, wanted, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
 	for _, s := range states {
 		for _, t := range sys.successors(s) {
 			releaser.pendingUses[t]++
@@ -35,7 +35,8 @@ func (sys *system) successors(s uint32) []uint32 {
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// releaseAfter records that the states have their values, and drops fractions that are needed no more.
+// releaseAfter records that the given states are solved. It drops the fractions of their successors that no
+// unsolved state needs and the caller did not ask for.
 func (r *exactReleaser) releaseAfter(states []uint32) {
 	if r == nil {
 		return

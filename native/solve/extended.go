@@ -15,26 +15,32 @@ type extended struct {
 	exponent int
 }
 
-// newExtended returns m * 2^e for any m >= 0.
-func newExtended(mantissa float64, exponent2 int) extended {
+// newExtended returns mantissa * 2^exponent as an extended number, whose mantissa is 0 or in [1, 2). The
+// given mantissa must not be negative.
+func newExtended(mantissa float64, scale int) extended {
 	bits := math.Float64bits(mantissa)
-	exponent := int(bits>>52) - 1023
-	if mantissa == 0 || exponent == -1023 { // zero or subnormal
+	bits52 := int(bits>>52) - 1023
+	if mantissa == 0 || bits52 == -1023 { // zero or subnormal
 		f, shift := math.Frexp(mantissa)
 		if f == 0 {
 			return extended{}
 		}
-		return extended{2 * f, exponent2 + shift - 1}
+		return extended{2 * f, scale + shift - 1}
 	}
-	return extended{math.Float64frombits(bits - uint64(exponent)<<52), exponent2 + exponent}
+	return extended{math.Float64frombits(bits - uint64(bits52)<<52), scale + bits52}
 }
 
 func (w extended) isZero() bool { return w.mantissa == 0 }
 
-func (w extended) mul(other extended) extended { return newExtended(w.mantissa*other.mantissa, w.exponent+other.exponent) }
+func (w extended) mul(other extended) extended {
+	return newExtended(w.mantissa*other.mantissa, w.exponent+other.exponent)
+}
 
-func (w extended) quo(other extended) extended { return newExtended(w.mantissa/other.mantissa, w.exponent-other.exponent) }
+func (w extended) quo(other extended) extended {
+	return newExtended(w.mantissa/other.mantissa, w.exponent-other.exponent)
+}
 
+// add returns the sum of two extended numbers, with the rounding error of one float64 addition.
 func (w extended) add(other extended) extended {
 	switch {
 	case other.isZero():
@@ -58,7 +64,8 @@ func (w extended) float() float64 { return math.Ldexp(w.mantissa, w.exponent) }
 // left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
-// factorizeExtended is factorizeFloat in extended numbers. It reports false only if a pivot is zero.
+// factorizeExtended is factorizeFloat in extended numbers, which neither overflow nor underflow. It reports
+// false only if a pivot is zero.
 func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	n := len(elim.order)
 	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
@@ -78,6 +85,7 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	return true, nil
 }
 
+// eliminateRowExtended is eliminateRow in extended numbers.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
 	exit := extended{1, 0}
@@ -117,8 +125,9 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 	return work
 }
 
-// sumExtended returns a sum with about one rounding error: it adds float64 numbers relative to the
-// greatest term, and compensates for the error of each addition (Neumaier).
+// sumExtended returns the sum of some terms with about one rounding error. It scales the terms relative to
+// the greatest one, and adds them as float64 with compensation for the error of each addition (Neumaier's
+// summation).
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(a, b extended) int {
 		switch {
@@ -143,8 +152,8 @@ func sumExtended(terms []extended) extended {
 	return newExtended(total+compensation, greatest.exponent)
 }
 
-// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range
-// of float64.
+// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range of
+// float64.
 func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
 	factors, n := elim.extendedFactors, len(elim.order)
 	intermediate := make([]extended, n) // by position

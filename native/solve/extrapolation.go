@@ -2,15 +2,16 @@ package solve
 
 import "math"
 
-// remainingWeights are the weights of the values of this and all later steps in a sum: flat for the first steps, and then
-// those in list.
+// remainingWeights are the weights of a sum over steps: flatWeight for each of the next flatSteps steps, then
+// the given weights.
 type remainingWeights struct {
-	flatWeight  float64 // 0 or 1
-	flatSteps int
-	weights  []float64
+	flatWeight float64 // 0 or 1
+	flatSteps  int
+	weights    []float64
 }
 
-// sum returns the weight of a value that every step multiplies by a factor, and its relative error.
+// sum returns the weighted sum of 1, factor, factor^2 and so on: the weight of a value that every step
+// multiplies by factor. It also returns the relative error of the sum.
 func (r remainingWeights) sum(factor float64) (total, err float64) {
 	log := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
@@ -35,10 +36,11 @@ func (r remainingWeights) sum(factor float64) (total, err float64) {
 	return total, (2*float64(len(r.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to take all later steps at once. next are the values one step after x. If a step multiplies each value
-// by a factor between lo and hi, so does every later step. extrapolate returns the weight of x in the sum over this and all
-// later steps. ok is false unless the weight is about as precise as single steps, or as asked for; sum are the values
-// of the sum so far. It records the relative error in spread.
+// extrapolate tries to compute all later steps of a weighted sum at once. x are the current values and next
+// those after one step. If one step multiplies each value by a factor between two bounds, so does every later
+// step. So the later steps together are x times a weight, which extrapolate returns. ok is false unless the
+// weight is about as precise as single steps would be, or as asked for. sum has the values of the sum so far.
+// The relative error goes to skippedErr.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {

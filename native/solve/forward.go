@@ -15,9 +15,9 @@ import (
 //	err = f.Steps(ctx, 5)
 //	v := f.Values() // probabilities after five steps
 type Forward struct {
-	graph       *sparse.Graph
-	uniformisation *uniformisation // with transposed transitions; all states are open
-	opts    Options
+	graph          *sparse.Graph
+	uniformisation *uniformisation // with transposed transitions; all states are maybe states
+	opts           Options
 	// The probability of state s is prob[s] with relative error relErr. In addition, all states
 	// together have an absolute error of at most absErr.
 	prob           []float64
@@ -27,8 +27,8 @@ type Forward struct {
 	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward starts at time 0 of a DTMC or CTMC. The error is ErrNotExact if opts.Exact is set and the
-// weights are not exact.
+// NewForward returns the distribution of a DTMC or CTMC at time 0, uniform over the initial states. The error
+// is ErrNotExact if opts.Exact is set and the weights are not exact.
 func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	n := graph.NumStates()
 	if opts.Exact && !graph.Exact() {
@@ -57,7 +57,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps prepares for steps of a DTMC, with all states open.
+// useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
 func (z *uniformisation) useDTMCSteps(maxRow int) {
 	z.stepProb = z.graph.Weights
 	for s := range z.graph.NumStates() {
@@ -72,8 +72,8 @@ func (z *uniformisation) useDTMCSteps(maxRow int) {
 	z.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + z.rounding.err)
 }
 
-// transposed returns a Markov chain with its transitions reversed, each row in the order of the
-// sources, and the greatest number of transitions into one state.
+// transposed returns a Markov chain with its transitions reversed, each row in the order of the sources. It
+// also returns the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	out := &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
@@ -107,7 +107,8 @@ func (f *Forward) Steps(ctx context.Context, n int) error {
 	return f.advance(ctx, &poisson{firstKept: n, weight: []float64{1}})
 }
 
-// Time advances a CTMC by some time. The error is ErrNotExact for a Forward with fractions.
+// Time advances the distribution of a CTMC by the given time. The error is ErrNotExact for a Forward with
+// fractions.
 func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
@@ -122,7 +123,8 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 	return f.advance(ctx, distribution)
 }
 
-// advance takes a random number of steps with distribution p.
+// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and adds the
+// errors of these steps to relErr and absErr.
 func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
 	transient := f.uniformisation
 	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
@@ -137,7 +139,7 @@ func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
 	return nil
 }
 
-// exactSteps is Steps in rational arithmetic.
+// exactSteps takes n steps of a DTMC in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	incoming := f.uniformisation.graph.Model
 	next := make([]*big.Rat, len(f.exact))
@@ -157,7 +159,8 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	}, func() { f.exact, next = next, f.exact })
 }
 
-// Values returns bounds on the probability of each state, or the exact probabilities.
+// Values returns bounds on the probability of each state, or its exact probability if fractions were asked
+// for. After SteadyState it returns the long-run probabilities.
 func (f *Forward) Values() *Values {
 	if f.steadyState != nil {
 		return f.steadyState
@@ -177,7 +180,7 @@ func (f *Forward) Values() *Values {
 	return values
 }
 
-// reachableStates returns the states that are reachable from the initial ones.
+// reachableStates returns the states that are reachable from the initial states.
 func reachableStates(model *sparse.Model) *sparse.Set {
 	out := sparse.NewSet(model.NumStates())
 	queue := slices.Clone(model.Initial)

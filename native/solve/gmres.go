@@ -97,8 +97,9 @@ func newGMRES(bscc *bsccGain, members []uint32) *gmres {
 	return gm
 }
 
-// restartCycle runs GMRES from the current bias up to a restart. It updates the bias and returns a
-// better gain. ok is false if it found no direction.
+// restartCycle runs GMRES from the current bias until its restart. It updates the bias and returns a better
+// gain. ok is false if the residual is zero or infinite, and nothing changed. countSweep is called once for
+// each sweep.
 func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := &gm.basis[0]
@@ -140,9 +141,9 @@ func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64
 	return newGain, true, nil
 }
 
-// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized. It updates the
-// least-squares problem by a Givens rotation. It reports false if the basis is complete or the residual
-// small enough.
+// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized against the earlier ones. It
+// updates the least-squares problem by a Givens rotation. It returns false if the basis is complete or the
+// residual small enough.
 func (gm *gmres) arnoldiStep(j int) bool {
 	current, next := &gm.basis[j], &gm.basis[j+1]
 	gm.blockSweep(next.bias, current.bias, current.gain, nil)
@@ -179,7 +180,8 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	return norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
 }
 
-// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual, by back
+// substitution in the triangular factor.
 func (gm *gmres) backSubstitute() []float64 {
 	coeffs := make([]float64, len(gm.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
@@ -205,6 +207,8 @@ func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Rewa
 // since results do depend on it.
 const sweepBlocks = 2
 
+// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks do not depend on the
+// number of processors.
 func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 	n := len(gm.members)
 	inParallelParts(sweepBlocks, 1, func(from, to int) {
@@ -221,24 +225,27 @@ func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
 	return sum
 }
 
+// dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
+// result does not depend on the machine.
 func (gm *gmres) dot(left, right *basisVector) float64 {
 	var sums [sweepBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
-		sum, b := 0.0, right.bias[from:to]
+		sum, rightBias := 0.0, right.bias[from:to]
 		for i, left := range left.bias[from:to] {
-			sum += left * b[i]
+			sum += left * rightBias[i]
 		}
 		sums[part] = sum
 	})
 	return sumBlocks(sums) + left.gain*right.gain
 }
 
+// add adds factor times vector to sum.
 func (gm *gmres) add(sum *basisVector, factor float64, vector *basisVector) {
 	sum.gain += factor * vector.gain
 	gm.forEachBlock(func(_, from, end int) {
-		b := sum.bias[from:end]
+		sumBias := sum.bias[from:end]
 		for i, vector := range vector.bias[from:end] {
-			b[i] += factor * vector
+			sumBias[i] += factor * vector
 		}
 	})
 }

@@ -22,19 +22,19 @@ import (
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
 // Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
 type intervalSystem struct {
-	graph              *sparse.Graph
-	dir            Direction
-	reward         *sparse.Reward
-	atMostOne           bool
+	graph           *sparse.Graph
+	dir             Direction
+	reward          *sparse.Reward
+	atMostOne       bool
 	maybe           *sparse.Set
-	choices        *sparse.Set         // the allowed choices; nil for all
-	representative []uint32            // the state that represents the end component of each state; nil if there are no end components
-	endComponentOf         map[uint32][]uint32 // the states of each end component, by representative
-	intervalWidth          []float64           // of the interval of each transition
-	freeProbability         []float64           // of each choice
-	values              *Values
-	adjustable           []adjustableTarget // scratch of choiceBound
-	meter          *meter
+	choices         *sparse.Set         // the allowed choices; nil for all
+	representative  []uint32            // the state that represents the end component of each state; nil if there are no end components
+	endComponentOf  map[uint32][]uint32 // the states of each end component, by representative
+	intervalWidth   []float64           // of the interval of each transition
+	freeProbability []float64           // of each choice
+	values          *Values
+	adjustable      []adjustableTarget // scratch of choiceBound
+	meter           *meter
 }
 
 // adjustableTarget is a target on which some of the budget can be spent.
@@ -49,6 +49,8 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	return sys, sys.computeFreeProbability()
 }
 
+// computeFreeProbability sets the width of each probability interval, and for each choice the free
+// probability: 1 minus the sum of the lower ends, which nature distributes over the targets.
 func (iv *intervalSystem) computeFreeProbability() error {
 	model := iv.graph.Model
 	iv.intervalWidth = make([]float64, model.NumTransitions())
@@ -143,7 +145,8 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	return sum
 }
 
-// distributeFreeProbability distributes a budget over the targets in room, and returns the value that this adds.
+// distributeFreeProbability distributes the free probability over the adjustable targets, best value first
+// for nature, each up to the width of its interval. It returns the value that this adds, rounded up or down.
 func (iv *intervalSystem) distributeFreeProbability(rest float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
@@ -181,8 +184,8 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents makes one unknown of each end component of the open states in which the scheduler
-// can stay without reward. Its choices are those that leave it.
+// mergeEndComponents makes one unknown of each end component of the maybe states in which the scheduler can
+// stay without reward. The choices of this unknown are those that leave the component.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
 	zeroReward := sparse.NewSet(model.NumChoices())
@@ -217,7 +220,7 @@ func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	return nil
 }
 
-// forEachChoice calls f for the allowed choices of an unknown.
+// forEachChoice calls visit for the allowed choices of the unknown that state s represents.
 func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 	members := iv.endComponentOf[s]
 	if members == nil {
@@ -233,7 +236,8 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 	}
 }
 
-// optimum returns a bound on the value of an unknown, and the work it took.
+// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and
+// the work it took.
 func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := iv.dir.Scheduler() == Min
 	first := true
@@ -247,8 +251,8 @@ func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int
 	return bound, work
 }
 
-// solve computes the values of the open states component by component, and then the exact values if
-// they are asked for.
+// solve computes bounds on the values of the maybe states, component by component, and then the exact values
+// if they are asked for.
 func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
 	comps := iv.graph.Model.Components(iv.maybe, nil)
 	for i := range comps.Num() {
@@ -276,8 +280,9 @@ func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, err
 	return iv.values, nil
 }
 
-// solveComponent bounds the values of a component whose successors are solved, by optimistic value
-// iteration.
+// solveComponent bounds the values of a component whose successors are solved, by optimistic value iteration.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
 	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
@@ -321,7 +326,7 @@ func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
 	return back
 }
 
-// sweepLower raises the lower bounds by one sweep, and returns the greatest relative change.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.
 func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
 	iv.values.Sweeps++
 	iv.meter.progress.Sweeps++
@@ -339,10 +344,11 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a margin above the lower ones, and tries to prove them inductive
-// within the given number of sweeps.
+// proveUpper guesses upper bounds by a relative margin above the lower ones. Then it sweeps until a sweep
+// raises no bound, which proves the guess, or lowers none, which refutes it. It gives up after the given
+// number of sweeps.
 //
-// Source: optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
 		bound := max(iv.values.Lower[s]*(1+margin), robustFloor)
@@ -373,7 +379,7 @@ func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps i
 	return false, nil
 }
 
-// giveUp sets trivial upper bounds, and keeps the lower ones.
+// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay.
 func (iv *intervalSystem) giveUp(unknowns []uint32) {
 	iv.values.Converged = false
 	for _, s := range unknowns {
@@ -384,6 +390,7 @@ func (iv *intervalSystem) giveUp(unknowns []uint32) {
 	}
 }
 
+// robustUntil is Until for interval models.
 func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -402,7 +409,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return sys.solve(ctx, opts)
 }
 
-// canEarnReward returns the open states from which a reward can be earned in open states. The others
+// canEarnReward returns the maybe states from which a reward can be earned in maybe states. The other ones
 // have value 0.
 func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	some := sparse.NewSet(iv.graph.NumStates())
@@ -417,6 +424,7 @@ func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	return iv.graph.ExistsUntil(maybe, some).Intersect(maybe)
 }
 
+// robustReach is ReachReward for interval models.
 func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {

@@ -13,14 +13,13 @@ import (
 // distribution of that choice.
 type strategyPair struct {
 	state, choice int
-	distribution             []*big.Rat
+	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the open states. It evaluates the Markov chain
-// that the strategies of scheduler and nature induce; then it improves nature's strategy as long as
-// possible, then the scheduler's, and so on. The bounds give good initial strategies. If a minimizing
-// scheduler could stay forever, because its upper bounds are not inductive, it is replaced by a proper
-// one.
+// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that
+// the strategies of scheduler and nature induce. Then it improves nature's strategy as long as possible, then
+// the scheduler's once, and so on until neither improves. The computed bounds give good initial strategies.
+// If a minimizing scheduler could stay in the component forever, proper strategies replace the initial ones.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
@@ -58,7 +57,8 @@ func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Optio
 	return nil
 }
 
-// setExactGuess sets the exact values to bounds, by which distribution orders the targets.
+// setExactGuess sets the exact values to the computed bounds, so that distribution can order the targets by
+// them.
 func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
 	bounds := iv.values.Lower
 	if iv.dir.Scheduler() == Min && iv.values.Converged {
@@ -69,7 +69,8 @@ func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
 	}
 }
 
-// initialStrategy returns the optimal choice of an unknown for the bounds.
+// initialStrategy returns the choice of an unknown that is optimal for the computed bounds, with nature's
+// best distribution.
 func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	minimize := iv.dir.Scheduler() == Min
 	useUpper := minimize && iv.values.Converged
@@ -85,8 +86,8 @@ func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one: every choice has a
-// target that is closer to an exit.
+// properStrategies sets strategies that leave the unknowns with probability one: every choice has a target
+// that is closer to an exit.
 func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(iv.graph.NumStates())
 	for changed := true; changed; {
@@ -109,8 +110,8 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 	}
 }
 
-// improve switches nature to better distributions under the current choices. If there are none, it
-// switches the scheduler to better choices. It reports whether anything changed.
+// improve switches nature to better distributions under the current choices. If there are none, it switches
+// the scheduler to better choices. It reports whether anything changed.
 func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
@@ -145,7 +146,8 @@ func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*stra
 	return better, nil
 }
 
-// distribution returns nature's optimal distribution of choice c for the exact values.
+// distribution returns nature's optimal distribution of choice c for the exact values: the lower ends of the
+// intervals, plus the free probability given to the best targets first.
 func (iv *intervalSystem) distribution(c int) []*big.Rat {
 	model := iv.graph.Model
 	first, end := model.Row(c)
@@ -182,7 +184,7 @@ func (iv *intervalSystem) distribution(c int) []*big.Rat {
 	return probs
 }
 
-// choiceValue returns the exact value of choice c with distribution p.
+// choiceValue returns the exact value of choice c of state s under the given distribution over its targets.
 func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
 	sum := iv.reward.OfChoiceRat(s, c)
 	first, _ := iv.graph.Row(c)
@@ -246,7 +248,8 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	return nil
 }
 
-// inducedState returns the state of the induced chain that represents target t.
+// inducedState returns the state of the induced chain that stands for target t: the unknown of t if it has
+// one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for those of probability 0.
 func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[iv.representativeOf(t)]; ok {
 		return i

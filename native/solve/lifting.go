@@ -19,23 +19,25 @@ var ErrFill = errors.New("exact solution: the elimination of a component creates
 // Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
 	*eliminationOrder
-	rows                   []*exactRow
+	rows                             []*exactRow
 	prime, inverse, montgomerySquare uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
-	primeInt               *big.Int
+	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
-	smallRows               []smallRow
+	smallRows           []smallRow
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
 // two words; otherwise its scale is 0.
 type smallRow struct {
-	scale uint64
-	coefficient  []uint64
+	scale       uint64
+	coefficient []uint64
 }
 
-// newLifting factorizes the equations modulo a prime. Only the scales and coefficients of the rows are
-// used; their constants are passed to solve.
+// newLifting factorizes the equations modulo a prime, for p-adic lifting. It uses only the scales and
+// coefficients of the rows; the constants are passed to solve.
+//
+// Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
@@ -103,7 +105,7 @@ func (f *lifting) sub(x, y uint64) uint64 {
 	return x - y
 }
 
-// invert returns the inverse of x as x^(p-2).
+// invert returns the inverse of x modulo the prime p, computed as x^(p-2).
 func (f *lifting) invert(x uint64) uint64 {
 	inverse := f.mul(1, f.montgomerySquare)
 	for exponent := f.prime - 2; exponent > 0; exponent >>= 1 {
@@ -133,8 +135,8 @@ func (f *lifting) residue(x *big.Int) uint64 {
 	return f.mul(remainder, f.montgomerySquare)
 }
 
-// factorize eliminates modulo the prime, as eliminationSolver.factorizeFloat does in floating point. It
-// reports false if a pivot is zero.
+// factorize computes the triangular factors modulo the prime, as eliminationSolver.factorizeFloat does in
+// floating point. It returns false if a pivot is zero.
 func (f *lifting) factorize(meter *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
@@ -169,7 +171,8 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// solveModPrime returns the solution modulo the prime for the given constants.
+// solveModPrime returns the solution modulo the prime for the given constants, by forward and back
+// substitution.
 func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(f.order)) // by position
 	for p, k := range f.order {
@@ -191,7 +194,8 @@ func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	return x
 }
 
-// solve returns the numerators of the solution and their common denominator.
+// solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits,
+// and from time to time tries to reconstruct fractions from them, until these satisfy the equations.
 func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
 	remainder := make([]*big.Int, len(f.rows))
 	for k := range remainder {
@@ -221,8 +225,8 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 	}
 }
 
-// subtractDigit subtracts the effect of a digit of the solution from the remainder of constant k, and
-// divides it by the prime.
+// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation
+// k, and divides the remainder by the prime.
 func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	small, row := &f.smallRows[k], f.rows[k]
 	if small.scale == 0 {
@@ -259,8 +263,8 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// reconstruct returns fractions with the given digits, numerators and a common denominator; nil if
-// there are no simple ones.
+// reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It
+// returns nil if the digits do not suffice.
 func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
@@ -296,8 +300,8 @@ func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big
 	return numerators, commonDen, nil
 }
 
-// reconstructFraction returns the fraction n/d that is x modulo m and has the smallest product of n and
-// d. It returns nil if that is not much smaller than m.
+// reconstructFraction returns the fraction numerator/denominator that equals x modulo the modulus and has the
+// smallest product of both. It returns nil if this product is not much smaller than the modulus.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {
@@ -327,7 +331,7 @@ func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) 
 	return numerator, denominator
 }
 
-// satisfies reports whether the fractions satisfy the equations.
+// satisfies reports whether the fractions solve the equations exactly.
 func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
 	for k, row := range f.rows {

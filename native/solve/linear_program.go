@@ -99,6 +99,8 @@ type tableau struct {
 	value       *big.Rat
 }
 
+// tableau returns the initial simplex tableau, with one artificial basis variable for each row and
+// nonnegative right sides. The reduced costs are zero.
 func (p *LinearProgram) tableau() *tableau {
 	tab := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
 	for j := range tab.reducedCost {
@@ -135,7 +137,9 @@ func (t *tableau) coeff(i, j int) *big.Rat {
 	return t.rows[i][k].Coeff
 }
 
-// run pivots until no variable has a positive reduced cost.
+// run pivots until no variable has a positive reduced cost. The entering variable has the greatest reduced
+// cost, or the smallest index after a degenerate pivot (Bland's rule, which excludes cycles). The error is
+// ErrUnbounded if the objective has no maximum.
 func (t *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
@@ -157,8 +161,8 @@ func (t *tableau) run(ctx context.Context) error {
 	}
 }
 
-// entering returns a variable with positive reduced cost: the greatest one, or with first the first one; -1 if
-// there is none.
+// entering returns the variable of greatest positive reduced cost, or with bland the first one of positive
+// reduced cost; -1 if there is none.
 func (t *tableau) entering(first bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
@@ -172,8 +176,8 @@ func (t *tableau) entering(first bool) int {
 	return best
 }
 
-// leaving returns the row whose variable reaches 0 first if variable j grows, by the ratio test; ties
-// go to the smallest variable. It returns -1 if there is none.
+// leaving returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Ties go
+// to the smallest variable. It returns -1 if no variable does.
 func (t *tableau) leaving(j int) int {
 	best := -1
 	var minRatio *big.Rat
@@ -193,8 +197,7 @@ func (t *tableau) leaving(j int) int {
 	return best
 }
 
-// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take
-// seconds.
+// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take seconds.
 func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	inverse := new(big.Rat).Inv(t.coeff(i, j))
 	for k := range t.rows[i] {
@@ -216,7 +219,7 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of row i zero, which is g.
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its present value.
 func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return
@@ -228,7 +231,7 @@ func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
 	t.value.Add(t.value, product.Mul(cost, t.right[i]))
 }
 
-// addMultiple returns row + factor*other without zero terms. It may change row.
+// addMultiple returns row + factor*other, sorted by variable and without zero terms. It may change row.
 func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	out := make([]Term, 0, len(row)+len(other))
 	for len(row) > 0 || len(other) > 0 {
@@ -250,8 +253,8 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	return out
 }
 
-// dropArtificial replaces artificial variables in the basis, whose values are 0, and removes redundant
-// equations.
+// dropArtificial pivots the artificial variables, whose values are 0, out of the basis, and removes the rows
+// of redundant equations.
 func (t *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(t.rows); {
 		switch {

@@ -13,22 +13,22 @@ import (
 // so there is one solution.
 type localSystem struct {
 	minimize, atMostOne, hasRewards, converged bool // min: minimize; prob: values are at most 1
-	sweepsTooSlow                    bool // no number of sweeps replaces elimination
-	extended                         bool // solved in extended numbers
+	sweepsTooSlow                              bool // no number of sweeps replaces elimination
+	extended                                   bool // solved in extended numbers
 
-	rounding                  rounding
+	rounding               rounding
 	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
 	termStart              []uint32 // the terms of each choice
-	column                    []uint32
+	column                 []uint32
 	weight                 []float64
 	constLower, constUpper []float64 // bounds on the constant of each choice
-	exitWeight                   []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
-	evalErr                    []float64 // relative error of evaluating each choice
-	modelChoice                 []uint32  // the choice of the model
+	exitWeight             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	evalErr                []float64 // relative error of evaluating each choice
+	modelChoice            []uint32  // the choice of the model
 	// inheritedWidth is the greatest relative width of a constant. Constants near underflow do not count;
 	// underflowed says that there are some.
-	inheritedWidth   float64
-	underflowed bool
+	inheritedWidth float64
+	underflowed    bool
 	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
 	// grid. Those do not count in inherited.
 	inheritedAbsWidth float64
@@ -37,7 +37,7 @@ type localSystem struct {
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// init sets the bounds to zero and the scheduler to the first choices.
+// init sets the bounds to zero and, if a scheduler is asked for, selects the first choice of each unknown.
 func (l *localSystem) init(scheduler bool) {
 	n := len(l.choiceStart) - 1
 	l.lower, l.upper = make([]float64, n), make([]float64, n)
@@ -72,7 +72,8 @@ func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
 	return l.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid is lowerUpdate without rounding to the grid.
+// lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
+// the choice that attains it. x has the values of the unknowns.
 func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
@@ -84,7 +85,8 @@ func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 	return best, choice
 }
 
-// upperUpdate is lowerUpdate for upper bounds, rounded up.
+// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
+// x has the values of the unknowns.
 func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
@@ -99,9 +101,9 @@ func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
 	return best, choice
 }
 
-// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative
-// change. For the maximum it records each choice that raises a bound: the value of this scheduler is at
-// least the lower bounds.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For
+// the maximum it records each choice that raises a bound: the value of this scheduler is at least the lower
+// bounds.
 func (l *localSystem) sweepLower() float64 {
 	change, threshold := 0.0, l.gridThreshold()
 	for k := range l.lower {
@@ -132,9 +134,9 @@ func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float
 	return l.makeInductive(meter, relMargin, absMargin, limit)
 }
 
-// makeInductive rounds the lower bounds down to the grid after subtracting a margin, and lowers them
-// until they are inductive: no equation gives less. It reports whether it succeeded within limit
-// sweeps; otherwise the bounds are unchanged.
+// makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
+// they are inductive: no equation gives less. It returns false and restores the bounds if that takes more
+// than maxSweeps sweeps.
 func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
 	if l.rounding.grid == 0 {
 		return true, nil
@@ -173,10 +175,11 @@ const (
 	refuted                // a bound fell below a lower bound, or the sweep lowered no bound
 )
 
-// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound,
-// the guess is a pre-fixed point, and the solution is the least one, so the guess is above it.
+// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound, the
+// guess is proved: it is a pre-fixed point, and the solution is the least one. The guess is refuted if a
+// bound falls below the lower bound, or if no bound falls.
 //
-// Source: Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (l *localSystem) sweepUpper() sweepVerdict {
 	raised, lowered := false, false
 	for k := range l.upper {
@@ -224,8 +227,9 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds whose relative width is at most the inherited width plus eps, unless converged
-// is false.
+// solve computes bounds on all unknowns. Their relative width is at most the width inherited from the
+// constants plus eps, unless converged is false afterwards. Small systems are first tried by elimination; the
+// others use optimistic value iteration.
 func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return l.classicIteration(meter, opts)
@@ -337,7 +341,8 @@ func (l *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, ove
 	return l.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until a sweep changes little, and takes the lower bounds for the solution.
+// classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds
+// as the solution, without a proof.
 func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := l.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -353,7 +358,8 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	return nil
 }
 
-// iterateLower sweeps the lower bounds until the greatest relative change is at most precision.
+// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps
+// is reached.
 func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < limit {
@@ -368,8 +374,8 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (
 	return sweeps, change, nil
 }
 
-// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The
-// absolute margin covers what underflow may have lost.
+// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute
+// margin covers the amount that underflow may have lost.
 func (l *localSystem) guessUpper(relMargin, absMargin float64) {
 	for k, x := range l.lower {
 		x = x*(1+relMargin) + absMargin
@@ -385,7 +391,8 @@ func (l *localSystem) nearUnderflow() bool {
 	return slices.Min(l.lower) < l.rounding.underflowThreshold()
 }
 
-// iterateUpper sweeps the upper bounds until the guess is proved or refuted.
+// iterateUpper sweeps the guessed upper bounds until they are proved or refuted. ok is true if they are
+// proved.
 func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool, err error) {
 	for sweeps < limit {
 		verdict := l.sweepUpper()
@@ -402,8 +409,8 @@ func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool
 	return sweeps, false, nil
 }
 
-// giveUp sets the upper bounds to trivial ones, and keeps the lower bounds. With a grid these are reset
-// to zero, since they need not be inductive.
+// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay,
+// except with a grid: they need not be inductive then, and become zero.
 func (l *localSystem) giveUp() {
 	if l.rounding.grid > 0 {
 		clear(l.lower)

@@ -38,7 +38,8 @@ func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 	return reward
 }
 
-// longRun is LongRun. If the reward is the indicator of a set, set is that set; otherwise it is nil.
+// longRun computes the long-run average of a reward from each state, in a Markov chain or an MDP. If the
+// reward is 1 in the states of a set and 0 elsewhere, rewarded is that set; otherwise it is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
 		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
@@ -74,7 +75,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	return sys.solve(ctx, opts, false)
 }
 
-// assignGain computes the gain of a BSCC and makes it the value of all of its states.
+// assignGain computes the gain (long-run average reward) of a BSCC and makes it the value of its states.
 func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
@@ -120,8 +121,9 @@ func (c *exactCycle) bias(i int) *big.Rat {
 	return earned.Sub(earned, mean.Mul(mean, c.gain))
 }
 
-// solveCycleRat solves the cycle equations of a recurrent class under the given choices. The last
-// member is the reference state.
+// solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward
+// and time until the reference state, the last member, is reached. The gain is the quotient of both for a
+// cycle from the reference state to itself (renewal-reward theorem).
 func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
@@ -156,7 +158,8 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	return out, nil
 }
 
-// expectation is expectationRat in floating-point arithmetic.
+// expectation returns x plus the weighted sum of the values of the targets of choice c. Targets that are not
+// in index count as 0.
 func (sys *system) expectation(c int, x float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
@@ -167,8 +170,8 @@ func (sys *system) expectation(c int, x float64, values []float64, index *unknow
 	return x
 }
 
-// expectationRat returns x plus the weighted sum of the values of the targets of choice c. The value of
-// target number k is num[k]/den; targets without a number count as 0. It changes x.
+// expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/den. It
+// changes x.
 func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
@@ -184,10 +187,10 @@ func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.In
 // transitions; their rewards are the ones of the property, and 1 per step or unit of time.
 type bsccGain struct {
 	rewardSystem, stepSystem *system
-	opts           Options
-	meter          *meter
-	index             unknownIndex
-	bias           []float64 // approximate bias of each member, by its number in the workspace
+	opts                     Options
+	meter                    *meter
+	index                    unknownIndex
+	bias                     []float64 // approximate bias of each member, by its number in the workspace
 }
 
 // countingSteps returns a system with the same choices, and reward 1 per step or unit of time.
@@ -203,8 +206,8 @@ func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	return bscc
 }
 
-// gainOfComponent returns bounds on the gain of a BSCC. If the rewards are the indicator of a set, it needs no
-// computation where all members or none are in the set.
+// gainOfComponent returns bounds on the gain of a BSCC. For the reward of a set of states, the gain is 1
+// without any computation if all members are in the set, and 0 if no member is.
 func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lo, hi float64, ok bool, err error) {
 	if rewarded == nil {
 		return bscc.solve(members)
@@ -229,9 +232,8 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 // krylovMaxStates: the basis takes 170 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve bounds the gain. It starts with relaxed value iteration, accelerated by GMRES in large
-// components. Whenever the sweeps have cost about as much as an elimination would, it tries the
-// elimination.
+// solve bounds the gain of a BSCC. It starts with relaxed value iteration, accelerated by GMRES in large
+// components. Whenever the sweeps have cost about as much as an elimination would, it tries the elimination.
 func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
 	bscc.bias = make([]float64, n)
@@ -266,9 +268,9 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 
 func (bscc *bsccGain) converged(lo, hi float64) bool { return hi-lo <= bscc.opts.epsilon()*hi }
 
-// relaxedValueIteration improves the bias by a number of sweeps, and returns bounds on the gain. For
-// any vector h, the gain lies between the minimum and the maximum over all states of r(s) + (P h)(s) -
-// h(s).
+// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the
+// gain. For any vector h, the gain lies between the minimum and the maximum over all states s of r(s) + (P
+// h)(s) - h(s). work is the cost of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lo, hi float64, err error) {
@@ -331,8 +333,9 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewardSystem.reward) / float64(n)
 }
 
-// sweepRange sweeps over members[from:to]. It reads their values from next, and those of the other
-// members from h; it writes next. It returns the sum of the changes.
+// sweepRange is one relaxed sweep over members[from:to]. It writes their values in next, reads values of this
+// range from next (Gauss-Seidel), and reads those of other members from bias. It returns the sum of the
+// changes.
 func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, bias []float64, gain float64, reward *sparse.Reward) (drift float64) {
 	model, number := bscc.rewardSystem.graph.Model, bscc.index.ofState
 	for k, s := range members[from:to] {
@@ -369,8 +372,8 @@ func (sys *system) numTransitions(members []uint32) (n int) {
 	return n
 }
 
-// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
-// where h is the bias. They are bounds on the gain.
+// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards, where h
+// is the bias. They are bounds on the gain.
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
@@ -393,8 +396,8 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 	return minimum, maximum
 }
 
-// oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
-// rounding error.
+// oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on the
+// absolute rounding error.
 func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (x, absErr float64) {
 	reward, current, number := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
@@ -413,7 +416,8 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (x
 	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
 }
 
-// gainByElimination bounds the gain by elimination. If it reports overBudget, a larger budget may help.
+// gainByElimination bounds the gain by solving cycle equations. overBudget says that a larger budget may
+// help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
 	// The search for components entered this one at the last member, which often is a likely state.
 	// Cycles of an unlikely reference state are so long that their numbers leave the range of float64.
@@ -426,8 +430,8 @@ func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lo, h
 	return 0, math.Inf(1), false, nil
 }
 
-// likelyState returns the state in which a simulated path ends; most likely it is a state of high
-// stationary probability.
+// likelyState returns the last state of a long simulated path, which most likely has a high stationary
+// probability. The seed is fixed.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := members[0]
@@ -447,9 +451,9 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	return s
 }
 
-// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself,
-// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number
-// leaves the range of float64.
+// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself, divided
+// by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range
+// of float64. overBudget says that elimination exceeds the budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
 	lo, hi = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
@@ -474,9 +478,9 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for each
-// member; refChoice is that of the reference state. It returns nil if a number leaves the range of float64, or if
-// elimination exceeds the budget.
+// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for
+// each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
+// number leaves the range of float64, or if elimination exceeds the budget.
 func solveCycle(rewards, steps *system, members []uint32, refChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]

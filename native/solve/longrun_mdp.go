@@ -9,14 +9,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component.
-// In a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal
-// gain of each MEC, and then the optimal probability to end up in each: a reachability problem in the
-// MEC quotient, where every MEC is one state with an additional choice to stay forever.
+// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component, and in
+// a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal gain of
+// each MEC. Then it solves a reachability problem in the MEC quotient, where every MEC is one state with an
+// additional choice to stay forever.
 //
-// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok,
-// Chatterjee, Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov
-// decision processes (CAV 2017).
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee,
+// Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov decision processes
+// (CAV 2017).
 func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newSystem(graph, reward, dir, opts)
 	if err != nil {
@@ -48,16 +48,16 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 // mecGain computes the optimal gain of maximal end components.
 type mecGain struct {
 	rewardSystem, stepSystem *system // same transitions under the chosen choices; rewards of the property, and 1 per step
-	mecs           *sparse.EndComponents
-	opts           Options
-	meter          *meter
-	index             unknownIndex
-	cycleIndex        unknownIndex   // numbers of the unknowns of solveCycle
-	chosen         *sparse.Set // the choices of the scheduler that solveCycle evaluates
-	gain           *Values     // of each MEC
-	known          *sparse.Set // MECs whose gain is known
-	route          []uint32    // of each state: scratch of reachClass
-	stayChoice           []uint32    // of each state: the choice that attains the gain of its MEC
+	mecs                     *sparse.EndComponents
+	opts                     Options
+	meter                    *meter
+	index                    unknownIndex
+	cycleIndex               unknownIndex // numbers of the unknowns of solveCycle
+	chosen                   *sparse.Set  // the choices of the scheduler that solveCycle evaluates
+	gain                     *Values      // of each MEC
+	known                    *sparse.Set  // MECs whose gain is known
+	route                    []uint32     // of each state: scratch of reachClass
+	stayChoice               []uint32     // of each state: the choice that attains the gain of its MEC
 
 	bias     []float64 // approximate bias
 	stepGain []float64 // r + P h - h for the current choice, where h is the bias
@@ -65,13 +65,14 @@ type mecGain struct {
 	stepErr  float64   // the greatest rounding error of stepGain
 }
 
+// newMECGain prepares the computation of the optimal gains of the given maximal end components.
 func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
 	chosen := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = chosen
 	mec := &mecGain{
 		rewardSystem: sys, stepSystem: sys.countingSteps(), chosen: chosen,
 		mecs: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
-		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
+		gain:       &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
 		stayChoice: make([]uint32, sys.graph.NumStates()),
 	}
 	if opts.Exact {
@@ -86,8 +87,8 @@ func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, op
 	return mec
 }
 
-// precompute finds the MECs whose gain is 0, or 1 for the indicator reward of a set, by analysis of the
-// graph.
+// precompute finds the MECs whose gain is 0 (or 1, for the reward of a set of states) by graph analysis
+// alone.
 func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 	zeroReward, rewarded := sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
 	for c := range mec.mecs.Choices.All() {
@@ -122,8 +123,8 @@ func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 	return nil
 }
 
-// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices
-// only.
+// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices only,
+// and makes the scheduler reach this end component and stay in it.
 func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, x float64) error {
 	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
@@ -149,7 +150,8 @@ func (mec *mecGain) setGain(i int, x float64) {
 	}
 }
 
-// solveMEC computes the gain of MEC i, unless it is known already.
+// solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
+// already. isProb says that gains are at most 1.
 func (mec *mecGain) solveMEC(i int, prob bool) error {
 	if mec.known.Has(i) {
 		return nil
@@ -183,8 +185,8 @@ func (mec *mecGain) init(members []uint32) {
 
 func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
 
-// iterateWithElimination alternates value iteration with policy iteration by elimination, which it runs
-// when it costs about as much as the sweeps so far.
+// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
+// iteration by elimination, which it runs when this costs about as much as the sweeps so far.
 func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
 	bounds := &interval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
@@ -213,7 +215,10 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, er
 // interval has bounds that only get tighter.
 type interval struct{ lo, hi float64 }
 
-// valueIteration improves the bias by a number of relative value iteration sweeps.
+// valueIteration improves the bias and the bounds by at most the given number of relative value iteration
+// sweeps.
+//
+// Source: Puterman, Markov Decision Processes (1994), section 8.5.
 func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
@@ -234,10 +239,10 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps in
 	return nil
 }
 
-// sweep computes stepGain and the choices that attain its optimum, and tightens b. For any bias h and
-// the maximum: if each state has a choice with r + P h - h >= lo, that scheduler has gain at least lo;
-// if no choice of any state exceeds hi, no scheduler has a greater gain. The minimum is symmetric. The
-// choices that attain the better bound are kept in stay.
+// sweep computes stepGain and the choices that attain its optimum, and tightens the bounds. For any bias h
+// and the maximum: if each state has a choice with r + P h - h >= lower, that scheduler has gain at least
+// lower; if no choice of any state exceeds upper, no scheduler has a greater gain. The minimum is symmetric.
+// The choices that attain the better bound are kept in stayChoice.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
@@ -261,8 +266,9 @@ func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUp
 	return gainLower, gainUpper
 }
 
-// bestChoice updates the choice of a state: it changes only if another one is better by more than the
-// rounding error. It returns bounds on the optimum over all choices.
+// bestChoice updates the choice of state s, which is member k. The choice changes only if another one is
+// better by more than the rounding error. It returns bounds on the optimum of r + P h - h over all choices,
+// where h is the bias.
 func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
 	bound := value + valueErr
@@ -291,8 +297,10 @@ func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 	return value - valueErr, bound
 }
 
-// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is
-// better. If it reports overBudget, a larger budget may help.
+// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is better.
+// It tightens the bounds. overBudget says that a larger budget may help.
+//
+// Source: Puterman, Markov Decision Processes (1994), section 8.6.
 func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
 	var cycle *cycleSolution
@@ -384,9 +392,9 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 	}
 }
 
-// makeUnichain changes the current scheduler so that it has one recurrent class: the one with the best
-// gain, which all other states are led to. It returns a state of that class, or sparse.None if gain
-// returns nil for a class.
+// makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class
+// with the best gain, and makes all other members reach it. It returns a state of that class, or sparse.None
+// if gainOfClass returns nil.
 func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	class := classes[0]
@@ -406,7 +414,7 @@ func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) 
 	return class[len(class)-1], nil
 }
 
-// reachClass makes choices by which all other members reach the class.
+// reachClass sets the choices of all other members such that they reach the class with probability one.
 func (mec *mecGain) reachClass(members, class []uint32) {
 	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for _, s := range class {
@@ -423,7 +431,8 @@ func (mec *mecGain) reachClass(members, class []uint32) {
 	}
 }
 
-// recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
+// recurrentClasses returns the states of each recurrent class of the chain that the current scheduler
+// induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	b := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
 	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
@@ -444,8 +453,8 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	return out
 }
 
-// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the
-// reference state.
+// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is
+// the reference state. It returns nil if elimination exceeds the budget or a number is out of range.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
 		mec.chosen.Add(int(mec.choice[mec.index.ofState[s]]))
@@ -467,13 +476,15 @@ func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSo
 // that leave the MEC, and one to stay forever, which leads to an absorbing state. State i is MEC i,
 // state n+i its absorbing state; the other states follow.
 type mecQuotient struct {
-	graph        *sparse.Graph
-	original *sparse.Graph
-	mecs     *sparse.EndComponents
-	stateOf    []uint32 // of each original state: its state in the quotient
-	originalChoice   []uint32 // of each choice: the original choice, or sparse.None for staying
+	graph          *sparse.Graph
+	original       *sparse.Graph
+	mecs           *sparse.EndComponents
+	stateOf        []uint32 // of each original state: its state in the quotient
+	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
+// newMECQuotient builds the MEC quotient. With n MECs, states 0 to n-1 are the MECs, states n to 2n-1 are
+// absorbing states for staying in a MEC forever, and the remaining states belong to no MEC.
 func newMECQuotient(graph *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
 	n := ends.Num()
 	quotient := &mecQuotient{original: graph, mecs: ends, stateOf: slices.Clone(ends.ID)}
@@ -515,8 +526,8 @@ func newMECQuotient(graph *sparse.Graph, ends *sparse.EndComponents) *mecQuotien
 	return quotient
 }
 
-// solve returns the values of the quotient. The absorbing states have the values in staying; those in
-// known are exactly 0 or 1.
+// solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
+// in its MEC. The gains in known are exactly 0 or 1.
 func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
 	sys, err := newSystem(q.graph, nil, dir, opts)
 	if err != nil {
@@ -557,9 +568,8 @@ func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
 	}
 }
 
-// setCertain sets the value of the open states from which states of x are reached with probability one:
-// under some scheduler if some is set, and under all otherwise. others are the remaining absorbing
-// states.
+// setCertain fixes the value of the maybe states that reach targets with probability one: under some
+// scheduler if existential is set, otherwise under all schedulers. others are the remaining absorbing states.
 func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
@@ -580,7 +590,7 @@ func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential b
 	return nil
 }
 
-// writeBack copies values and scheduler of the quotient to the original model.
+// writeBack copies the values and the scheduler of the quotient to the original model.
 func (q *mecQuotient) writeBack(from, values *Values, mec *mecGain) {
 	values.Converged = from.Converged
 	values.Estimated = from.Estimated

@@ -21,16 +21,16 @@ var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out
 var ErrImmediate = errors.New("immediate states (in which no time passes) form a cycle")
 
 // MarkovUntil returns bounds on the extremal probability of `left U right` within a time, for a Markov
-// automaton whose embedded MDP is g. Schedulers may depend on the time.
+// automaton whose embedded MDP is graph. Schedulers may depend on the time.
 //
-// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised.
-// Schedulers that count steps are a subset of the timed ones; schedulers that know in advance how many
-// steps the piece has are more powerful than the timed ones. Their optimal values bound the true one
-// from both sides, and agree where one choice is optimal throughout the piece. A piece that widens the
-// bounds too much is halved.
+// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers
+// that count steps are a subset of the timed ones. Schedulers that know in advance how many steps the piece
+// has are more powerful than the timed ones. The optimal values of both bound the true one from both sides,
+// and agree where one choice is optimal throughout the piece. A piece that widens the bounds too much is
+// halved.
 //
-// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for
-// one piece; they raise the uniformisation rate instead of cutting the time.
+// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one
+// piece; they raise the uniformisation rate instead of cutting the time.
 func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -62,13 +62,13 @@ func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 // markovAutomaton is a uniformised Markov automaton.
 type markovAutomaton struct {
 	uniformisation
-	dir            Direction
-	immediate      []uint32    // open immediate states, each after its successors
-	leaveProb      []float64   // of each state: the probability to leave it in one uniformised step
-	immediateRelErr   float64     // relative error of the values of immediate states
-	immediatelyRight            *sparse.Set // states that reach right before any time passes
-	numTransitions int         // of open states
-	meter          *meter
+	dir              Direction
+	immediate        []uint32    // open immediate states, each after its successors
+	leaveProb        []float64   // of each state: the probability to leave it in one uniformised step
+	immediateRelErr  float64     // relative error of the values of immediate states
+	immediatelyRight *sparse.Set // states that reach right before any time passes
+	numTransitions   int         // of maybe states
+	meter            *meter
 }
 
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
@@ -116,8 +116,8 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	return automaton, nil
 }
 
-// chooseRate sets the uniformisation rate. It returns the immediate states, and the greatest relative
-// width of the bounds of an exit rate.
+// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the
+// immediate states, in which no time passes, and the greatest relative width of the bounds of an exit rate.
 func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
 	timeless = sparse.NewSet(ma.graph.NumStates())
 	fastest := 0.0
@@ -141,7 +141,8 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	return timeless, rateErr, nil
 }
 
-// orderImmediate lists the immediate states such that each follows its successors.
+// orderImmediate sorts the immediate states such that each comes after its successors. The error is
+// ErrImmediate if they form a cycle.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := ma.graph.Components(states, nil)
 	depth := make([]int, ma.graph.NumStates())
@@ -197,7 +198,8 @@ func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	}
 }
 
-// stepTimed writes to out the values before one uniformised step, for the states in which time passes.
+// stepTimed writes to next the values before one uniformised step, for the states in which time passes.
+// values has the values after the step.
 func (ma *markovAutomaton) stepTimed(values, next []float64) error {
 	graph := ma.graph
 	inParallelParts(len(ma.maybeStates), 1<<12, func(from, to int) {
@@ -285,8 +287,8 @@ func widest(low, high []float64) float64 {
 	return maxWidth
 }
 
-// backPiece returns the bounds before a piece from those after it, and the part of their width that is
-// due to rounding.
+// backPiece returns the bounds before a piece of time from those after it, and the part of their width that
+// is due to rounding. stepCount is the distribution of the number of steps in the piece.
 func (ma *markovAutomaton) backPiece(low, high []float64, distribution *poisson) (newLow, newHigh []float64, rounded float64, err error) {
 	if ma.dir == Max {
 		if newLow, err = ma.stepCountingValue(low, distribution); err == nil {
@@ -306,7 +308,7 @@ func (ma *markovAutomaton) backPiece(low, high []float64, distribution *poisson)
 	return newLow, newHigh, relErr + absErr, nil
 }
 
-// widen rounds the computed bounds of the open states outwards.
+// widen rounds the computed bounds of the maybe states outwards.
 func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
 	for _, states := range [][]uint32{ma.maybeStates, ma.immediate} {
 		for _, s := range states {
@@ -324,8 +326,8 @@ func (ma *markovAutomaton) keepTighter(low, high []float64) {
 	}
 }
 
-// width returns the greatest width of the bounds of an initial state, and the least positive upper
-// bound.
+// width returns the greatest width of the bounds of an initial state, and the least positive upper bound of
+// an initial state.
 func (ma *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
 	for _, s := range ma.graph.Initial {
@@ -338,8 +340,8 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the
-// mean, over the Poisson distribution p, of the optimal value for that number.
+// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the mean,
+// over the Poisson distribution of this number, of the optimal value for each number.
 func (ma *markovAutomaton) propheticValue(values []float64, distribution *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range ma.maybeStates {
@@ -365,9 +367,9 @@ func (ma *markovAutomaton) propheticValue(values []float64, distribution *poisso
 	return mean, nil
 }
 
-// stepCountingValue returns the optimal value of schedulers that know only how many steps have
-// happened. It goes backwards through the steps, and adds the value x times the probability that the
-// step was the last one.
+// stepCountingValue returns the optimal value of schedulers that know only how many steps have happened. It
+// goes backwards through the steps, and adds the final values times the probability that the step was the
+// last one.
 func (ma *markovAutomaton) stepCountingValue(x []float64, distribution *poisson) ([]float64, error) {
 	after, next := make([]float64, len(x)), make([]float64, len(x))
 	tailProb := 0.0 // probability of at least k steps

@@ -167,7 +167,7 @@ func (v *Values) assign(s int, x *big.Rat) {
 }
 
 // certainStates returns the states whose expected value must be 0, or 1, exactly: everything that they reach
-// through open states has this value, among the states in count.
+// through maybe states has this value, among the states in count.
 func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
 	positive2, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for s := range relevant.All() {
@@ -202,12 +202,12 @@ func (p progressCount) detail() string {
 
 // meter counts work. It polls the context and reports progress at regular amounts of work.
 type meter struct {
-	ctx      context.Context
-	report   func(progress.Progress)
-	progress progressCount
-	workSincePoll     int // since the last poll
+	ctx           context.Context
+	report        func(progress.Progress)
+	progress      progressCount
+	workSincePoll int // since the last poll
 	polledWork    int // before the last poll
-	maxWork    int // Options.MaxWork
+	maxWork       int // Options.MaxWork
 }
 
 func (t *meter) totalWork() float64 { return float64(t.polledWork) + float64(t.workSincePoll) }

@@ -16,9 +16,9 @@ const leastRest = 0x1p-1000
 // poisson holds the probabilities of a Poisson distribution around its mode:
 // weight[i] is that of first+i.
 type poisson struct {
-	mean   float64
-	firstKept  int
-	weight []float64
+	mean      float64
+	firstKept int
+	weight    []float64
 	// relErr bounds the relative error of every weight, when the mean's own
 	// relative error is within meanErr.
 	relErr float64

@@ -39,17 +39,17 @@ func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it
 // induces.
 type policyIteration struct {
-	equations    *localSystem
+	equations *localSystem
 	meter     *meter
 	choice    []uint32
 	workLimit float64 // the total work of meter at which it gives up
 	budget    float64 // operations that one elimination may take
 
 	// decompositionCurrent says that the following fields belong to the current scheduler.
-	decompositionCurrent         bool
-	decomposition *sparse.Components
-	components    []*eliminationSolver // solvers of the components with several unknowns, in their order
-	indexInComponent         []uint32             // of each unknown in its component
+	decompositionCurrent bool
+	decomposition        *sparse.Components
+	components           []*eliminationSolver // solvers of the components with several unknowns, in their order
+	indexInComponent     []uint32             // of each unknown in its component
 }
 
 // newPolicyIteration starts with the scheduler that is optimal for the lower bounds. Where a minimum

@@ -10,7 +10,7 @@ import (
 // baseFraction is the number num / (unit * base^exp) of some powers; nil stands for zero.
 type baseFraction struct {
 	numerator *big.Int
-	exponent int
+	exponent  int
 }
 
 // baseFractionSteps has the values of steps as integers over powers of a common denominator of all
@@ -18,13 +18,13 @@ type baseFraction struct {
 // so that equal numbers are written in the same way.
 type baseFractionSteps struct {
 	*system
-	base  *big.Int
-	basePowers []*big.Int // of the base
-	scaledWeight  []*big.Int // of each weight: times the base
-	valueDenominator  *big.Int   // a common denominator of the first values and the rewards
-	scaledValues []baseFraction  // of each state
-	scaledReward  func(s, c int) *big.Int
-	weightOne   uint32 // the weight 1, if there is one
+	base             *big.Int
+	basePowers       []*big.Int     // of the base
+	scaledWeight     []*big.Int     // of each weight: times the base
+	valueDenominator *big.Int       // a common denominator of the first values and the rewards
+	scaledValues     []baseFraction // of each state
+	scaledReward     func(s, c int) *big.Int
+	weightOne        uint32 // the weight 1, if there is one
 
 	scratchProduct, scratchRemainder big.Int // scratch
 }

@@ -116,13 +116,13 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // bounds.
 type preciseTransient struct {
 	ctx        context.Context
-	graph          *sparse.Graph
+	graph      *sparse.Graph
 	meter      *meter
-	value          []doubleWord
+	value      []doubleWord
 	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
 	// zeroStates and one are the states whose value is exactly that.
-	zeroStates, oneStates      *sparse.Set
-	relErr, absErr float64 // relative error, and absolute error as a multiple of the greatest value
+	zeroStates, oneStates *sparse.Set
+	relErr, absErr        float64 // relative error, and absolute error as a multiple of the greatest value
 
 	rate doubleWord // uniformisation rate
 	rows [][]preciseTransition
@@ -131,7 +131,7 @@ type preciseTransient struct {
 // preciseTransition is a transition of the uniformised chain.
 type preciseTransition struct {
 	target int
-	prob  doubleWord
+	prob   doubleWord
 }
 
 func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options) (*preciseTransient, error) {
@@ -181,7 +181,7 @@ func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat
 	return maximum
 }
 
-// evolve replaces the values of the open states by their expectation after some time. The other states
+// evolve replaces the values of the maybe states by their expectation after some time. The other states
 // are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
 // of a short slice of time and squares it repeatedly, whichever is cheaper.
 func (pt *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {

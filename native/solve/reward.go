@@ -36,9 +36,9 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the
 // open ones, and the choices that these may use (nil for all).
 type rewardAnalysis struct {
-	dir            Direction
+	dir             Direction
 	infinite, maybe *sparse.Set
-	choices        *sparse.Set
+	choices         *sparse.Set
 }
 
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {

@@ -35,7 +35,7 @@ func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, sys.steps(sparse.FullSet(graph.NumStates()), steps)
 }
 
-// steps applies the equations of the open states n times, to all of them at once.
+// steps applies the equations of the maybe states n times, to all of them at once.
 func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 	if iv.values.Exact != nil {
 		return iv.exactSteps(maybe, n)

@@ -119,9 +119,9 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 		}
 		exit, terms := ss.exitRate(t)
 		p := incoming.Prob(i) / exit
-		total.lower = total.lower+p*fromVisits.lower
-		total.upper = total.upper+p*fromVisits.upper
-		n = n+1+terms
+		total.lower = total.lower + p*fromVisits.lower
+		total.upper = total.upper + p*fromVisits.upper
+		n = n + 1 + terms
 	}
 	return n
 }
@@ -225,8 +225,8 @@ func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, tota
 	for k, s := range states {
 		exit, terms := ss.exitRate(s)
 		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
-		sum.lower = sum.lower+visits[k].lower
-		sum.upper = sum.upper+visits[k].upper
+		sum.lower = sum.lower + visits[k].lower
+		sum.upper = sum.upper + visits[k].upper
 		maxTerms = max(maxTerms, terms)
 	}
 	err := 1.01 * (float64(len(states))*unit + 2*ss.system.rounding.sumErr(maxTerms))

@@ -65,13 +65,13 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 //
 // Source: Odoni (1969), for the long-run average.
 type stepSkipper struct {
-	epsilon float64
-	savedLower   []float64 // after at steps
-	savedUpper   []float64
-	savedAfter      int     // a power of two; 0 before the first
-	savedMax    float64 // of upper
+	epsilon    float64
+	savedLower []float64 // after at steps
+	savedUpper []float64
+	savedAfter int     // a power of two; 0 before the first
+	savedMax   float64 // of upper
 	// When left steps remain, low and high are what they add at least and at most; left is 0 while that is not known.
-	jumpSteps      int
+	jumpSteps                int
 	lowerGrowth, upperGrowth float64
 }
 
@@ -122,8 +122,8 @@ func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	if minGrowth < 0 {
 		downFactor = 1 + 4*unit
 	}
-	d.lowerGrowth = minGrowth*downFactor*periods*downFactor
-	d.upperGrowth = maxGrowth*(1+4*unit)*periods*(1+4*unit)
+	d.lowerGrowth = minGrowth * downFactor * periods * downFactor
+	d.upperGrowth = maxGrowth * (1 + 4*unit) * periods * (1 + 4*unit)
 	if math.Abs(d.lowerGrowth) < minProduct {
 		d.lowerGrowth = min(0, math.Copysign(minProduct, minGrowth))
 	}

@@ -15,11 +15,11 @@ const (
 // stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil trace
 // records nothing.
 type stepScheduler struct {
-	completed   [][]uint32 // of the steps so far; equal neighbours share a slice
-	current    []uint32   // of the current step
+	completed     [][]uint32 // of the steps so far; equal neighbours share a slice
+	current       []uint32   // of the current step
 	storedChoices int
-	tooLarge   bool
-	numStates int
+	tooLarge      bool
+	numStates     int
 }
 
 func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {

@@ -70,7 +70,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 }
 
 // boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is
-// no upper bound, v has the values without any bound. steps applies the equations of the open states n times to v.
+// no upper bound, v has the values without any bound. steps applies the equations of the maybe states n times to v.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
 		values.set(right, 1)
@@ -135,7 +135,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	return sys, err
 }
 
-// steps applies the equations of the open states n times, to all of them at once. The other states keep their values.
+// steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
 // In a small chain it takes many steps by squaring a matrix.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.exact() {

@@ -6,31 +6,32 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// system is a system of equations, one for each open state s:
+// system is a system of equations, one for each maybe state s:
 //
 //	x(s) = opt over choices c of  reward(s) + reward(c) + sum over t of p(c,t) x(t)
 //
-// The other states have values already. If a scheduler can stay in open states
-// forever without reward, ecs has the end components in which it can. Each of
-// them is treated as one state, and staying in it has value 0.
+// Maybe states are the states whose value graph analysis does not determine (the term is PRISM's and
+// Storm's). All other states have values already. If a scheduler can stay in maybe states forever without
+// reward, endComponents has the end components in which it can. Each of them is treated as one state, and
+// staying in it has value 0.
 //
 // Rates are handled as probabilities: rows are divided by their sums.
 type system struct {
-	graph       *sparse.Graph
-	minimize     bool
-	atMostOne    bool // values are at most 1
-	maybe    *sparse.Set
-	choices *sparse.Set    // the allowed choices; nil for all
-	reward  *sparse.Reward // nil for none
-	endComponents     *sparse.EndComponents
+	graph         *sparse.Graph
+	minimize      bool
+	atMostOne     bool // values are at most 1
+	maybe         *sparse.Set
+	choices       *sparse.Set    // the allowed choices; nil for all
+	reward        *sparse.Reward // nil for none
+	endComponents *sparse.EndComponents
 	// oneStep says that the equations describe one step: transitions from a state to
 	// itself count like others.
-	oneStep  bool
-	rounding rounding
-	values     *Values
+	oneStep       bool
+	rounding      rounding
+	values        *Values
 	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
-	stepSkipper *stepSkipper         // of rewards, skips steps; nil if every step is taken
-	stepLimit stepLimit      // skips steps; nil if every step is taken
+	stepSkipper   *stepSkipper   // of rewards, skips steps; nil if every step is taken
+	stepLimit     stepLimit      // skips steps; nil if every step is taken
 
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
@@ -44,11 +45,11 @@ func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts O
 	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
-// exact reports whether the values are exact. The bounds are then the nearest
-// float64, and only guide the computation.
+// exact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
+// computation.
 func (sys *system) exact() bool { return sys.values.Exact != nil }
 
-// endComponentOf returns the end component of a state, sparse.None for none.
+// endComponentOf returns the number of the end component that contains state s, or sparse.None.
 func (sys *system) endComponentOf(s int) uint32 {
 	if sys.endComponents == nil {
 		return sparse.None
@@ -56,20 +57,22 @@ func (sys *system) endComponentOf(s int) uint32 {
 	return sys.endComponents.ID[s]
 }
 
-// usable reports whether choice c of an open state is allowed, and does not stay
-// in an end component of ecs.
+// usable reports whether choice c of a maybe state is allowed and does not stay in an end component of
+// sys.endComponents.
 func (sys *system) usable(c int) bool {
 	return (sys.choices == nil || sys.choices.Has(c)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(c))
 }
 
-// choiceBounds are bounds on the value of a choice. leaves is false if it only
-// leads back to its state.
+// choiceBounds are bounds on the value of a choice. leaves is false if the choice only leads back to its
+// state; the bounds then mean nothing.
 type choiceBounds struct {
 	lower, upper float64
-	leaves bool
+	leaves       bool
 }
 
-// evaluateChoice returns bounds on the value of choice c of state s, whose other successors have values.
+// evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its
+// successors. Unless sys.oneStep is set, it removes the self-loop (or the transitions within the own end
+// component) by dividing by the weight that leaves.
 func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	model, ownEC := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)
@@ -107,8 +110,8 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	return choiceBounds{lo, hi, true}
 }
 
-// solveState sets the value of an open state whose other successors have values. It
-// returns the number of transitions of the state.
+// solveState sets the value of a maybe state whose other successors have values. It returns the number of
+// transitions of the state, as a measure of work.
 func (sys *system) solveState(s int) int {
 	bounds := sys.optimum(s)
 	if bounds.choice != sparse.None { // otherwise it cannot be left and has value 0
@@ -121,7 +124,7 @@ func (sys *system) solveState(s int) int {
 	return int(sys.graph.Start[end] - sys.graph.Start[first])
 }
 
-// optimum returns the optimum over the usable choices of a state.
+// optimum returns the minimum or maximum of the bounds over the usable choices of state s.
 func (sys *system) optimum(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
 	bounds := emptyBestBounds(sys.minimize)
@@ -137,14 +140,15 @@ func (sys *system) optimum(s int) bestBounds {
 	return bounds
 }
 
-// bestBounds has the optimum of the lower bounds of some choices, and that of their
-// upper bounds. The value of choice is within them.
+// bestBounds are the optimum of the lower bounds and the optimum of the upper bounds over some choices. The
+// value of the recorded choice lies within them.
 type bestBounds struct {
 	lower, upper float64
-	choice uint32
+	choice       uint32
 }
 
-// emptyBestBounds returns the optimum over no choices.
+// emptyBestBounds returns the optimum over no choices: plus infinity for the minimum, minus infinity for the
+// maximum.
 func emptyBestBounds(least bool) bestBounds {
 	if least {
 		return bestBounds{math.Inf(1), math.Inf(1), sparse.None}
@@ -152,7 +156,7 @@ func emptyBestBounds(least bool) bestBounds {
 	return bestBounds{math.Inf(-1), math.Inf(-1), sparse.None}
 }
 
-// include includes another choice.
+// include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.
 func (b *bestBounds) include(bounds choiceBounds, c uint32, least bool) {
 	switch {
 	case !bounds.leaves:

@@ -134,21 +134,21 @@ func (v *Values) unscale(scale int) {
 
 // uniformisation is a CTMC seen as a DTMC whose steps come at the same rate in every state.
 type uniformisation struct {
-	graph     *sparse.Graph
+	graph    *sparse.Graph
 	rounding rounding
-	values     *Values
-	opts  Options
-	// Of the open states, set by prepare:
-	rate   float64   // of steps
-	maybeStates []uint32  // the open ones
-	exitRate   []float64 // of each state, self-loops left out
-	stayProb   []float64 // probability of each state that a step stays
-	stepProb   []float64 // that of each weight in a step
-	relErrPerStep    float64   // relative error of one step
-	lossPerStep   float64   // greatest absolute loss of a step because a value is below the floor
-	stepsTaken  float64   // number of steps taken
-	skippedErr float64   // relative error of the skipped steps
-	lostSmallValue   bool      // whether a value fell below the floor in the last step
+	values   *Values
+	opts     Options
+	// Of the maybe states, set by prepare:
+	rate           float64   // of steps
+	maybeStates    []uint32  // the open ones
+	exitRate       []float64 // of each state, self-loops left out
+	stayProb       []float64 // probability of each state that a step stays
+	stepProb       []float64 // that of each weight in a step
+	relErrPerStep  float64   // relative error of one step
+	lossPerStep    float64   // greatest absolute loss of a step because a value is below the floor
+	stepsTaken     float64   // number of steps taken
+	skippedErr     float64   // relative error of the skipped steps
+	lostSmallValue bool      // whether a value fell below the floor in the last step
 	// forward says that steps compute a distribution forwards, so later values are not means of these.
 	forward bool
 }
@@ -169,7 +169,7 @@ func (z *uniformisation) capUpper(x float64) {
 // at least about slack in every state, so no cancellation makes its relative error large.
 const slack = 0.05
 
-// prepare chooses the rate of the steps of the open states.
+// prepare chooses the rate of the steps of the maybe states.
 func (z *uniformisation) prepare(maybe *sparse.Set) {
 	fastest, maxRow := 0.0, 0
 	z.maybeStates = z.maybeStates[:0]
@@ -203,7 +203,7 @@ func (z *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * ((n+2)*unit*(1+1/slack) + z.rounding.err*(1+1/slack) + (n+6)*unit)
 }
 
-// step computes one uniformised step backwards for the open states: the mean of x after it. It reports whether anything
+// step computes one uniformised step backwards for the maybe states: the mean of x after it. It reports whether anything
 // changed.
 func (z *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
@@ -273,7 +273,7 @@ func (z *uniformisation) nearlyEqual(x []float64) bool {
 	return true
 }
 
-// evolve replaces the values of the open states by their mean after the given time. The other states keep their values.
+// evolve replaces the values of the maybe states by their mean after the given time. The other states keep their values.
 func (z *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
 	z.prepare(maybe)
 	if time.High.Sign() == 0 || z.rate == 0 {
@@ -440,9 +440,11 @@ func (z *uniformisation) totalErr(distribution *poisson) float64 {
 	return compound(distribution.relErr + z.relErrPerStep*steps + unit*(steps+float64(len(distribution.weight))+8) + z.skippedErr)
 }
 
-func (z *uniformisation) totalLost(distribution *poisson) float64 { return z.lossPerStep * (z.stepsTaken + 1) * float64(distribution.last()+1) }
+func (z *uniformisation) totalLost(distribution *poisson) float64 {
+	return z.lossPerStep * (z.stepsTaken + 1) * float64(distribution.last()+1)
+}
 
-// absorptionWithin sets the values of the open states to the probability that right is reached in the given time: the sum of the
+// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given time: the sum of the
 // probabilities to reach it in each step, times the probability that there are as many steps.
 func (z *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := z.poissonSteps(ctx, time)
