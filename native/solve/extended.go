@@ -17,17 +17,17 @@ type extended struct {
 
 // newExtended returns mantissa * 2^exponent as an extended number, whose mantissa is 0 or in [1, 2). The
 // given mantissa must not be negative.
-func newExtended(mantissa float64, scale int) extended {
+func newExtended(mantissa float64, exponent int) extended {
 	bits := math.Float64bits(mantissa)
-	bits52 := int(bits>>52) - 1023
-	if mantissa == 0 || bits52 == -1023 { // zero or subnormal
-		f, shift := math.Frexp(mantissa)
-		if f == 0 {
+	mantissaExponent := int(bits>>52) - 1023
+	if mantissa == 0 || mantissaExponent == -1023 { // zero or subnormal
+		half, halfExponent := math.Frexp(mantissa)
+		if half == 0 {
 			return extended{}
 		}
-		return extended{2 * f, scale + shift - 1}
+		return extended{2 * half, exponent + halfExponent - 1}
 	}
-	return extended{math.Float64frombits(bits - uint64(bits52)<<52), scale + bits52}
+	return extended{math.Float64frombits(bits - uint64(mantissaExponent)<<52), exponent + mantissaExponent}
 }
 
 func (w extended) isZero() bool { return w.mantissa == 0 }

@@ -97,8 +97,8 @@ func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*
 
 // positive reports whether the float64 of a fraction is not zero.
 func positive(width *big.Rat) bool {
-	value, _ := width.Float64()
-	return value > 0
+	rounded, _ := width.Float64()
+	return rounded > 0
 }
 
 func extremeReward(rng *rand.Rand, states, choices int) sparse.Reward {

@@ -9,7 +9,7 @@ import (
 
 // acceleratedIteration improves the bias by restarted GMRES, as long as four restarts halve the width of the
 // bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known interval, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lo, hi float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -31,7 +31,7 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known int
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
-	lo, hi = known.lo, known.hi
+	lo, hi = known.lower, known.upper
 	gain := lo + (hi-lo)/2
 	for sweeps > 0 {
 		before := hi - lo
@@ -100,24 +100,24 @@ func newGMRES(bscc *bsccGain, members []uint32) *gmres {
 // restartCycle runs GMRES from the current bias until its restart. It updates the bias and returns a better
 // gain. ok is false if the residual is zero or infinite, and nothing changed. countSweep is called once for
 // each sweep.
-func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
+func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain float64, ok bool, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := &gm.basis[0]
 	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
 	gm.forEachBlock(func(_, from, to int) {
-		for i, x := range gm.bscc.bias[from:to] {
-			first.bias[from+i] -= x
+		for i, value := range gm.bscc.bias[from:to] {
+			first.bias[from+i] -= value
 		}
 	})
 	first.gain = 0 // the sum of the bias is to stay the same
 	norm := math.Sqrt(gm.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
-		return gain, false, count()
+		return gain, false, countSweep()
 	}
 	gm.scale(first, 1/norm)
 	gm.rhs = append(gm.rhs, norm)
 	for j, more := 0, true; more && j < krylovDimension; j++ {
-		if err := count(); err != nil {
+		if err := countSweep(); err != nil {
 			return gain, false, err
 		}
 		more = gm.arnoldiStep(j)
@@ -132,9 +132,9 @@ func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64
 	}
 	gm.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
-			v := gm.basis[j].bias
+			basisBias := gm.basis[j].bias
 			for i := from; i < to; i++ {
-				gm.bscc.bias[i] += coeff * v[i]
+				gm.bscc.bias[i] += coeff * basisBias[i]
 			}
 		}
 	})
@@ -196,10 +196,10 @@ func (gm *gmres) backSubstitute() []float64 {
 
 // blockSweep writes one sweep of h to next. Within a block it is a Gauss-Seidel sweep; other blocks
 // count with their values in h.
-func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Reward) {
+func (gm *gmres) blockSweep(next, bias []float64, gain float64, reward *sparse.Reward) {
 	gm.forEachBlock(func(_, from, to int) {
-		copy(next[from:to], h[from:to])
-		gm.bscc.sweepRange(gm.members, from, to, next, h, gain, reward)
+		copy(next[from:to], bias[from:to])
+		gm.bscc.sweepRange(gm.members, from, to, next, bias, gain, reward)
 	})
 }
 

@@ -86,8 +86,8 @@ func positive(width *big.Rat) float64 {
 	if width.Sign() == 0 {
 		return 0
 	}
-	value, _ := sparse.NormalFloat(width)
-	return value
+	rounded, _ := sparse.NormalFloat(width)
+	return rounded
 }
 
 // robustFloor corresponds to rounding.floor.

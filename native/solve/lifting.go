@@ -203,10 +203,10 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 	}
 	var digits [][]uint64
 	for nextAttempt := 2; ; {
-		x := f.solveModPrime(remainder)
-		digits = append(digits, x)
+		digit := f.solveModPrime(remainder)
+		digits = append(digits, digit)
 		for k := range remainder {
-			f.subtractDigit(remainder, k, x)
+			f.subtractDigit(remainder, k, digit)
 		}
 		if err := meter.addWork(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
 			return nil, nil, err
@@ -215,12 +215,12 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 			continue
 		}
 		nextAttempt += max(2, nextAttempt/2)
-		num, den, err := f.reconstruct(meter, digits)
+		numerators, denominator, err := f.reconstruct(meter, digits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if num != nil && f.satisfies(num, den, constant) {
-			return num, den, nil
+		if numerators != nil && f.satisfies(numerators, denominator, constant) {
+			return numerators, denominator, nil
 		}
 	}
 }
@@ -241,9 +241,9 @@ func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	var sum, carry uint64 // two words
 	for i, t := range row.column {
 		hi, lo := bits.Mul64(small.coefficient[i], digit[t])
-		var c uint64
-		sum, c = bits.Add64(sum, lo, 0)
-		carry += hi + c
+		var carryBit uint64
+		sum, carryBit = bits.Add64(sum, lo, 0)
+		carry += hi + carryBit
 	}
 	hi, lo := bits.Mul64(small.scale, digit[k])
 	sum, borrow := bits.Sub64(sum, lo, 0)
@@ -268,7 +268,7 @@ func twoWords(hi, lo uint64) *big.Int {
 func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
-	numerators, denOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
+	numerators, denominatorOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
 	commonDen := big.NewInt(1)
 	var digit big.Int
 	for k := range numerators {
@@ -287,14 +287,14 @@ func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big
 			}
 			x, commonDen = numerator, new(big.Int).Mul(commonDen, denominator)
 		}
-		numerators[k], denOf[k] = x, commonDen
+		numerators[k], denominatorOf[k] = x, commonDen
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
 	for k := range numerators {
-		if denOf[k] != commonDen {
-			numerators[k].Mul(numerators[k], digit.Quo(commonDen, denOf[k]))
+		if denominatorOf[k] != commonDen {
+			numerators[k].Mul(numerators[k], digit.Quo(commonDen, denominatorOf[k]))
 		}
 	}
 	return numerators, commonDen, nil
@@ -332,14 +332,14 @@ func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) 
 }
 
 // satisfies reports whether the fractions solve the equations exactly.
-func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
+func (f *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
 	for k, row := range f.rows {
-		sum.Mul(constant(k), den)
+		sum.Mul(constant(k), denominator)
 		for i, t := range row.column {
-			sum.Add(&sum, product.Mul(row.coefficient[i], num[t]))
+			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[t]))
 		}
-		if sum.Cmp(product.Mul(row.scale, num[k])) != 0 {
+		if sum.Cmp(product.Mul(row.scale, numerators[k])) != 0 {
 			return false
 		}
 	}

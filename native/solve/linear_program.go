@@ -163,13 +163,13 @@ func (t *tableau) run(ctx context.Context) error {
 
 // entering returns the variable of greatest positive reduced cost, or with bland the first one of positive
 // reduced cost; -1 if there is none.
-func (t *tableau) entering(first bool) int {
+func (t *tableau) entering(bland bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
 		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
-		if best = j; first {
+		if best = j; bland {
 			break
 		}
 	}
@@ -188,7 +188,7 @@ func (t *tableau) leaving(j int) int {
 		}
 		ratio := new(big.Rat).Quo(t.right[i], coeff)
 		if best >= 0 {
-			if c := ratio.Cmp(minRatio); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
+			if order := ratio.Cmp(minRatio); order > 0 || order == 0 && t.basis[i] > t.basis[best] {
 				continue
 			}
 		}

@@ -137,7 +137,7 @@ func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float
 // makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
 // they are inductive: no equation gives less. It returns false and restores the bounds if that takes more
 // than maxSweeps sweeps.
-func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
+func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if l.rounding.grid == 0 {
 		return true, nil
 	}
@@ -145,7 +145,7 @@ func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, 
 	for k, x := range l.lower {
 		l.lower[k] = l.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
-	for range limit {
+	for range maxSweeps {
 		inductive := true
 		for k, x := range l.lower {
 			if value, choice := l.lowerUpdate(k, l.lower); value < x {
@@ -360,9 +360,9 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 
 // iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps
 // is reached.
-func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (sweeps int, change float64, err error) {
+func (l *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
-	for change > precision && sweeps < limit {
+	for change > precision && sweeps < maxSweeps {
 		change = l.sweepLower()
 		sweeps++
 		meter.progress.Sweeps++
@@ -393,8 +393,8 @@ func (l *localSystem) nearUnderflow() bool {
 
 // iterateUpper sweeps the guessed upper bounds until they are proved or refuted. ok is true if they are
 // proved.
-func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool, err error) {
-	for sweeps < limit {
+func (l *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
+	for sweeps < maxSweeps {
 		verdict := l.sweepUpper()
 		sweeps++
 		meter.progress.Sweeps++

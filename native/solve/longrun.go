@@ -49,15 +49,15 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	if err != nil {
 		return nil, err
 	}
-	comps := graph.Components(nil, nil)
-	bottom := comps.Bottom(graph.Model)
-	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
+	components := graph.Components(nil, nil)
+	bottom := components.Bottom(graph.Model)
+	if opts.Epsilon = opts.epsilon(); len(bottom) < components.Num() {
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
 	recurrent := sparse.NewSet(graph.NumStates())
 	bscc := newBSCCGain(ctx, sys, opts)
 	for _, i := range bottom {
-		members := comps.Members(i)
+		members := components.Members(i)
 		if err := bscc.assignGain(members, rewarded); err != nil {
 			return nil, err
 		}
@@ -79,12 +79,12 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
-		x, err := bscc.rewardSystem.chainGainRat(members, &bscc.index, bscc.meter)
+		gain, err := bscc.rewardSystem.chainGainRat(members, &bscc.index, bscc.meter)
 		if err != nil {
 			return err
 		}
 		for _, s := range members {
-			values.assign(int(s), x)
+			values.assign(int(s), gain)
 		}
 		return nil
 	}
@@ -132,30 +132,30 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		index.ofState[s] = uint32(i)
 	}
 	defer index.reset(others)
-	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
+	rows, equations := make([]*exactRow, len(others)), make([]exactRow, len(others))
 	for i, s := range others {
-		c := int(choice(s))
-		rewards[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
-		rows[i] = &rewards[i]
+		choiceOfRef := int(choice(s))
+		equations[i] = sys.exactRow(int(s), choiceOfRef, uint32(i), index, sys.reward.OfChoiceRat(int(s), choiceOfRef))
+		rows[i] = &equations[i]
 	}
-	common := scaleConstants(rewards)
+	common := scaleConstants(equations)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	out := &exactCycle{}
-	if out.reward, out.rewardDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	cycle := &exactCycle{}
+	if cycle.reward, cycle.rewardDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
-	out.rewardDen.Mul(out.rewardDen, common)
+	cycle.rewardDen.Mul(cycle.rewardDen, common)
 	// With weightDen as constants, every step or unit of time has reward 1.
-	if out.time, out.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
+	if cycle.time, cycle.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
 	}
-	c := int(choice(reference))
-	out.gain = sys.expectationRat(c, sys.reward.OfChoiceRat(int(reference), c), out.reward, out.rewardDen, index)
-	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, index))
-	return out, nil
+	choiceOfRef := int(choice(reference))
+	cycle.gain = sys.expectationRat(choiceOfRef, sys.reward.OfChoiceRat(int(reference), choiceOfRef), cycle.reward, cycle.rewardDen, index)
+	cycle.gain.Quo(cycle.gain, sys.expectationRat(choiceOfRef, big.NewRat(1, 1), cycle.time, cycle.timeDen, index))
+	return cycle, nil
 }
 
 // expectation returns x plus the weighted sum of the values of the targets of choice c. Targets that are not
@@ -172,12 +172,12 @@ func (sys *system) expectation(c int, x float64, values []float64, index *unknow
 
 // expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/den. It
 // changes x.
-func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.Int, index *unknownIndex) *big.Rat {
+func (sys *system) expectationRat(c int, x *big.Rat, numerators []*big.Int, den *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
-			x.Add(x, product.Mul(sys.graph.Rat(i), product.SetFrac(num[k], den)))
+			x.Add(x, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], den)))
 		}
 	}
 	return x
@@ -245,7 +245,7 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 		newLower, newUpper, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
 		lo, hi, sweepsDone = max(lo, newLower), min(hi, newUpper), sweeps
 		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
-			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, interval{lo, hi}, limit-sweepsDone)
+			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lo, hi}, limit-sweepsDone)
 			lo, hi = max(lo, newLower), min(hi, newUpper)
 		}
 		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
@@ -398,17 +398,17 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 
 // oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on the
 // absolute rounding error.
-func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (x, absErr float64) {
+func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (difference, absErr float64) {
 	reward, current, number := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
 	first, end := sys.graph.Row(c)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
-		x := bias[number[targets[i]]] - current
-		hasTerms = hasTerms || x != 0
-		x *= sys.graph.Weights[weightID]
-		sum += x
-		magnitude += math.Abs(x)
+		difference := bias[number[targets[i]]] - current
+		hasTerms = hasTerms || difference != 0
+		difference *= sys.graph.Weights[weightID]
+		sum += difference
+		magnitude += math.Abs(difference)
 	}
 	if !hasTerms {
 		return sum, sys.rounding.sumErr(1) * magnitude
@@ -441,10 +441,10 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 		for i := first; i < end; i++ {
 			sum += bscc.rewardSystem.graph.Prob(i)
 		}
-		x := sum * rng.Float64()
+		remaining := sum * rng.Float64()
 		i := first
-		for ; i < end-1 && x >= bscc.rewardSystem.graph.Prob(i); i++ {
-			x -= bscc.rewardSystem.graph.Prob(i)
+		for ; i < end-1 && remaining >= bscc.rewardSystem.graph.Prob(i); i++ {
+			remaining -= bscc.rewardSystem.graph.Prob(i)
 		}
 		s = bscc.rewardSystem.graph.Target[i]
 	}
@@ -481,7 +481,7 @@ type cycleSolution struct {
 // solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for
 // each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
 // number leaves the range of float64, or if elimination exceeds the budget.
-func solveCycle(rewards, steps *system, members []uint32, refChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
+func solveCycle(rewards, steps *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
 	cycle = &cycleSolution{}
@@ -499,7 +499,7 @@ func solveCycle(rewards, steps *system, members []uint32, refChoice uint32, inde
 			return nil, false, nil
 		}
 	}
-	choice := int(refChoice)
+	choice := int(referenceChoice)
 	cycle.cycleReward = rewards.expectation(choice, rewards.reward.OfChoice(int(reference), choice), cycle.reward, index)
 	cycle.cycleTime = rewards.expectation(choice, 1, cycle.time, index)
 	cycle.gain = cycle.cycleReward / cycle.cycleTime

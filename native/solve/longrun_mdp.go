@@ -22,21 +22,21 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 	if err != nil {
 		return nil, err
 	}
-	ends, err := graph.EndComponents(ctx, nil, nil)
+	mecs, err := graph.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
-	mec := newMECGain(ctx, sys, ends, opts)
+	mec := newMECGain(ctx, sys, mecs, opts)
 	if err := mec.precompute(ctx, rewarded); err != nil {
 		return nil, err
 	}
-	for i := range ends.Num() {
+	for i := range mecs.Num() {
 		if err := mec.solveMEC(i, rewarded != nil); err != nil {
 			return nil, err
 		}
 	}
-	quotient := newMECQuotient(graph, ends)
+	quotient := newMECQuotient(graph, mecs)
 	values, err := quotient.solve(ctx, mec.gain, mec.known, dir, rewarded != nil, opts)
 	if err != nil {
 		return nil, err
@@ -66,22 +66,22 @@ type mecGain struct {
 }
 
 // newMECGain prepares the computation of the optimal gains of the given maximal end components.
-func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
+func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, opts Options) *mecGain {
 	chosen := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = chosen
 	mec := &mecGain{
 		rewardSystem: sys, stepSystem: sys.countingSteps(), chosen: chosen,
-		mecs: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
-		gain:       &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
+		mecs: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), known: sparse.NewSet(mecs.Num()),
+		gain:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
 		stayChoice: make([]uint32, sys.graph.NumStates()),
 	}
 	if opts.Exact {
-		mec.gain.Exact = make([]*big.Rat, ends.Num())
+		mec.gain.Exact = make([]*big.Rat, mecs.Num())
 	}
 	if sys.graph.NumStates() < maxUnlimitedStates {
 		mec.meter.maxWork = 0
 	}
-	stayInEndComponents(sys.graph, ends, mec.stayChoice)
+	stayInEndComponents(sys.graph, mecs, mec.stayChoice)
 	mec.index.init(sys.graph.NumStates())
 	mec.cycleIndex.init(sys.graph.NumStates())
 	return mec
@@ -152,7 +152,7 @@ func (mec *mecGain) setGain(i int, x float64) {
 
 // solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
 // already. isProb says that gains are at most 1.
-func (mec *mecGain) solveMEC(i int, prob bool) error {
+func (mec *mecGain) solveMEC(i int, isProb bool) error {
 	if mec.known.Has(i) {
 		return nil
 	}
@@ -162,12 +162,12 @@ func (mec *mecGain) solveMEC(i int, prob bool) error {
 	if mec.gain.Exact != nil {
 		return mec.exactPolicyIteration(i, members)
 	}
-	lo, hi, err := mec.iterateWithElimination(members)
-	if prob {
-		lo, hi = min(lo, 1), min(hi, 1)
+	lower, upper, err := mec.iterateWithElimination(members)
+	if isProb {
+		lower, upper = min(lower, 1), min(upper, 1)
 	}
-	mec.gain.Lower[i], mec.gain.Upper[i] = lo, hi
-	mec.gain.Converged = mec.gain.Converged && (mec.converged(lo, hi) || hi-lo <= 10*mec.opts.epsilon()*hi)
+	mec.gain.Lower[i], mec.gain.Upper[i] = lower, upper
+	mec.gain.Converged = mec.gain.Converged && (mec.converged(lower, upper) || upper-lower <= 10*mec.opts.epsilon()*upper)
 	mec.meter.progress.Done += len(members)
 	return err
 }
@@ -188,7 +188,7 @@ func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.ep
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
 // iteration by elimination, which it runs when this costs about as much as the sweeps so far.
 func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
-	bounds := &interval{0, math.Inf(1)}
+	bounds := &gainInterval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
@@ -196,34 +196,34 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, er
 			return 0, 0, err
 		}
 		stepErr := mec.stepErr
-		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
+		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lower, bounds.upper) {
 			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.rewardSystem.numTransitions(members))*budgetPerWork*4); err != nil {
 				return 0, 0, err
 			}
 		}
 		// Further sweeps would take long, or could only change rounding errors.
-		if !eliminable && (bounds.hi-bounds.lo <= 10*mec.opts.epsilon()*bounds.hi || bounds.hi-bounds.lo <= 4*stepErr) {
+		if !eliminable && (bounds.upper-bounds.lower <= 10*mec.opts.epsilon()*bounds.upper || bounds.upper-bounds.lower <= 4*stepErr) {
 			break
 		}
-		if mec.converged(bounds.lo, bounds.hi) || sweepsDone == limit {
+		if mec.converged(bounds.lower, bounds.upper) || sweepsDone == limit {
 			break
 		}
 	}
-	return bounds.lo, bounds.hi, nil
+	return bounds.lower, bounds.upper, nil
 }
 
-// interval has bounds that only get tighter.
-type interval struct{ lo, hi float64 }
+// gainInterval has bounds that only get tighter.
+type gainInterval struct{ lower, upper float64 }
 
 // valueIteration improves the bias and the bounds by at most the given number of relative value iteration
 // sweeps.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.5.
-func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
+func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lo, hi := mec.sweep(members, bounds)
-		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+		if mec.converged(bounds.lower, bounds.upper) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -245,7 +245,7 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps in
 // The choices that attain the better bound are kept in stayChoice.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
+func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lo, hi := mec.bestChoice(k, int(s))
@@ -257,12 +257,12 @@ func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUp
 	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
 		return 0, math.Inf(1)
 	}
-	if !mec.rewardSystem.minimize && gainLower >= bounds.lo || mec.rewardSystem.minimize && gainUpper <= bounds.hi {
+	if !mec.rewardSystem.minimize && gainLower >= bounds.lower || mec.rewardSystem.minimize && gainUpper <= bounds.upper {
 		for k, s := range members {
 			mec.stayChoice[s] = mec.choice[k]
 		}
 	}
-	bounds.lo, bounds.hi = max(bounds.lo, gainLower), min(bounds.hi, gainUpper)
+	bounds.lower, bounds.upper = max(bounds.lower, gainLower), min(bounds.upper, gainUpper)
 	return gainLower, gainUpper
 }
 
@@ -280,14 +280,14 @@ func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 		if c == int(mec.choice[k]) || !mec.mecs.Choices.Has(c) {
 			continue
 		}
-		x, xErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
+		other, otherErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
 		if mec.rewardSystem.minimize {
-			bound = min(bound, x-xErr)
+			bound = min(bound, other-otherErr)
 		} else {
-			bound = max(bound, x+xErr)
+			bound = max(bound, other+otherErr)
 		}
-		if x != x || !mec.rewardSystem.minimize && x-xErr > value+valueErr || mec.rewardSystem.minimize && x+xErr < value-valueErr {
-			value, valueErr, mec.choice[k] = x, xErr, uint32(c)
+		if other != other || !mec.rewardSystem.minimize && other-otherErr > value+valueErr || mec.rewardSystem.minimize && other+otherErr < value-valueErr {
+			value, valueErr, mec.choice[k] = other, otherErr, uint32(c)
 		}
 	}
 	mec.stepGain[k], mec.stepErr = value, max(mec.stepErr, valueErr)
@@ -301,7 +301,7 @@ func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 // It tightens the bounds. overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.6.
-func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
+func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
 	var cycle *cycleSolution
 	for range rounds {
@@ -328,7 +328,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget f
 		if *bounds == oldBounds { // the sweeps had the better bias
 			mec.bias = oldBias
 		}
-		if mec.converged(bounds.lo, bounds.hi) || slices.Equal(oldChoices, mec.choice) {
+		if mec.converged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -346,7 +346,7 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
-	if err := mec.valueIteration(members, &interval{0, math.Inf(1)}, firstSweeps); err != nil {
+	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}
 	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
@@ -395,18 +395,18 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 // makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class
 // with the best gain, and makes all other members reach it. It returns a state of that class, or sparse.None
 // if gainOfClass returns nil.
-func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
+func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	class := classes[0]
 	if len(classes) > 1 {
 		var best *big.Rat
 		for _, other := range classes {
-			x, err := average(other)
-			if x == nil || err != nil {
+			gain, err := gainOfClass(other)
+			if gain == nil || err != nil {
 				return sparse.None, err
 			}
-			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == mec.rewardSystem.minimize {
-				class, best = other, x
+			if best == nil || gain.Cmp(best) != 0 && (gain.Cmp(best) < 0) == mec.rewardSystem.minimize {
+				class, best = other, gain
 			}
 		}
 		mec.reachClass(members, class)
@@ -434,17 +434,17 @@ func (mec *mecGain) reachClass(members, class []uint32) {
 // recurrentClasses returns the states of each recurrent class of the chain that the current scheduler
 // induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
-	b := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
+	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
 	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
 	for k := range members {
-		b.State()
-		b.Copy(int(mec.choice[k]), target)
+		builder.State()
+		builder.Copy(int(mec.choice[k]), target)
 	}
-	model := b.Finish()
-	comps := model.Components(nil, nil)
+	induced := builder.Finish()
+	components := induced.Components(nil, nil)
 	var out [][]uint32
-	for _, i := range comps.Bottom(model) {
-		class := slices.Clone(comps.Members(i))
+	for _, i := range components.Bottom(induced) {
+		class := slices.Clone(components.Members(i))
 		for j, k := range class {
 			class[j] = members[k]
 		}
@@ -485,69 +485,69 @@ type mecQuotient struct {
 
 // newMECQuotient builds the MEC quotient. With n MECs, states 0 to n-1 are the MECs, states n to 2n-1 are
 // absorbing states for staying in a MEC forever, and the remaining states belong to no MEC.
-func newMECQuotient(graph *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
-	n := ends.Num()
-	quotient := &mecQuotient{original: graph, mecs: ends, stateOf: slices.Clone(ends.ID)}
-	count := 2 * n
+func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
+	numMECs := mecs.Num()
+	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
+	count := 2 * numMECs
 	for s := range quotient.stateOf {
 		if quotient.stateOf[s] == sparse.None {
 			quotient.stateOf[s] = uint32(count)
 			count++
 		}
 	}
-	b := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
+	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	target := func(i int) uint32 { return quotient.stateOf[graph.Target[i]] }
 	leave := func(s int) {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !ends.Choices.Has(c) {
-				b.Copy(c, target)
+			if !mecs.Choices.Has(c) {
+				builder.Copy(c, target)
 			}
 		}
 	}
-	for i := range n {
-		b.State()
-		for _, s := range ends.Members(i) {
+	for i := range numMECs {
+		builder.State()
+		for _, s := range mecs.Members(i) {
 			leave(int(s))
 		}
-		b.Loop(uint32(n + i))
+		builder.Loop(uint32(numMECs + i))
 	}
-	for i := range n {
-		b.State()
-		b.Loop(uint32(n + i))
+	for i := range numMECs {
+		builder.State()
+		builder.Loop(uint32(numMECs + i))
 	}
-	for s, id := range ends.ID {
+	for s, id := range mecs.ID {
 		if id == sparse.None {
-			b.State()
+			builder.State()
 			leave(s)
 		}
 	}
-	quotient.graph, quotient.originalChoice = sparse.NewGraph(b.Finish()), b.Origin
+	quotient.graph, quotient.originalChoice = sparse.NewGraph(builder.Finish()), builder.Origin
 	return quotient
 }
 
 // solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
 // in its MEC. The gains in known are exactly 0 or 1.
-func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
+func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
 	sys, err := newSystem(q.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	n := q.mecs.Num()
-	sys.atMostOne, sys.maybe = prob, sparse.FullSet(q.graph.NumStates())
+	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(q.graph.NumStates())
 	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
 	for i := range n {
 		s := n + i
 		sys.maybe.Remove(s)
-		if staying.Exact != nil {
-			sys.values.assign(s, staying.Exact[i])
+		if gain.Exact != nil {
+			sys.values.assign(s, gain.Exact[i])
 		} else {
-			sys.values.Lower[s], sys.values.Upper[s] = staying.Lower[i], staying.Upper[i]
+			sys.values.Lower[s], sys.values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
 		addTo(known.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
-		addTo(known.Has(i) && prob && sys.values.Lower[s] == 1, s, one, notOne)
+		addTo(known.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
 	}
-	sys.values.Converged = staying.Converged
+	sys.values.Converged = gain.Converged
 	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
 		return nil, err
 	}

@@ -289,21 +289,21 @@ func widest(low, high []float64) float64 {
 
 // backPiece returns the bounds before a piece of time from those after it, and the part of their width that
 // is due to rounding. stepCount is the distribution of the number of steps in the piece.
-func (ma *markovAutomaton) backPiece(low, high []float64, distribution *poisson) (newLow, newHigh []float64, rounded float64, err error) {
+func (ma *markovAutomaton) backPiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, rounded float64, err error) {
 	if ma.dir == Max {
-		if newLow, err = ma.stepCountingValue(low, distribution); err == nil {
-			newHigh, err = ma.propheticValue(high, distribution)
+		if newLow, err = ma.stepCountingValue(low, stepCount); err == nil {
+			newHigh, err = ma.propheticValue(high, stepCount)
 		}
 	} else {
-		if newLow, err = ma.propheticValue(low, distribution); err == nil {
-			newHigh, err = ma.stepCountingValue(high, distribution)
+		if newLow, err = ma.propheticValue(low, stepCount); err == nil {
+			newHigh, err = ma.stepCountingValue(high, stepCount)
 		}
 	}
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	relErr := compound(distribution.relErr + ma.relErrPerStep*float64(distribution.last()+2) + unit*float64(len(distribution.weight)+8))
-	absErr := 1.01*distribution.truncatedProb + ma.rounding.floor
+	relErr := compound(stepCount.relErr + ma.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
+	absErr := 1.01*stepCount.truncatedProb + ma.rounding.floor
 	ma.widen(newLow, newHigh, relErr, absErr)
 	return newLow, newHigh, relErr + absErr, nil
 }
@@ -342,19 +342,19 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 
 // propheticValue returns the optimal value of schedulers that know how many steps the piece has: the mean,
 // over the Poisson distribution of this number, of the optimal value for each number.
-func (ma *markovAutomaton) propheticValue(values []float64, distribution *poisson) ([]float64, error) {
+func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range ma.maybeStates {
 		mean[s] = 0
 	}
-	for k := range distribution.last() + 1 {
-		weight := distribution.prob(k)
+	for k := range stepCount.last() + 1 {
+		weight := stepCount.prob(k)
 		if weight > 0 {
 			for _, s := range ma.maybeStates {
 				mean[s] += weight * values[s]
 			}
 		}
-		if k == distribution.last() {
+		if k == stepCount.last() {
 			break
 		}
 		if err := ma.stepTimed(values, next); err != nil {
@@ -370,16 +370,16 @@ func (ma *markovAutomaton) propheticValue(values []float64, distribution *poisso
 // stepCountingValue returns the optimal value of schedulers that know only how many steps have happened. It
 // goes backwards through the steps, and adds the final values times the probability that the step was the
 // last one.
-func (ma *markovAutomaton) stepCountingValue(x []float64, distribution *poisson) ([]float64, error) {
-	after, next := make([]float64, len(x)), make([]float64, len(x))
+func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
+	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps
-	for k := distribution.last(); k >= 0; k-- {
+	for k := stepCount.last(); k >= 0; k-- {
 		if err := ma.stepTimed(after, next); err != nil {
 			return nil, err
 		}
-		if weight := distribution.prob(k); weight > 0 {
+		if weight := stepCount.prob(k); weight > 0 {
 			for _, s := range ma.maybeStates {
-				next[s] += weight * x[s]
+				next[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {

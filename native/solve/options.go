@@ -73,6 +73,7 @@ var ErrWork = errors.New("the solution takes too long")
 // DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
 const DefaultEpsilon = 1e-8
 
+// epsilon returns the wanted relative width, with the default where the option is 0.
 func (o Options) epsilon() float64 {
 	switch {
 	case o.Epsilon > 0:
@@ -126,7 +127,8 @@ func (v *Values) Value(s int) float64 {
 	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
 }
 
-// newValues returns bounds, or exact values, of zero for every state.
+// newValues returns values of zero for every state: bounds, or fractions if opts.Exact is set. The scheduler
+// has no choices yet.
 func newValues(model *sparse.Model, opts Options) *Values {
 	n := model.NumStates()
 	values := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
@@ -142,7 +144,7 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	return values
 }
 
-// set gives all states of a set the value x, a small integer or infinity.
+// set gives all states of a set the value x, which must be an integer or infinity.
 func (v *Values) set(states *sparse.Set, x float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = x, x
@@ -166,19 +168,19 @@ func (v *Values) assign(s int, x *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states whose expected value must be 0, or 1, exactly: everything that they reach
-// through maybe states has this value, among the states in count.
+// certainStates returns the states whose value must be exactly 0, and those whose value must be exactly 1:
+// every relevant state that they reach through maybe states has this value.
 func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
-	positive2, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
+	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for s := range relevant.All() {
 		if v.Upper[s] > 0 {
-			positive2.Add(s)
+			positive.Add(s)
 		}
 		if v.Lower[s] != 1 || v.Upper[s] != 1 {
 			belowOne.Add(s)
 		}
 	}
-	return graph.ExistsUntil(maybe, positive2).Complement(), graph.ExistsUntil(maybe, belowOne).Complement()
+	return graph.ExistsUntil(maybe, positive).Complement(), graph.ExistsUntil(maybe, belowOne).Complement()
 }
 
 // progressCount is the progress of a computation.
@@ -189,7 +191,7 @@ type progressCount struct {
 	Change float64
 }
 
-// detail says how far iterations are; it is empty before the first one.
+// detail describes the progress of iterations for the user. It is empty before the first sweep.
 func (p progressCount) detail() string {
 	switch {
 	case p.Sweeps == 0:
@@ -218,7 +220,8 @@ func newMeter(ctx context.Context, opts Options, total int) *meter {
 	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, maxWork: opts.MaxWork}
 }
 
-// addWork adds work, in transitions evaluated. It returns ErrWork or the context's error.
+// addWork adds work, measured in evaluated transitions. At regular intervals it reports progress and polls
+// the context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
 	if t.workSincePoll += work; t.workSincePoll < workPerPoll {
 		return nil

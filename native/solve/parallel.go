@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inParallelParts calls part for consecutive parts of the numbers from 0 to n, concurrently if there are
-// several processors. Each part has at least the given size. Results must not depend on where the parts
-// end, as that depends on the number of processors.
+// inParallelParts calls handlePart for consecutive parts of the numbers from 0 to n, concurrently if there
+// are several processors. Each part has at least minPart numbers. Results must not depend on the borders of
+// the parts, since these depend on the number of processors.
 func inParallelParts(n, minPart int, handlePart func(from, to int)) {
 	size := n
 	if workers := min(runtime.GOMAXPROCS(0), n/minPart); workers > 1 {

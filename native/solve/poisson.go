@@ -28,21 +28,21 @@ type poisson struct {
 	truncatedExcess float64
 }
 
-// newPoisson computes the probabilities by their recurrence from the mode, where
-// the weight is set to one, and scales them by their sum. It goes on until the
-// geometric series that bounds the rest is below cut.
+// newPoisson computes Poisson probabilities by their recurrence from the mode, where the weight is set to
+// one, and divides them by their sum. It stops where the geometric series that bounds the remaining
+// probabilities is below cut. meanErr is the relative error of the mean.
 //
-// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the
-// weighter; its finder, whose bounds Jansen (2011) corrects, is replaced by the
-// geometric bounds, which are sharper and need no normal approximation.
+// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter; its finder, whose bounds
+// Jansen (2011) corrects, is replaced by the geometric bounds, which are sharper and need no normal
+// approximation.
 func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
 	distribution := &poisson{mean: mean}
 	mode := int(mean)
-	below, low, err := poissonTail(ctx, mean, mode, -1, cut)
+	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, cut)
 	if err != nil {
 		return nil, err
 	}
-	above, high, err := poissonTail(ctx, mean, mode, +1, cut)
+	above, aboveRemainder, err := poissonTail(ctx, mean, mode, +1, cut)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	for i := range distribution.weight {
 		distribution.weight[i] /= sum
 	}
-	distribution.truncatedProb = max(1.01*(low+high)/sum, leastRest)
+	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, leastRest)
 	last := float64(distribution.firstKept + len(distribution.weight) - 1)
 	ratio := mean / (last + 1)
 	distribution.truncatedExcess = max(1.01*distribution.weight[len(distribution.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
@@ -77,13 +77,13 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	return distribution, nil
 }
 
-// poissonTail returns the weights beyond the mode in one direction, relative to the
-// mode's, and a bound of the sum of those that follow.
-func poissonTail(ctx context.Context, mean float64, mode, step int, cut float64) (weights []float64, rest float64, err error) {
+// poissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative
+// to the weight of the mode. remainder bounds the sum of the weights that follow.
+func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, rest float64, err error) {
 	weight, sum := 1.0, 1.0
-	for k := mode; ; k += step {
+	for k := mode; ; k += direction {
 		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
-		if step < 0 {
+		if direction < 0 {
 			ratio = float64(k) / mean
 		}
 		if ratio < 1 {
@@ -111,8 +111,8 @@ func (p *poisson) prob(k int) float64 {
 	return p.weight[k-p.firstKept]
 }
 
-// tailProbs returns, for each number from first on, the probability of greater numbers. Its relative error is that of the
-// weights. Below first the probability is one.
+// tailProbs returns, for each number k from firstKept on, the probability of more than k steps. Its relative
+// error is that of the weights. Below firstKept this probability is one.
 func (p *poisson) tailProbs() []float64 {
 	probs := make([]float64, len(p.weight))
 	sum := 0.0

@@ -7,11 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices, in a way that suits large ones: it
-// decomposes the chain that each scheduler induces, whose components usually are small, and improves by
-// several sweeps, which carry an improvement further than one. The result must be proved as in
-// solveByElimination. Otherwise ok is false, and the bounds are unchanged; overBudget says that a
-// larger budget may help.
+// solveByPolicyIteration solves a component with several choices, in a way that suits large ones. It
+// decomposes the chain that each scheduler induces, whose components usually are small. It improves by
+// several sweeps, which carry an improvement further than one. The result must be proved inductive. Otherwise
+// ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
@@ -52,8 +51,8 @@ type policyIteration struct {
 	indexInComponent     []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. Where a minimum
-// needs it, choices are replaced such that every component is left.
+// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. For a minimal reward it
+// makes this scheduler proper, so that every component is left.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStart) - 1
 	iteration := &policyIteration{equations: local, meter: meter, choice: make([]uint32, n), workLimit: meter.totalWork() + budget, budget: budget, indexInComponent: make([]uint32, n)}
@@ -66,7 +65,8 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper replaces the choices in components of the induced chain that are never left.
+// makeProper replaces the choices in those components of the induced chain that are never left, by choices
+// that lead out of the whole system.
 func (p *policyIteration) makeProper() {
 	p.decompose()
 	proper := p.equations.properScheduler()
@@ -74,8 +74,8 @@ func (p *policyIteration) makeProper() {
 	for i := range p.decomposition.Num() {
 		members := p.decomposition.Members(i)
 		leaves := slices.ContainsFunc(members, func(k uint32) bool {
-			j := p.choice[k]
-			return j == sparse.None || p.equations.exitWeight[j] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
+			choice := p.choice[k]
+			return choice == sparse.None || p.equations.exitWeight[choice] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
 		})
 		for _, k := range members {
 			if leaves {
@@ -116,8 +116,8 @@ func (p *policyIteration) constant(k int) float64 {
 // improvements are as small as rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run improves the scheduler until improve finds no better choice. It returns the solution of x = P x +
-// rhs for the last scheduler, or nil if it gives up.
+// run alternates solving and improving until improve finds no better choice. It returns the solution of x = P
+// x + rhs for the last scheduler, or nil if it gives up.
 func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func(x []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -139,8 +139,8 @@ func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to choices that are better by more than the rounding error, in a few sweeps that
-// start from x. It reports whether there were any.
+// improve switches to choices that are better by more than the rounding error, in a few sweeps that start
+// from x and change it. It reports whether any choice changed.
 func (p *policyIteration) improve(x []float64) (bool, error) {
 	local := p.equations
 	threshold := 1 - p.tolerance()
@@ -181,8 +181,9 @@ func (p *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// solveSlack solves w = P w + x (plus a multiple of the grid), such that w is about an upper bound of P
-// w + x for every choice that is optimal or nearly so.
+// solveSlack returns the slack vector w for proveInductive: it solves w = P w + x (plus a multiple of the
+// grid) by policy iteration over the choices that are nearly optimal for x. So w is about an upper bound of P
+// w + x for each of them.
 func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	local := p.equations
 	const tolerance = 1e-9
@@ -211,8 +212,8 @@ func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	})
 }
 
-// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if
-// that takes too long or overflows. Iterative solvers start from guess.
+// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if that
+// takes too long or overflows. Iterative solvers start from guess.
 func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !p.decompositionCurrent {
 		p.decompose()
@@ -240,7 +241,8 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 	return x, p.meter.addWork(len(p.equations.choiceStart) * 8)
 }
 
-// solveComponent solves a component whose successors are solved, and writes the solution to x.
+// solveComponent solves a component whose successors are solved, and writes the solution to x. It returns
+// false if that takes too long or overflows.
 func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, x, guess []float64, rhs func(k int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
@@ -268,7 +270,8 @@ func (p *policyIteration) decompose() {
 	p.decomposition = model.Components(nil, nil)
 }
 
-// componentSolver builds the equations of a component with several unknowns.
+// componentSolver builds the equations of a component with several unknowns. The weights of terms outside of
+// the component are added up in the exit weights.
 func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	l := p.equations
 	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exitWeight: make([]float64, 0, len(members))}
@@ -283,12 +286,12 @@ func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 		local.choiceStart = append(local.choiceStart, uint32(i))
 		local.termStart = append(local.termStart, uint32(len(local.column)))
 		exit := l.exitWeight[j]
-		for t := l.termStart[j]; t < l.termStart[j+1]; t++ {
-			if to := l.column[t]; p.decomposition.ID[to] == id {
-				local.column = append(local.column, p.indexInComponent[to])
-				local.weight = append(local.weight, l.weight[t])
+		for term := l.termStart[j]; term < l.termStart[j+1]; term++ {
+			if target := l.column[term]; p.decomposition.ID[target] == id {
+				local.column = append(local.column, p.indexInComponent[target])
+				local.weight = append(local.weight, l.weight[term])
 			} else {
-				exit += l.weight[t]
+				exit += l.weight[term]
 			}
 		}
 		local.exitWeight = append(local.exitWeight, exit)

@@ -7,15 +7,16 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// baseFraction is the number num / (unit * base^exp) of some powers; nil stands for zero.
+// baseFraction is the number numerator / (valueDenominator * base^exponent) of a baseFractionSteps; a nil
+// numerator stands for zero.
 type baseFraction struct {
 	numerator *big.Int
 	exponent  int
 }
 
-// baseFractionSteps has the values of steps as integers over powers of a common denominator of all
-// weights, which takes no greatest common divisors. No numerator is a multiple of the base,
-// so that equal numbers are written in the same way.
+// baseFractionSteps takes steps in rational arithmetic without greatest common divisors. It represents each
+// value as an integer divided by a power of the base, a common denominator of all weights. No numerator is a
+// multiple of the base, so equal numbers have equal representations.
 type baseFractionSteps struct {
 	*system
 	base             *big.Int
@@ -29,7 +30,7 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns nil where weights, or first values and rewards, have no small common
+// newBaseFractionSteps returns nil if the weights, or the initial values and rewards, have no small common
 // denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
@@ -56,8 +57,8 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	return steps
 }
 
-// commonDenominator returns a common multiple of n and the denominators of fractions, of which
-// some may be nil; one of more than a word if it would be.
+// commonDenominator returns a common multiple of n and the denominators of the given fractions, some of which
+// may be nil. If the result would exceed 64 bits, it returns some number of more than 64 bits.
 func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	var divisor big.Int
 	for _, x := range fractions {
@@ -70,13 +71,14 @@ func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	return n
 }
 
-// scaledInteger returns an integer: a fraction times a multiple of its denominator.
+// scaledInteger returns fraction times multiple, which must be a multiple of its denominator.
 func (p *baseFractionSteps) scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	quotient := new(big.Int).Quo(multiple, fraction.Denom())
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// reduce divides by the base where that leaves nothing.
+// reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes
+// numerator.
 func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
@@ -92,7 +94,7 @@ func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFractio
 	return baseFraction{numerator, exponent}
 }
 
-// timesBasePower returns x times a power of the base, in scratch.
+// timesBasePower returns number * base^exponent. The result is valid until the next call.
 func (p *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.Int {
 	for len(p.basePowers) <= exponent {
 		p.basePowers = append(p.basePowers, new(big.Int).Mul(p.basePowers[len(p.basePowers)-1], p.base))
@@ -103,7 +105,7 @@ func (p *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.I
 	return p.scratchProduct.Mul(number, p.basePowers[exponent])
 }
 
-// evaluateScaled is what a choice is worth after one more step.
+// evaluateScaled returns the value of choice c of state s after one more step.
 func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	first, end := p.graph.Row(c)
 	var reward *big.Int
@@ -131,7 +133,7 @@ func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	return p.reduce(sum, exponent+1)
 }
 
-// compare compares two numbers.
+// compare returns -1, 0 or 1 if left is less than, equal to or greater than right.
 func (p *baseFractionSteps) compare(left, right baseFraction) int {
 	switch {
 	case left.numerator == nil || right.numerator == nil || left.exponent == right.exponent:
@@ -149,7 +151,7 @@ func (p *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	return value.numerator
 }
 
-// optimumScaled is bestRat.
+// optimumScaled is optimumRat in the arithmetic of baseFractionSteps.
 func (p *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
 	first, end := p.graph.Choices(s)
@@ -173,7 +175,8 @@ func (p *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	return new(big.Rat).SetFrac(value.numerator, new(big.Int).Mul(p.valueDenominator, p.timesBasePower(big.NewInt(1), value.exponent)))
 }
 
-// run is exactSteps.
+// run applies the equations n times to the states of the window, and stores the values that are wanted as
+// fractions.
 func (p *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
 	next := slices.Clone(p.scaledValues)
 	err := window.forEachStep(p.stepScheduler, meter, n, func(s uint32) (choice uint32, work int) {

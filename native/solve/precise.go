@@ -58,8 +58,8 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return values, nil
 }
 
-// PreciseInstantReward is TimedInstantReward in double-word arithmetic, with the errors of
-// PreciseUntil.
+// PreciseInstantReward is TimedInstantReward in double-word arithmetic, which has about 30 decimal digits. It
+// returns the errors of PreciseUntil.
 func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -75,9 +75,9 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 	return transient.bounds(scale), nil
 }
 
-// PreciseCumulReward is TimedCumulReward in double-word arithmetic, with the errors of PreciseUntil.
-// The accumulated reward is the value of an additional state, to which every state has a transition
-// with its reward as rate.
+// PreciseCumulReward is TimedCumulReward in double-word arithmetic, which has about 30 decimal digits. It
+// returns the errors of PreciseUntil. The accumulated reward is the value of an additional state, to which
+// every state has a transition with its reward as rate.
 func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -134,6 +134,8 @@ type preciseTransition struct {
 	prob   doubleWord
 }
 
+// newPreciseTransient returns values of zero for every state. The error is ErrNotExact if the weights of the
+// model are not fractions.
 func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options) (*preciseTransient, error) {
 	if !graph.Exact() {
 		return nil, ErrNotExact
@@ -151,6 +153,7 @@ func (pt *preciseTransient) setAll(states *sparse.Set, v *big.Rat) {
 	}
 }
 
+// set gives state s a value, and records whether it is exactly zero or one.
 func (pt *preciseTransient) set(s int, value *big.Rat) {
 	pt.value[s] = newDoubleWord(value).flush()
 	pt.zeroStates.Remove(s)
@@ -162,7 +165,8 @@ func (pt *preciseTransient) set(s int, value *big.Rat) {
 	}
 }
 
-// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns.
+// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns as the
+// scale.
 func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
 	maximum := new(big.Rat)
 	for _, reward := range rewards {
@@ -282,8 +286,7 @@ func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
 	return nil
 }
 
-// poissonMean returns the expected value of each column of x after a Poisson-distributed number of
-// steps.
+// poissonMean returns the expected value of each column of x after a Poisson-distributed number of steps.
 func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstKept, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
@@ -375,11 +378,12 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	return nil
 }
 
-// doubleWordPoisson is newPoisson in double-word arithmetic: the probabilities from number firstKept
-// on. Those left out are too small to matter.
+// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word
+// arithmetic. It computes them by their recurrence from the mode, as newPoisson does. Probabilities that are
+// too small to matter are left out.
 func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	mode := int(mean.hi)
-	weightsFrom := func(step int) (out []doubleWord) {
+	weightsFrom := func(step int) (tail []doubleWord) {
 		weight, sum := doubleWord{1, 0}, 1.0
 		for k := mode; ; k += step {
 			ratio := mean.quo(doubleWord{float64(k + 1), 0})
@@ -387,11 +391,11 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 				ratio = doubleWord{float64(k), 0}.quo(mean)
 			}
 			if ratio.hi < 1 && weight.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
-				return out
+				return tail
 			}
 			weight = weight.mul(ratio)
 			sum += weight.hi
-			out = append(out, weight)
+			tail = append(tail, weight)
 		}
 	}
 	below, above := weightsFrom(-1), weightsFrom(+1)
@@ -410,7 +414,7 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 }
 
 // bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson
-// probabilities left out.
+// probabilities that were left out.
 func (pt *preciseTransient) bounds(factor *big.Rat) *Values {
 	values := newValues(pt.graph.Model, Options{})
 	if factor.Sign() == 0 {

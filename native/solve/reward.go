@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ReachReward returns bounds on the extremal expected reward until target is reached. It is infinite
-// where target is missed with positive probability: by some scheduler for the maximum, by all for the
-// minimum. The minimum ranges over the schedulers that reach target with probability one. Rewards of
+// ReachReward returns bounds on the extremal expected reward until target is reached. It is infinite where
+// target is missed with positive probability: under some scheduler for the maximum, under every scheduler for
+// the minimum. The minimum ranges over the schedulers that reach target with probability one. Rewards of
 // target states do not count. In a CTMC, state rewards are per unit of time.
 //
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.
@@ -41,6 +41,8 @@ type rewardAnalysis struct {
 	choices         *sparse.Set
 }
 
+// analyzeReachReward finds, by graph analysis, the states in which the expected reward until target is
+// infinite, the maybe states, and the choices that the scheduler may use.
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
 	all := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
@@ -64,9 +66,8 @@ func (p rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, schedu
 	graph.Approach(graph.ChoicesOf(target.Complement()), never, scheduler)
 }
 
-// TotalReward returns bounds on the extremal expected total reward. The maximum is infinite where a
-// scheduler can collect positive rewards forever, the minimum where every scheduler does with positive
-// probability.
+// TotalReward returns bounds on the extremal expected total reward. The maximum is infinite where a scheduler
+// can collect positive rewards forever, the minimum where every scheduler does so with positive probability.
 //
 // Source: PRISM's R[C].
 func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
@@ -90,21 +91,22 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.solve(ctx, opts, true)
 }
 
-// minTotal reduces the minimal total reward to ReachReward: a scheduler with a finite total reward ends
-// up, with probability one, in an end component without reward.
+// minTotal reduces the minimal total reward to ReachReward: with probability one, a scheduler with a finite
+// total reward ends up in an end component without reward.
 func minTotal(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
-	ends, resting, err := zeroRewardEnds(ctx, graph, reward)
+	components, resting, err := zeroRewardEnds(ctx, graph, reward)
 	if err != nil {
 		return nil, err
 	}
 	values, err := ReachReward(ctx, graph, reward, resting, Min, opts)
 	if err == nil && values.Scheduler != nil {
-		stayInEndComponents(graph, ends, values.Scheduler)
+		stayInEndComponents(graph, components, values.Scheduler)
 	}
 	return values, err
 }
 
-// zeroRewardEnds returns the end components without reward, and the set of their states.
+// zeroRewardEnds returns the end components in which a scheduler earns no reward, and the set of their
+// states.
 func zeroRewardEnds(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	sys := &system{graph: graph, reward: reward}
 	zeroReward := sparse.NewSet(graph.NumChoices())
@@ -116,11 +118,11 @@ func zeroRewardEnds(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 			}
 		}
 	}
-	ends, err := graph.EndComponents(ctx, nil, zeroReward)
+	components, err := graph.EndComponents(ctx, nil, zeroReward)
 	if err != nil {
 		return nil, nil, err
 	}
-	return ends, endStates(graph, ends), nil
+	return components, endStates(graph, components), nil
 }
 
 func endStates(graph *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
@@ -131,12 +133,12 @@ func endStates(graph *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
 	return out
 }
 
-// stayInEndComponents writes, for each state of an end component, its first choice that stays.
-func stayInEndComponents(graph *sparse.Graph, ends *sparse.EndComponents, scheduler []uint32) {
-	for _, s := range ends.States {
+// stayInEndComponents sets, for each state of an end component, the first choice that stays in the component.
+func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, scheduler []uint32) {
+	for _, s := range components.States {
 		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if ends.Choices.Has(c) {
+			if components.Choices.Has(c) {
 				scheduler[s] = uint32(c)
 				break
 			}
@@ -152,11 +154,13 @@ type totalAnalysis struct {
 	choice        []uint32    // of each earning state: that choice
 }
 
+// analyzeTotalReward finds the states that can earn a reward at all, and the states that can earn rewards
+// forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
 	sys := &system{graph: graph, reward: reward}
 	n := graph.NumStates()
-	ends, err := graph.EndComponents(ctx, nil, nil)
-	analysis := totalAnalysis{endComponents: ends, earning: sparse.NewSet(n), choice: make([]uint32, n)}
+	components, err := graph.EndComponents(ctx, nil, nil)
+	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	if err != nil {
 		return analysis, err
 	}
@@ -168,7 +172,7 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 				continue
 			}
 			rewarded.Add(s)
-			if ends.Choices.Has(c) {
+			if components.Choices.Has(c) {
 				analysis.earning.Add(s)
 				analysis.choice[s] = uint32(c)
 			}
@@ -183,8 +187,8 @@ func (p totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
 	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), p.earning)
 }
 
-// schedule writes choices that earn an infinite reward: they lead to an end component with a reward,
-// and there to a state that earns it.
+// schedule sets choices that earn an infinite reward: they lead to an end component with a reward, and there
+// to a state that earns it.
 func (p totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
 	for s := range p.earning.All() {
 		scheduler[s] = p.choice[s]

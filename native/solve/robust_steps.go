@@ -12,7 +12,7 @@ func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, di
 	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
 
-// robustBounded is BoundedUntil. Scheduler and nature may count steps.
+// robustBounded is BoundedUntil for interval models. Scheduler and nature may count steps.
 func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -55,6 +55,7 @@ func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 	})
 }
 
+// exactSteps is steps in rational arithmetic.
 func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 	next := slices.Clone(iv.values.Exact)
 	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {

@@ -24,10 +24,12 @@ type rounding struct {
 	grid float64
 }
 
+// newRounding returns the relative error of the weights and rewards, and a floor below which bounds are not
+// computed.
 func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
-	for _, w := range model.Weights {
-		minWeight, maxWeight = min(minWeight, w), max(maxWeight, w)
+	for _, weight := range model.Weights {
+		minWeight, maxWeight = min(minWeight, weight), max(maxWeight, weight)
 	}
 	err := model.Err
 	if reward != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // SteadyState computes the long-run probability of each state from the initial states: for a DTMC the
-// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns it from then on;
-// earlier calls of Steps and Time do not matter.
+// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns these probabilities
+// afterwards; earlier calls of Steps and Time do not matter.
 //
 // It multiplies the absorption probability of each bottom strongly connected component (BSCC) with the
 // stationary distribution of the component. Both follow from expected numbers of visits.
@@ -53,7 +53,8 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it.
+// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it: the expected
+// number of transitions into the component from transient states.
 func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
 	if len(bottom) == 1 {
 		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
@@ -95,9 +96,9 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 	return probs, nil
 }
 
-// addInflow adds to total the probability that the chain begins in s, and the expected number of
-// transitions to s from the states in visits. It returns the number of floating-point operations, from
-// which the caller bounds the rounding error.
+// addInflow adds to total the probability that the chain begins in s, and the expected number of transitions
+// to s from the states in visits. It returns the number of floating-point operations, from which the caller
+// bounds the rounding error.
 func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
 	if initial != nil {
 		p, _ := initial.Float64()
@@ -126,9 +127,9 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 	return n
 }
 
-// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In
-// a DTMC this is the probability to leave s in one step: expected visits of both kinds of chain are
-// computed for the chain without self-loops.
+// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a
+// DTMC this sum is the probability to leave s in one step. Expected visits are computed for the chain without
+// self-loops, in a DTMC and in a CTMC.
 func (ss *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	first, end := ss.graph.Row(int(s))
 	for i := first; i < end; i++ {
@@ -217,8 +218,8 @@ func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
 	ss.values.Lower[s], ss.values.Upper[s] = x.lower, x.upper
 }
 
-// normalize sets the value of each state to its share of total. The shares are proportional to visits
-// divided by exit rate, that is, to the expected time in the state.
+// normalize sets the value of each state to its share of total. The shares are proportional to the expected
+// time in the state: visits divided by exit rate.
 func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
 	sum := enclosure{}
 	maxTerms := 0
@@ -255,8 +256,8 @@ func (ss *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, t
 	}
 }
 
-// expectedVisits returns how often each of the states is visited before the chain leaves them all, if
-// it begins in state s of them with probability initial[s]. Self-loops do not count as visits.
+// expectedVisits returns how often each of the given states is visited before the chain leaves them all, if
+// it begins in state s with probability initial[s]. Self-loops do not count as visits.
 func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
 	if len(states) == 0 {
 		return nil, nil

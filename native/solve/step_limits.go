@@ -20,11 +20,12 @@ func (sys *system) triesLimit(done, remaining int) bool {
 	return sys.stepLimit != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
 }
 
-// untilLimit bounds the probabilities of left U<=k right by those after fewer steps and those of left U right. The
-// system starts with 1 in right and 0 elsewhere.
+// untilLimit returns a function that bounds the probabilities of left U<=k right for large k: from below by
+// those of fewer steps, from above by those of left U right. The system starts with value 1 in right and 0
+// elsewhere.
 //
-// For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula. So the
-// same holds for minima and maxima.
+// For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula.
+// So the same holds for minima and maxima.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
@@ -83,30 +84,32 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	return &stepSkipper{epsilon: opts.epsilon()}
 }
 
-// trySkip reports whether it has written the bounds after the remaining steps.
-func (d *stepSkipper) trySkip(values *Values, done, remaining int) bool {
+// trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
+// whether it has written the final bounds to values. steps is the number of steps already taken.
+func (d *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	switch {
 	case d.jumpSteps > 0:
 		return remaining == d.jumpSteps && d.addGrowth(values)
-	case done >= fewestSteps && done&(done-1) == 0 && remaining > done:
+	case steps >= fewestSteps && steps&(steps-1) == 0 && remaining > steps:
 		d.savedLower = append(d.savedLower[:0], values.Lower...)
 		d.savedUpper = append(d.savedUpper[:0], values.Upper...)
-		d.savedAfter = done
+		d.savedAfter = steps
 		d.savedMax = slices.Max(values.Upper)
 		return false
-	case d.savedAfter == 0 || remaining < done-d.savedAfter:
+	case d.savedAfter == 0 || remaining < steps-d.savedAfter:
 		return false
 	}
-	period := done - d.savedAfter
-	times := remaining / period
-	if !d.boundGrowth(values, float64(times)) || !d.grownIsNarrow(values) {
+	period := steps - d.savedAfter
+	periods := remaining / period
+	if !d.boundGrowth(values, float64(periods)) || !d.grownIsNarrow(values) {
 		return false
 	}
-	d.jumpSteps = times * period
+	d.jumpSteps = periods * period
 	return remaining == d.jumpSteps && d.addGrowth(values)
 }
 
-// boundGrowth sets low and high to what n periods add. It reports whether they can be close.
+// boundGrowth sets lowerGrowth and upperGrowth to bounds on the growth in the given number of periods, where
+// one period lies between the saved bounds and values. It reports whether they are close enough to be useful.
 func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
@@ -149,7 +152,8 @@ func (d *stepSkipper) grownIsNarrow(values *Values) bool {
 	return true
 }
 
-// addGrowth adds low and high if that is narrow, and forgets them otherwise.
+// addGrowth adds the growth to the bounds and returns true, if they stay narrow enough. Otherwise the growth
+// is forgotten.
 func (d *stepSkipper) addGrowth(values *Values) bool {
 	d.jumpSteps = 0
 	if !d.grownIsNarrow(values) {

@@ -49,7 +49,8 @@ func (t *stepScheduler) setChoice(s int, choice uint32) {
 	}
 }
 
-// endStep records the current step, which is repeated the given number of times.
+// endStep records the choices of the current step, which is repeated the given number of times. If too many
+// choices are stored, the scheduler is given up.
 func (t *stepScheduler) endStep(times int) {
 	if t == nil || t.tooLarge {
 		return
@@ -83,8 +84,8 @@ func (t *stepScheduler) first() []uint32 {
 	return t.completed[0]
 }
 
-// steps returns the choices of all steps, from the first one on, and then the choices for all later
-// steps; nil stands for any.
+// steps returns the choices of all recorded steps, from the first step of a path on, followed by finalChoices
+// for all later steps. If finalChoices is nil, no state has a choice in the later steps.
 func (t *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 	if t == nil || t.tooLarge {
 		return nil

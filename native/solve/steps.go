@@ -15,8 +15,8 @@ const Unbounded = -1
 // Unbounded.
 type Steps struct{ Low, High int }
 
-// Next returns bounds on the extremal probability that x holds after one step,
-// in a CTMC after the first transition.
+// Next returns bounds on the extremal probability that states is reached in exactly one step, in a CTMC by
+// the first transition.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustNext(ctx, graph, states, dir, opts)
@@ -32,9 +32,8 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 	return sys.values, err
 }
 
-// BoundedUntil returns bounds on the extremal probability of `left U right`
-// with a bound on the number of steps, in a DTMC or MDP. Schedulers may count
-// steps; the optimal one is in Values.Steps.
+// BoundedUntil returns bounds on the extremal probability of `left U right` with a bound on the number of
+// steps, in a DTMC or MDP. Schedulers may count steps; the optimal one is in Values.Steps.
 func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustBounded(ctx, graph, left, right, bound, dir, opts)
@@ -69,8 +68,9 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is
-// no upper bound, v has the values without any bound. steps applies the equations of the maybe states n times to v.
+// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If
+// there is no upper bound, values has the values without any bound. steps applies the equations of the maybe
+// states n times to values.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
 		values.set(right, 1)
@@ -89,8 +89,7 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps fu
 	return steps(left, bound.Low-1)
 }
 
-// CumulReward returns bounds on the extremal expected reward of the first steps
-// of a DTMC or MDP.
+// CumulReward returns bounds on the extremal expected reward of the given number of steps of a DTMC or MDP.
 func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustCumul(ctx, graph, reward, steps, dir, opts)
@@ -105,8 +104,8 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, err
 }
 
-// InstantReward returns bounds on the extremal expected state reward after the
-// given number of steps of a DTMC or MDP. Rewards of choices do not count.
+// InstantReward returns bounds on the extremal expected state reward after the given number of steps of a
+// DTMC or MDP. Rewards of choices do not count.
 func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepwise(graph, reward, dir, opts)
 	if err != nil {
@@ -125,6 +124,8 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	return sys.values, err
 }
 
+// newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
+// opts.Scheduler is set.
 func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	trace := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
@@ -183,9 +184,9 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 	})
 }
 
-// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done, and writes
-// new bounds to lower and upper, which have the bounds before the last step. It returns true if the bounds are final
-// as they are.
+// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done,
+// and writes the new bounds to lower and upper, which have the bounds before the last step. It returns true
+// if the bounds are final as they are.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -199,16 +200,17 @@ func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, uppe
 	return nil
 }
 
-// stepInBlocks writes the bounds of the states after one step. It reports whether anything changed.
+// stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
+// reports whether any bound changed.
 func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
-		part := states[from:min(from+block, len(states))]
+		blockStates := states[from:min(from+block, len(states))]
 		var anyChanged atomic.Bool
 		var work atomic.Int64
-		inParallelParts(len(part), 1<<11, func(from, to int) {
-			changed, did := sys.stepBlock(part[from:to], lower, upper)
-			work.Add(int64(did))
+		inParallelParts(len(blockStates), 1<<11, func(from, to int) {
+			changed, blockWork := sys.stepBlock(blockStates[from:to], lower, upper)
+			work.Add(int64(blockWork))
 			if changed {
 				anyChanged.Store(true)
 			}
@@ -221,7 +223,8 @@ func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *
 	return changed, nil
 }
 
-// stepBlock is stepInBlocks for some of the states. work is the number of their transitions.
+// stepBlock writes the bounds of the given states after one step. It reports whether any bound changed, and
+// returns the number of transitions.
 func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
 		bounds := sys.stepOptimum(int(s))
@@ -234,7 +237,8 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 	return changed, work
 }
 
-// stepOptimum is optimum for one step. A choice without reward and with one target has the bounds of the target.
+// stepOptimum is optimum for one step, with a fast path: a choice without reward and with one target has the
+// bounds of the target.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	bounds := emptyBestBounds(sys.minimize)

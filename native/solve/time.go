@@ -60,8 +60,8 @@ func timesRat(factor float64, fraction *big.Rat) float64 {
 	return rounded
 }
 
-// meanSteps returns the mean number of steps in a time, and its relative error. It rounds a mean that underflows up to the
-// least normal float64, which changes no bound.
+// meanSteps returns the mean number of uniformised steps in a time, and its relative error. It rounds a mean
+// that underflows up to the least normal float64, which changes no bound.
 func (z *uniformisation) meanSteps(time Time) (mean, err float64, failure error) {
 	if time.Low.Sign() > 0 {
 		off := new(big.Rat).Sub(time.High, time.Low)
@@ -75,8 +75,9 @@ func (z *uniformisation) meanSteps(time Time) (mean, err float64, failure error)
 	return max(timesRat(z.rate, time.Low), 0x1p-1022), err*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil is evolve for the last phase of an until formula. If the time has too many steps, it bounds the probability
-// by that after fewer steps and that without a time bound: the probability increases with the time.
+// evolveUntil sets the values of the states in left but not in right to the probability to reach right within
+// the time, or to miss it if negated. If the time has too many steps, it bounds this probability by that
+// after fewer steps and that without a time bound: the probability to reach right increases with the time.
 func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	z.prepare(maybe)
@@ -120,15 +121,16 @@ func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Se
 	return nil
 }
 
-// stepUntilStable returns the values after the number of steps from which on a step changes nothing. maxStableSteps and a
-// limit on the work bound the number of steps.
+// stepUntilStable steps the values until a step changes nothing, and returns them and the number of steps.
+// maxStableSteps and a limit on the work bound the number of steps; if it is reached, Converged becomes
+// false.
 func (z *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const work = 1 << 32
-	maxSteps2 := min(maxStableSteps, max(1<<10, work/(len(z.graph.Target)+1)))
-	meter := newMeter(ctx, z.opts, maxSteps2)
+	limit := min(maxStableSteps, max(1<<10, work/(len(z.graph.Target)+1)))
+	meter := newMeter(ctx, z.opts, limit)
 	values = slices.Clone(z.values.Lower)
 	next := slices.Clone(values)
-	for steps = range maxSteps2 {
+	for steps = range limit {
 		changed, err := z.step(values, next, meter)
 		if err != nil || !changed {
 			return values, steps, err
@@ -137,5 +139,5 @@ func (z *uniformisation) stepUntilStable(ctx context.Context) (values []float64,
 		meter.progress.Done = steps
 	}
 	z.values.Converged = false
-	return values, maxSteps2, nil
+	return values, limit, nil
 }

@@ -24,6 +24,8 @@ func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
 
+// timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC, or of its
+// negation. It goes backwards: first from the end of the interval to its start, then to time 0.
 func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient := newUniform(graph, nil, opts)
 	valueIfMet, valueIfMissed := 1.0, 0.0
@@ -61,7 +63,7 @@ func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *spars
 	return Until(ctx, graph, left, right, Max, opts)
 }
 
-// TimedInstantReward returns bounds on the expected state reward at a time.
+// TimedInstantReward returns bounds on the expected state reward at the given time.
 func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	rewards, scale := scaledRewards(reward.State, nil, graph.NumStates())
@@ -78,7 +80,7 @@ func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	return transient.values, nil
 }
 
-// TimedCumulReward returns bounds on the expected reward earned until a time.
+// TimedCumulReward returns bounds on the expected reward that is earned until the given time.
 func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	n := graph.NumStates()
@@ -97,9 +99,9 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns the sums of rewards times 2^scale, so that their products with rates do not overflow. Sums that
-// underflow are far below the floor.
-func scaledRewards(state, choice []float64, n int) (sums []float64, scale int) {
+// scaledRewards returns the sum of both rewards of each state times 2^scale, scaled down such that products
+// with rates do not overflow. Sums that underflow are far below the floor.
+func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	maximum := 0.0
 	for _, reward := range state {
@@ -111,7 +113,7 @@ func scaledRewards(state, choice []float64, n int) (sums []float64, scale int) {
 	if maximum > 0x1p100 {
 		scale = maxExponent - math.Ilogb(maximum)
 	}
-	sums = make([]float64, n)
+	sums = make([]float64, numStates)
 	for s, reward := range state {
 		sums[s] = math.Ldexp(reward, scale)
 	}
@@ -121,7 +123,8 @@ func scaledRewards(state, choice []float64, n int) (sums []float64, scale int) {
 	return sums, scale
 }
 
-// unscale undoes scaled. A lower bound that overflows becomes the greatest float64.
+// unscale divides the bounds by 2^scale, which scaledRewards has chosen. A lower bound that overflows becomes
+// the greatest float64.
 func (v *Values) unscale(scale int) {
 	if scale == 0 {
 		return
@@ -133,6 +136,8 @@ func (v *Values) unscale(scale int) {
 }
 
 // uniformisation is a CTMC seen as a DTMC whose steps come at the same rate in every state.
+//
+// Source: Jensen (1953).
 type uniformisation struct {
 	graph    *sparse.Graph
 	rounding rounding
@@ -169,7 +174,7 @@ func (z *uniformisation) capUpper(x float64) {
 // at least about slack in every state, so no cancellation makes its relative error large.
 const slack = 0.05
 
-// prepare chooses the rate of the steps of the maybe states.
+// prepare sets the maybe states, the uniformisation rate and the step probabilities.
 func (z *uniformisation) prepare(maybe *sparse.Set) {
 	fastest, maxRow := 0.0, 0
 	z.maybeStates = z.maybeStates[:0]
@@ -203,8 +208,8 @@ func (z *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * ((n+2)*unit*(1+1/slack) + z.rounding.err*(1+1/slack) + (n+6)*unit)
 }
 
-// step computes one uniformised step backwards for the maybe states: the mean of x after it. It reports whether anything
-// changed.
+// step computes one uniformised step backwards for the maybe states: next gets the mean of values after one
+// step. It reports whether any value changed.
 func (z *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	z.lostSmallValue = false
@@ -232,7 +237,7 @@ func (z *uniformisation) step(values, next []float64, meter *meter) (changed boo
 	return changed, nil
 }
 
-// stepBlock is step for some of the states. lost says that a value fell below the floor.
+// stepBlock is step for some of the states. lost says that a value fell below the floor and became 0.
 func (z *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
 	start := z.graph.Start
 	target := z.graph.Target
@@ -259,8 +264,8 @@ func (z *uniformisation) stepBlock(states []uint32, values, next []float64) (cha
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close together that later steps change little: the value after any
-// number of steps is a mean of them. It records the relative error in spread.
+// nearlyEqual reports whether all values are so close together that later steps change little: the value
+// after any number of steps is a mean of them. It records the relative error in skippedErr.
 func (z *uniformisation) nearlyEqual(x []float64) bool {
 	if z.forward {
 		return false
@@ -273,7 +278,8 @@ func (z *uniformisation) nearlyEqual(x []float64) bool {
 	return true
 }
 
-// evolve replaces the values of the maybe states by their mean after the given time. The other states keep their values.
+// evolve replaces the values of the maybe states by their mean after the given time. The other states keep
+// their values.
 func (z *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
 	z.prepare(maybe)
 	if time.High.Sign() == 0 || z.rate == 0 {
@@ -297,8 +303,8 @@ func (z *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Tim
 		}
 	}
 	maxUpper := 0.0
-	for _, u := range z.values.Upper {
-		maxUpper = max(maxUpper, u)
+	for _, upper := range z.values.Upper {
+		maxUpper = max(maxUpper, upper)
 	}
 	relErr := compound(distribution.relErr + z.relErrPerStep*(z.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + z.skippedErr)
 	absErr := 1.01*distribution.truncatedProb*maxUpper + z.lossPerStep*(z.stepsTaken+1)
@@ -324,7 +330,8 @@ func equalFloats(x, y []float64) bool {
 // small.
 func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
-// poissonSteps returns the distribution of the number of steps in the given time.
+// poissonSteps returns the distribution of the number of uniformised steps in the given time. The error says
+// that there are too many, or that the time is not known precisely enough.
 func (z *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
 	mean, err, failure := z.meanSteps(time)
 	if failure != nil {
@@ -354,51 +361,53 @@ func (z *uniformisation) poissonTotal(ctx context.Context, x []float64, distribu
 	return z.weightedSum(ctx, x, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the sum of the values of x after 0 to p.last() steps. The weight is flat before p.first steps, and
-// weights[k-p.first] after k steps. It skips the steps that change little.
-func (z *uniformisation) weightedSum(ctx context.Context, x []float64, distribution *poisson, flat float64, weights []float64) ([]float64, error) {
+// weightedSum returns the sum of the values of x after 0 to distribution.last() steps. The weight is
+// flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips the steps
+// that change little.
+func (z *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newMeter(ctx, z.opts, distribution.last())
-	x = slices.Clone(x)
-	next, sum := slices.Clone(x), make([]float64, len(x))
-	for k, done := 0, false; !done; k++ {
-		w := flat
+	values = slices.Clone(values)
+	next, sum := slices.Clone(values), make([]float64, len(values))
+	for k, last := 0, false; !last; k++ {
+		w := flatWeight
 		if k >= distribution.firstKept {
 			w = weights[k-distribution.firstKept]
 		}
-		if done = k == distribution.last(); !done {
-			changed, err := z.step(x, next, meter)
+		if last = k == distribution.last(); !last {
+			changed, err := z.step(values, next, meter)
 			if err != nil {
 				return nil, err
 			}
-			rest := remainingWeights{flat, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
+			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
 			switch {
-			case (!changed || k%checkInterval == 0) && z.nearlyEqual(x):
-				w, _ = rest.sum(1)
-				done = true
+			case (!changed || k%checkInterval == 0) && z.nearlyEqual(values):
+				w, _ = remaining.sum(1)
+				last = true
 			case !changed: // in float64: each later step has as much error again
-				w, _ = rest.sum(1)
-				done, z.stepsTaken = true, float64(distribution.last())
+				w, _ = remaining.sum(1)
+				last, z.stepsTaken = true, float64(distribution.last())
 			default:
-				if skippedWeight, ok := z.extrapolate(k, x, next, sum, rest); ok {
-					w, done = skippedWeight, true
+				if skippedWeight, ok := z.extrapolate(k, values, next, sum, remaining); ok {
+					w, last = skippedWeight, true
 				}
 			}
 		}
 		if w > 0 {
 			inParallelParts(len(z.maybeStates), 1<<14, func(from, to int) {
 				for _, s := range z.maybeStates[from:to] {
-					sum[s] += w * x[s]
+					sum[s] += w * values[s]
 				}
 			})
 		}
 		z.stepsTaken = max(z.stepsTaken, float64(k))
-		x, next = next, x
+		values, next = next, values
 		meter.progress.Done = k
 	}
 	return sum, nil
 }
 
-// accumulate sets the values to the mean reward in the given time. x are the rewards per unit of time.
+// accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
+// time of each state.
 func (z *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
 	all := sparse.FullSet(len(rewardRate))
 	z.prepare(all)
@@ -444,8 +453,9 @@ func (z *uniformisation) totalLost(distribution *poisson) float64 {
 	return z.lossPerStep * (z.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given time: the sum of the
-// probabilities to reach it in each step, times the probability that there are as many steps.
+// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given
+// time: the sum over all k of the probability to reach it in step k, times the probability of at least k
+// steps.
 func (z *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := z.poissonSteps(ctx, time)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Until returns bounds on the extremal probability of `left U right` from each state. In a CTMC it is
-// that of the embedded chain. The scheduler, if asked for, reaches right where it can: it never waits
+// Until returns bounds on the extremal probability of `left U right` from each state. In a CTMC it is the
+// probability in the embedded chain. The scheduler, if asked for, reaches right where it can: it never waits
 // forever in an end component.
 //
-// Source: graph precomputation as in Baier and Katoen (2008), section 10.6; components in topological
-// order, Ciesinski et al. (QEST 2008); end components collapsed for the maximum, Haddad and Monmege
-// (2018); upper bounds by optimistic value iteration, Hartmanns and Kaminski (CAV 2020); fractions by
-// policy iteration with elimination.
+// Source: graph precomputation as in Baier and Katoen (2008), section 10.6; components in topological order,
+// Ciesinski et al. (QEST 2008); end components collapsed for the maximum, Haddad and Monmege (2018); upper
+// bounds by optimistic value iteration, Hartmanns and Kaminski (CAV 2020); fractions by policy iteration with
+// elimination.
 func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustUntil(ctx, graph, left, right, dir, opts)

@@ -17,6 +17,8 @@ type visitEquations struct {
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
+// newVisitEquations transposes a local system with one choice for each unknown. The expected numbers of
+// visits v solve v = initial + v P.
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStart) - 1
 	equations := &visitEquations{
@@ -45,8 +47,8 @@ func newVisitEquations(local *localSystem) *visitEquations {
 // visitBudget limits the operations of an elimination to some seconds' worth.
 const visitBudget = 1 << 32
 
-// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration
-// otherwise. It reports whether their width is at most epsilon.
+// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.
+// ok says that their relative width is at most epsilon.
 func (v *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
 	solver := newEliminationSolver(v.localSystem, visitBudget)
 	if solver.eliminationOrder, err = markowitzOrder(meter, len(v.initial), solver.row, solver.budget); err != nil {
@@ -67,7 +69,8 @@ func (v *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, 
 	return v.iterate(meter, opts)
 }
 
-// iterate is solve by Gauss-Seidel sweeps.
+// iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
+// says that their relative width is at most epsilon.
 func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
 	visits, potential := slices.Clone(v.initial), make([]float64, len(v.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
@@ -109,13 +112,13 @@ func (v *visitEquations) inflow(k int, visits []float64) float64 {
 	return sum
 }
 
-// bounds returns bounds on the solution around an approximation w, and reports whether their relative
+// bounds returns bounds on the solution around the approximation visits, and reports whether their relative
 // width is at most epsilon. It returns nil if it cannot prove any.
 //
-// If every equation holds for w up to the relative residual r, the error of w is at most the solution
-// of e = r w + e P. That is at most r f u for any potential u and factor f with f (u - u P) >= w. The
-// potential should be near the solution of u = w + u P.
-func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (bounds2 []enclosure, narrow bool) {
+// If every equation holds for visits up to the relative residual r, the error of visits is at most the
+// solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
+// visits. The potential should be near the solution of u = visits + u P.
+func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
 	if visits == nil || potential == nil || !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) {
 		return nil, false
 	}
@@ -132,13 +135,13 @@ func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (b
 	narrow = true
 	for k := range visits {
 		spread := 1.01 * residual * factor * potential[k]
-		bounds2 = append(bounds2, enclosure{lower: v.rounding.down(visits[k]-spread, 2*unit), upper: v.rounding.up(visits[k]+spread, 2*unit)})
+		result = append(result, enclosure{lower: v.rounding.down(visits[k]-spread, 2*unit), upper: v.rounding.up(visits[k]+spread, 2*unit)})
 		narrow = narrow && spread <= epsilon/2*visits[k]
 	}
-	return bounds2, narrow
+	return result, narrow
 }
 
-// solveTransposed solves w = initial + w P with the factors of I - P.
+// solveTransposed solves w = initial + w P with the factors of I - P, where w and initial are row vectors.
 func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(elim.order)) // by place
 	for p, k := range elim.order {
