@@ -68,9 +68,9 @@ type bicgstab struct {
 // it computes the scaled solution and its residual.
 func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(x), 1) * 0x1p-60
-	for k, v := range x {
-		bi.scale[k] = max(math.Abs(v), minScale)
-		bi.x[k] = v / bi.scale[k]
+	for k, value := range x {
+		bi.scale[k] = max(math.Abs(value), minScale)
+		bi.x[k] = value / bi.scale[k]
 	}
 	bi.multiply(bi.x, bi.residual)
 	for k := range bi.residual {

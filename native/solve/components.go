@@ -67,13 +67,13 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 // cyclicComponents returns the indices of the components with more than one state. A component of one state
 // does not count: its self-loop is solved in closed form.
 func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
-	out := sparse.NewSet(components.Num())
+	cyclic := sparse.NewSet(components.Num())
 	for i := range components.Num() {
 		if components.Start[i+1]-components.Start[i] > 1 {
-			out.Add(i)
+			cyclic.Add(i)
 		}
 	}
-	return out
+	return cyclic
 }
 
 // findEndComponents stores in sys.endComponents the end components of the cyclic components in which a
@@ -180,8 +180,10 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 		rows += end - first
 		terms += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	local.termStart, local.modelChoice = make([]uint32, 0, rows+1), make([]uint32, 0, rows)
-	local.column, local.weight = make([]uint32, 0, terms), make([]float64, 0, terms)
+	local.termStart = make([]uint32, 0, rows+1)
+	local.column = make([]uint32, 0, terms)
+	local.weight = make([]float64, 0, terms)
+	local.modelChoice = make([]uint32, 0, rows)
 	local.constLower = make([]float64, 0, rows)
 	local.constUpper = make([]float64, 0, rows)
 	local.exitWeight = make([]float64, 0, rows)
@@ -293,7 +295,8 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 			continue
 		}
 		first, end := sys.graph.Choices(int(s))
-		if choice := local.modelChoice[localChoice]; int(choice) >= first && int(choice) < end {
+		choice := local.modelChoice[localChoice]
+		if first <= int(choice) && int(choice) < end {
 			sys.values.Scheduler[s] = choice
 		}
 	}

@@ -212,22 +212,30 @@ func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(slices.Concat(d.value[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
+	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
+	for _, values := range d.value {
+		if slices.ContainsFunc(values, isInfinite) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. The
 // errors of all products that underflowed, each at most doubleWordFloor, sum to less than 2^-700 of the
 // greatest number.
 func (d *denseSteps) writeBounds(values *Values) {
-	relErr, loss := compound(d.valueErr)+4*unit, 0.0
+	rounding := d.system.rounding
+	relErr := compound(d.valueErr) + 4*unit
+	loss := 0.0
 	if d.underflowed.Load() {
 		loss = 0x1p-700 * (1 + d.maxEntry)
 	}
 	for i, s := range d.states {
-		values.Lower[s] = max(d.system.rounding.down(d.value[lowerVector][i].hi, relErr)-loss, 0)
-		values.Upper[s] = d.system.rounding.up(d.value[upperVector][i].hi, relErr)
+		values.Lower[s] = max(rounding.down(d.value[lowerVector][i].hi, relErr)-loss, 0)
+		values.Upper[s] = rounding.up(d.value[upperVector][i].hi, relErr)
 		if loss > 0 && values.Upper[s] > 0 {
-			values.Upper[s] = d.system.rounding.up(values.Upper[s]+loss, 4*unit)
+			values.Upper[s] = rounding.up(values.Upper[s]+loss, 4*unit)
 		}
 		if !d.system.atMostOne {
 			continue

@@ -149,7 +149,8 @@ func (e *eliminator) remainingWork() float64 {
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
 	isEliminated := func(t uint32) bool { return e.eliminated[t] }
-	row, column := slices.DeleteFunc(e.row[k], isEliminated), slices.DeleteFunc(e.column[k], isEliminated)
+	row := slices.DeleteFunc(e.row[k], isEliminated)
+	column := slices.DeleteFunc(e.column[k], isEliminated)
 	e.appendToOrder(k, row, column)
 	work := workPerUpdate * (len(row) + len(column))
 	for _, i := range column {
@@ -193,14 +194,14 @@ func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 }
 
 // withoutElement returns a copy of a slice of distinct numbers without one of them.
-func withoutElement(set []uint32, x uint32) []uint32 {
-	out := make([]uint32, 0, len(set)-1)
-	for _, y := range set {
-		if y != x {
-			out = append(out, y)
+func withoutElement(set []uint32, removed uint32) []uint32 {
+	rest := make([]uint32, 0, len(set)-1)
+	for _, element := range set {
+		if element != removed {
+			rest = append(rest, element)
 		}
 	}
-	return out
+	return rest
 }
 
 // appendToOrder gives unknown k the next position in the order. row and column are the remaining terms when
@@ -270,8 +271,8 @@ func (e *eliminator) addTerm(i, t uint32) {
 // eliminateDense appends the remaining unknowns in any order, and treats their matrix as full.
 func (e *eliminator) eliminateDense() {
 	var remaining []uint32
-	for k, gone := range e.eliminated {
-		if !gone {
+	for k, eliminated := range e.eliminated {
+		if !eliminated {
 			remaining = append(remaining, uint32(k))
 		}
 	}
@@ -286,40 +287,40 @@ func (e *eliminator) eliminateDense() {
 // replaced by their positions.
 func (e *eliminator) result() *eliminationOrder {
 	n := len(e.row)
-	f := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
-	ups := 0
-	for p, k := range f.order {
-		f.position[k] = uint32(p)
-		ups += len(e.row[k])
+	result := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
+	upperTerms := 0
+	for p, k := range result.order {
+		result.position[k] = uint32(p)
+		upperTerms += len(e.row[k])
 	}
-	f.upperCols = make([]uint32, 0, ups)
-	for p, k := range f.order {
+	result.upperCols = make([]uint32, 0, upperTerms)
+	for p, k := range result.order {
 		for _, t := range e.row[k] {
-			f.upperCols = append(f.upperCols, f.position[t])
+			result.upperCols = append(result.upperCols, result.position[t])
 		}
-		slices.Sort(f.upperCols[f.upperStart[p]:])
-		f.upperStart[p+1] = len(f.upperCols)
+		slices.Sort(result.upperCols[result.upperStart[p]:])
+		result.upperStart[p+1] = len(result.upperCols)
 		for _, i := range e.column[k] {
-			f.lowerStart[f.position[i]+1]++
+			result.lowerStart[result.position[i]+1]++
 		}
 	}
 	for p := range n {
-		f.lowerStart[p+1] += f.lowerStart[p]
+		result.lowerStart[p+1] += result.lowerStart[p]
 	}
-	f.lowerCols = make([]uint32, f.lowerStart[n])
-	next := slices.Clone(f.lowerStart)
-	for p, k := range f.order {
+	result.lowerCols = make([]uint32, result.lowerStart[n])
+	next := slices.Clone(result.lowerStart)
+	for p, k := range result.order {
 		for _, i := range e.column[k] {
-			q := f.position[i]
-			f.lowerCols[next[q]] = uint32(p)
+			q := result.position[i]
+			result.lowerCols[next[q]] = uint32(p)
 			next[q]++
 		}
 	}
-	return f
+	return result
 }
 
-// bucketQueue is a priority queue of the numbers below n. Its buckets have priorities that differ by
-// less than an eighth.
+// bucketQueue is a priority queue of the numbers from 0 to n-1. It has one bucket for each range of
+// priorities, and returns some number of the lowest bucket.
 type bucketQueue struct {
 	head       []uint32 // the first number of each bucket, plus one; 0 if it is empty
 	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
@@ -346,23 +347,26 @@ func bucketOfPriority(priority int) int32 {
 
 // insert puts number k into the bucket of its priority, and takes it out of its old bucket.
 func (b *bucketQueue) insert(k uint32, priority int) {
-	level := bucketOfPriority(priority)
-	if b.bucket[k] == level {
+	bucket := bucketOfPriority(priority)
+	if b.bucket[k] == bucket {
 		return
 	}
 	b.remove(k)
-	if first := b.head[level]; first != 0 {
+	if first := b.head[bucket]; first != 0 {
 		b.prev[first-1] = k + 1
 	}
-	b.next[k], b.prev[k], b.bucket[k] = b.head[level], 0, level
-	b.head[level] = k + 1
-	b.lowest = min(b.lowest, int(level))
+	b.next[k] = b.head[bucket] // links are numbers plus one; 0 is the end
+	b.prev[k] = 0
+	b.bucket[k] = bucket
+	b.head[bucket] = k + 1
+	b.lowest = min(b.lowest, int(bucket))
 }
 
-// remove takes number k out of the doubly linked list of its bucket. It does nothing if k is not queued.
+// remove takes number k out of the doubly linked list of its bucket, whose links are numbers plus one. It does
+// nothing if k is not queued.
 func (b *bucketQueue) remove(k uint32) {
-	level := b.bucket[k]
-	if level < 0 {
+	bucket := b.bucket[k]
+	if bucket < 0 {
 		return
 	}
 	next, prev := b.next[k], b.prev[k]
@@ -372,7 +376,7 @@ func (b *bucketQueue) remove(k uint32) {
 	if prev != 0 {
 		b.next[prev-1] = next
 	} else {
-		b.head[level] = next
+		b.head[bucket] = next
 	}
 	b.bucket[k] = -1
 }

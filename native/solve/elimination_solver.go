@@ -98,9 +98,11 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (l
 			return 0
 		})
 	}
-	if low, err = solveFor(elim.equations.constLower); err == nil {
-		high, err = solveFor(elim.equations.constUpper)
+	low, err = solveFor(elim.equations.constLower)
+	if err != nil {
+		return nil, nil, err
 	}
+	high, err = solveFor(elim.equations.constUpper)
 	return low, high, err
 }
 
@@ -223,10 +225,10 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr fl
 	gain, magnitude := constant-l.exitWeight[j]*current, constant+l.exitWeight[j]*current
 	err := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		w, t := l.weight[i], x[l.column[i]]
-		gain += w * (t - current)
-		magnitude += w * math.Abs(t-current)
-		err += w * (t + current)
+		weight, target := l.weight[i], x[l.column[i]]
+		gain += weight * (target - current)
+		magnitude += weight * math.Abs(target-current)
+		err += weight * (target + current)
 	}
 	err = 1.01 * (l.evalErr[j]*magnitude + relErr*(err+l.exitWeight[j]*current))
 	if l.minimize {
@@ -426,9 +428,10 @@ func (elim *eliminationSolver) perturbation() float64 {
 // solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by
 // Bi-CGSTAB. It returns nil if numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
+	var err error
 	if !elim.factorsCurrent && !elim.iterative {
-		var err error
-		if elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget); err != nil {
+		elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget)
+		if err != nil {
 			return nil, err
 		}
 		elim.iterative = elim.eliminationOrder == nil
@@ -437,11 +440,12 @@ func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]f
 		return nil, nil
 	}
 	if elim.iterative {
-		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(elim.budget/float64(2*krylovStepCost*elim.equations.work()), 1e6))))
+		affordable := elim.budget / float64(2*krylovStepCost*elim.equations.work())
+		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(affordable, 1e6))))
 	}
 	if !elim.factorsCurrent {
-		var err error
-		if elim.factorsCurrent, err = elim.factorize(meter); !elim.factorsCurrent || err != nil {
+		elim.factorsCurrent, err = elim.factorize(meter)
+		if !elim.factorsCurrent || err != nil {
 			return nil, err
 		}
 	}
@@ -515,12 +519,12 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
 	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
 		t := elim.upperCols[i]
-		x := workRow[t]
+		term := workRow[t]
 		workRow[t] = 0
-		elim.upper[i] = x
-		newSum := pivotSum + x
+		elim.upper[i] = term
+		newSum := pivotSum + term
 		recovered := newSum - pivotSum
-		compensation += (pivotSum - (newSum - recovered)) + (x - recovered)
+		compensation += (pivotSum - (newSum - recovered)) + (term - recovered)
 		pivotSum = newSum
 	}
 	elim.pivot[p] = pivotSum + compensation
@@ -547,23 +551,23 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
 	intermediate := make([]float64, n) // by position
 	for p, k := range elim.order {
-		v := rhs(int(k))
+		sum := rhs(int(k))
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			v += elim.lower[i] * intermediate[elim.lowerCols[i]]
+			sum += elim.lower[i] * intermediate[elim.lowerCols[i]]
 		}
-		intermediate[p] = v
+		intermediate[p] = sum
 	}
 	x := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
-		v := intermediate[p]
+		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			v += elim.upper[i] * intermediate[elim.upperCols[i]]
+			sum += elim.upper[i] * intermediate[elim.upperCols[i]]
 		}
-		v /= elim.pivot[p]
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+		sum /= elim.pivot[p]
+		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], x[k] = v, v
+		intermediate[p], x[k] = sum, sum
 	}
 	return x
 }

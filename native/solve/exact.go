@@ -26,23 +26,24 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 // solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has
 // several choices, it first solves the component in floating point, for a good initial scheduler.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
-	float := sys.localSystem(members, index)
-	if len(float.modelChoice) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
-		if err := float.solve(meter, Options{}, 1e-6); err != nil {
+	floatSystem := sys.localSystem(members, index)
+	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
+	if hasSeveralChoices {
+		if err := floatSystem.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	exact := sys.exactLocalSystem(float, index)
-	if err := exact.policyIteration(meter); err != nil {
+	exactSystem := sys.exactLocalSystem(floatSystem, index)
+	if err := exactSystem.policyIteration(meter); err != nil {
 		return err
 	}
-	copy(float.scheduler, exact.choice)
-	sys.storeScheduler(float, members, index)
-	values := make([]*big.Rat, len(exact.choice)) // by unknown, which several states may share
+	copy(floatSystem.scheduler, exactSystem.choice)
+	sys.storeScheduler(floatSystem, members, index)
+	values := make([]*big.Rat, len(exactSystem.choice)) // by unknown, which several states may share
 	for _, s := range members {
 		k := index.ofState[s]
 		if values[k] == nil {
-			values[k] = exact.value(k)
+			values[k] = exactSystem.value(k)
 		}
 		sys.values.assign(int(s), values[k])
 	}
@@ -75,7 +76,9 @@ func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, v
 	for k := range n {
 		recorder.beginStep()
 		for _, s := range b.states {
-			if b.restricted && (b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1) { // not needed any more, or still zero
+			notNeeded := b.restricted && b.queryDistance[s] >= n-k
+			stillZero := b.restricted && b.valueDistance[s] > k+1
+			if notNeeded || stillZero {
 				continue
 			}
 			choice, work := visit(s)
@@ -120,7 +123,8 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	if opts.Within == nil || sys.stepScheduler != nil {
 		return window
 	}
-	window.restricted, window.valueDistance = true, make([]int, sys.graph.NumStates())
+	window.restricted = true
+	window.valueDistance = make([]int, sys.graph.NumStates())
 	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
 		for _, t := range sys.successors(uint32(s)) {
 			visit(int(t))
@@ -147,10 +151,10 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 
 // distances returns the breadth-first distance of each state from the states of start, along neighbours;
 // math.MaxInt if it is not reached. Only states of expandable are expanded (nil stands for all).
-func (sys *system) distances(rewarded, expandable *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(t int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
-	for s := range rewarded.All() {
+	for s := range start.All() {
 		distance[s] = 0
 		queue = append(queue, s)
 	}
@@ -215,14 +219,15 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// evaluateChoiceRat is evaluateChoice in rational arithmetic. It returns nil for a choice that does not leave
-// the state.
+// evaluateChoiceRat is evaluateChoice in rational arithmetic: it returns the value of choice c of state s from
+// the values of its successors. Unless sys.oneStep is set, it removes the self-loop by dividing by the weight
+// that leaves. It returns nil for a choice that does not leave the state.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
-	leave := !sys.oneStep
+	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)
 	first, end := sys.graph.Row(c)
-	if end-first == 1 && reward.Sign() == 0 && !(leave && int(sys.graph.Target[first]) == s) {
-		if w := sys.graph.Rat(first); sys.graph.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
+	if end-first == 1 && reward.Sign() == 0 && !(removeLoop && int(sys.graph.Target[first]) == s) {
+		if weight := sys.graph.Rat(first); sys.graph.Kind == sparse.CTMC || weight.IsInt() && weight.Num().IsInt64() && weight.Num().Int64() == 1 {
 			return sys.values.Exact[sys.graph.Target[first]]
 		}
 	}
@@ -230,17 +235,17 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	sys.scratchSum.addRat(reward)
 	divide, leaves := sys.graph.Kind == sparse.CTMC, false
 	for i := first; i < end; {
-		w := sys.graph.Rat(i)
+		weight := sys.graph.Rat(i)
 		sys.scratchTerm.reset()
-		for ; i < end && sys.graph.Rat(i) == w; i++ { // factor out equal weights
-			if t := int(sys.graph.Target[i]); leave && t == s {
+		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
+			if t := int(sys.graph.Target[i]); removeLoop && t == s {
 				divide = true
 			} else {
 				leaves = true
 				sys.scratchTerm.addRat(sys.values.Exact[t])
 			}
 		}
-		sys.scratchSum.addProduct(w, &sys.scratchTerm)
+		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	switch {
 	case !leaves:
@@ -250,7 +255,7 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	}
 	sys.scratchWeights.reset()
 	for i := first; i < end; i++ {
-		if !leave || int(sys.graph.Target[i]) != s {
+		if !removeLoop || int(sys.graph.Target[i]) != s {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}

@@ -129,7 +129,8 @@ func (e *exactLocalSystem) proper() bool {
 	exits := make([]bool, len(e.choice))
 	var queue []uint32
 	for k, j := range e.choice {
-		if exits[k] = j == sparse.None || e.exitWeight[j] > 0; exits[k] {
+		exits[k] = j == sparse.None || e.exitWeight[j] > 0
+		if exits[k] {
 			queue = append(queue, uint32(k))
 		}
 	}
@@ -168,7 +169,8 @@ func (e *exactLocalSystem) improve() bool {
 				continue
 			}
 			value := e.choiceValue(j)
-			if order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale)); order != 0 && (order < 0) == e.minimize {
+			order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale))
+			if order < 0 && e.minimize || order > 0 && !e.minimize {
 				best, bestScale = value, e.rows[j].scale
 				e.choice[k], changed = j, true
 			}
@@ -179,7 +181,7 @@ func (e *exactLocalSystem) improve() bool {
 
 // evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
 func (e *exactLocalSystem) evaluate(meter *meter) error {
-	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // of what cannot be left
+	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
 	rows := make([]*exactRow, len(e.choice))
 	for k, j := range e.choice {
 		rows[k] = &zeroRow
@@ -188,9 +190,10 @@ func (e *exactLocalSystem) evaluate(meter *meter) error {
 		}
 	}
 	lift, err := newLifting(meter, rows)
-	if err == nil {
-		e.numerator, e.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	if err != nil {
+		return err
 	}
+	e.numerator, e.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	return err
 }
 

@@ -43,7 +43,8 @@ func (r *exactReleaser) releaseAfter(states []uint32) {
 	}
 	for _, s := range states {
 		for _, t := range r.system.successors(s) {
-			if r.pendingUses[t]--; r.pendingUses[t] == 0 && r.system.maybe.Has(int(t)) && !r.wanted.Has(int(t)) {
+			r.pendingUses[t]--
+			if r.pendingUses[t] == 0 && r.system.maybe.Has(int(t)) && !r.wanted.Has(int(t)) {
 				r.system.values.Exact[t] = r.placeholder
 			}
 		}

@@ -51,7 +51,7 @@ func (w extended) add(other extended) extended {
 		w, other = other, w
 	}
 	shift := w.exponent - other.exponent
-	if shift > 64 { // x is less than a rounding error of w
+	if shift > 64 { // other is less than a rounding error of w
 		return w
 	}
 	return newExtended(w.mantissa+math.Ldexp(other.mantissa, -shift), w.exponent)
@@ -139,14 +139,14 @@ func sumExtended(terms []extended) extended {
 		return 0
 	})
 	total, compensation := 0.0, 0.0
-	for _, t := range terms {
-		if t.isZero() || greatest.exponent-t.exponent > 1000 { // far less than a rounding error
+	for _, term := range terms {
+		if term.isZero() || greatest.exponent-term.exponent > 1000 { // far less than a rounding error
 			continue
 		}
-		x := math.Ldexp(t.mantissa, t.exponent-greatest.exponent)
-		newTotal := total + x
+		scaled := math.Ldexp(term.mantissa, term.exponent-greatest.exponent)
+		newTotal := total + scaled
 		recovered := newTotal - total
-		compensation += (total - (newTotal - recovered)) + (x - recovered)
+		compensation += (total - (newTotal - recovered)) + (scaled - recovered)
 		total = newTotal
 	}
 	return newExtended(total+compensation, greatest.exponent)
@@ -158,20 +158,20 @@ func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []flo
 	factors, n := elim.extendedFactors, len(elim.order)
 	intermediate := make([]extended, n) // by position
 	for p, k := range elim.order {
-		v := newExtended(rhs(int(k)), 0)
+		sum := newExtended(rhs(int(k)), 0)
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			v = v.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
+			sum = sum.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
 		}
-		intermediate[p] = v
+		intermediate[p] = sum
 	}
 	x := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
-		v := intermediate[p]
+		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			v = v.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
+			sum = sum.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
 		}
-		v = v.quo(factors.pivot[p])
-		intermediate[p], x[k] = v, v.float()
+		sum = sum.quo(factors.pivot[p])
+		intermediate[p], x[k] = sum, sum.float()
 		if math.IsInf(x[k], 0) {
 			return nil
 		}

@@ -21,15 +21,13 @@ func (r remainingWeights) sum(factor float64) (total, err float64) {
 	power := 1.0
 	if r.flatSteps > 0 {
 		power = math.Exp(n * log)
-		switch {
-		case factor == 1:
-			total = r.flatWeight * n
-		default:
+		total = r.flatWeight * n
+		if factor != 1 { // a geometric sum
 			total = r.flatWeight * math.Expm1(n*log) / (factor - 1)
 		}
 	}
-	for _, w := range r.weights {
-		total += w * power
+	for _, weight := range r.weights {
+		total += weight * power
 		power *= factor
 	}
 	// The absolute error of the exponent is the relative error of the power, which is negligible far below zero.
@@ -48,10 +46,10 @@ func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest rema
 		return 0, false
 	}
 	minRatio, maxRatio := math.Inf(1), 0.0
-	for s, v := range x {
+	for s, value := range x {
 		switch {
-		case v > 0:
-			ratio := next[s] / v
+		case value > 0:
+			ratio := next[s] / value
 			minRatio, maxRatio = min(minRatio, ratio), max(maxRatio, ratio)
 		case next[s] > 0:
 			return 0, false
@@ -67,9 +65,9 @@ func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest rema
 		return 0, false
 	}
 	share := 0.0
-	for s, v := range x {
-		if v > 0 {
-			share = max(share, v/(sum[s]+weight*v))
+	for s, value := range x {
+		if value > 0 {
+			share = max(share, value/(sum[s]+weight*value))
 		}
 	}
 	deviation := 1.01 * (maxWeight - minWeight) / 2 * share

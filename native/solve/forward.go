@@ -34,7 +34,10 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	if opts.Exact && !graph.Exact() {
 		return nil, ErrNotExact
 	}
-	forward := &Forward{graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit, reachable: reachableStates(graph.Model)}
+	forward := &Forward{
+		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
+		reachable: reachableStates(graph.Model), uniformisation: newUniform(graph, nil, opts),
+	}
 	for _, s := range graph.Initial {
 		forward.prob[s] = 1 / float64(len(graph.Initial))
 	}
@@ -44,16 +47,16 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 			forward.exact[s] = big.NewRat(1, int64(len(graph.Initial)))
 		}
 	}
-	forward.uniformisation = newUniform(graph, nil, opts)
-	forward.uniformisation.forward = true
+	transient := forward.uniformisation
+	transient.forward = true
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
-		forward.uniformisation.prepare(sparse.FullSet(n))
-		forward.uniformisation.relErrPerStep = max(forward.uniformisation.relErrPerStep, forward.uniformisation.stepErr(maxRow))
+		transient.prepare(sparse.FullSet(n))
+		transient.relErrPerStep = max(transient.relErrPerStep, transient.stepErr(maxRow))
 	} else {
-		forward.uniformisation.useDTMCSteps(maxRow)
+		transient.useDTMCSteps(maxRow)
 	}
-	forward.uniformisation.graph = sparse.NewGraph(reversed)
+	transient.graph = sparse.NewGraph(reversed)
 	return forward, nil
 }
 
@@ -76,27 +79,27 @@ func (z *uniformisation) useDTMCSteps(maxRow int) {
 // also returns the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
-	out := &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
-	out.Start = make([]uint32, n+2)
-	out.Target = make([]uint32, len(model.Target))
-	out.Weight = make([]uint32, len(model.Target))
+	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
+	reversed.Start = make([]uint32, n+2) // Start[t+1] is the next free entry of row t while rows are filled
+	reversed.Target = make([]uint32, len(model.Target))
+	reversed.Weight = make([]uint32, len(model.Target))
 	for _, t := range model.Target {
-		out.Start[t+2]++
+		reversed.Start[t+2]++
 	}
 	for t := range n {
-		maxRow = max(maxRow, int(out.Start[t+2]))
-		out.Start[t+2] += out.Start[t+1]
+		maxRow = max(maxRow, int(reversed.Start[t+2]))
+		reversed.Start[t+2] += reversed.Start[t+1]
 	}
 	for s := range n {
 		first, end := model.Row(s)
 		for i := first; i < end; i++ {
-			next := &out.Start[model.Target[i]+1]
-			out.Target[*next], out.Weight[*next] = uint32(s), model.Weight[i]
+			next := &reversed.Start[model.Target[i]+1]
+			reversed.Target[*next], reversed.Weight[*next] = uint32(s), model.Weight[i]
 			*next++
 		}
 	}
-	out.Start = out.Start[:n+1]
-	return out, maxRow
+	reversed.Start = reversed.Start[:n+1]
+	return reversed, maxRow
 }
 
 // Steps advances a DTMC by n steps.
@@ -166,37 +169,41 @@ func (f *Forward) Values() *Values {
 		return f.steadyState
 	}
 	values := newValues(f.graph.Model, Options{Exact: f.exact != nil})
-	for s, x := range f.prob {
-		switch {
-		case f.exact != nil:
-			values.assign(s, f.exact[s])
-		case !f.reachable.Has(s):
-		case x == 0 && f.absErr == 0:
-		default:
-			values.Lower[s] = max(f.uniformisation.rounding.down(x, f.relErr)-f.absErr, 0)
-			values.Upper[s] = min(max(f.uniformisation.rounding.up(x, f.relErr)+1.01*f.absErr, f.uniformisation.rounding.floor), 1)
+	if f.exact != nil {
+		for s, prob := range f.exact {
+			values.assign(s, prob)
 		}
+		return values
+	}
+	rounding := f.uniformisation.rounding
+	for s, prob := range f.prob {
+		isZero := !f.reachable.Has(s) || prob == 0 && f.absErr == 0
+		if isZero {
+			continue
+		}
+		values.Lower[s] = max(rounding.down(prob, f.relErr)-f.absErr, 0)
+		values.Upper[s] = min(max(rounding.up(prob, f.relErr)+1.01*f.absErr, rounding.floor), 1)
 	}
 	return values
 }
 
 // reachableStates returns the states that are reachable from the initial states.
 func reachableStates(model *sparse.Model) *sparse.Set {
-	out := sparse.NewSet(model.NumStates())
+	reached := sparse.NewSet(model.NumStates())
 	queue := slices.Clone(model.Initial)
 	for _, s := range queue {
-		out.Add(int(s))
+		reached.Add(int(s))
 	}
 	for len(queue) > 0 {
 		s := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		first, end := model.Row(int(s))
 		for _, t := range model.Target[first:end] {
-			if !out.Has(int(t)) {
-				out.Add(int(t))
+			if !reached.Has(int(t)) {
+				reached.Add(int(t))
 				queue = append(queue, t)
 			}
 		}
 	}
-	return out
+	return reached
 }

@@ -22,7 +22,7 @@ func (f *fraction) add(numerator, denominator *big.Int) {
 		return
 	}
 	if f.scratchQuotient.QuoRem(&f.denominator, denominator, &f.scratchRemainder); f.scratchRemainder.Sign() != 0 {
-		// The new denominator is the least common multiple: f.den times den / gcd(f.den, den).
+		// The new denominator is the least common multiple: the own one times the other, divided by their gcd.
 		f.scratchRemainder.GCD(nil, nil, &f.denominator, denominator)
 		f.scratchQuotient.Quo(&f.denominator, &f.scratchRemainder)
 		f.scratchRemainder.Quo(denominator, &f.scratchRemainder)

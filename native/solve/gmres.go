@@ -109,7 +109,7 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain fl
 			first.bias[from+i] -= value
 		}
 	})
-	first.gain = 0 // the sum of the bias is to stay the same
+	first.gain = 0 // so the sum of the bias does not change
 	norm := math.Sqrt(gm.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, false, countSweep()
@@ -148,8 +148,8 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	current, next := &gm.basis[j], &gm.basis[j+1]
 	gm.blockSweep(next.bias, current.bias, current.gain, nil)
 	var sums [sweepBlocks]float64
-	gm.forEachBlock(func(part, a, b int) {
-		for i := a; i < b; i++ {
+	gm.forEachBlock(func(part, first, end int) {
+		for i := first; i < end; i++ {
 			next.bias[i] = current.bias[i] - next.bias[i]
 			sums[part] += current.bias[i]
 		}
@@ -161,10 +161,11 @@ func (gm *gmres) arnoldiStep(j int) bool {
 		gm.add(next, -column[i], &gm.basis[i])
 	}
 	norm := math.Sqrt(gm.dot(next, next))
-	if column[j+1] = norm; norm > 0 {
+	column[j+1] = norm
+	if norm > 0 {
 		gm.scale(next, 1/norm)
 	}
-	for i := range j {
+	for i := range j { // the earlier Givens rotations
 		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
 	}
 	radius := math.Hypot(column[j], column[j+1])
@@ -227,25 +228,25 @@ func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
 
 // dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
 // result does not depend on the machine.
-func (gm *gmres) dot(left, right *basisVector) float64 {
+func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [sweepBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
-		sum, rightBias := 0.0, right.bias[from:to]
-		for i, left := range left.bias[from:to] {
-			sum += left * rightBias[i]
+		sum, rightBias := 0.0, rightVector.bias[from:to]
+		for i, leftVector := range leftVector.bias[from:to] {
+			sum += leftVector * rightBias[i]
 		}
 		sums[part] = sum
 	})
-	return sumBlocks(sums) + left.gain*right.gain
+	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
 // add adds factor times vector to sum.
-func (gm *gmres) add(sum *basisVector, factor float64, vector *basisVector) {
-	sum.gain += factor * vector.gain
+func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
+	sum.gain += factor * term.gain
 	gm.forEachBlock(func(_, from, end int) {
 		sumBias := sum.bias[from:end]
-		for i, vector := range vector.bias[from:end] {
-			sumBias[i] += factor * vector
+		for i, term := range term.bias[from:end] {
+			sumBias[i] += factor * term
 		}
 	})
 }

@@ -147,7 +147,7 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 
 // distributeFreeProbability distributes the free probability over the adjustable targets, best value first
 // for nature, each up to the width of its interval. It returns the value that this adds, rounded up or down.
-func (iv *intervalSystem) distributeFreeProbability(rest float64, upper bool) float64 {
+func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
 		switch {
@@ -165,12 +165,13 @@ func (iv *intervalSystem) distributeFreeProbability(rest float64, upper bool) fl
 	if upper != natureMinimizes {
 		widthFactor = 1 + 4*unit
 	}
-	rest *= budgetFactor
+	remaining *= budgetFactor
 	sum := 0.0
 	for _, target := range iv.adjustable {
-		amount := min(target.intervalWidth*widthFactor, rest)
+		amount := min(target.intervalWidth*widthFactor, remaining)
 		sum += amount * target.value
-		if rest = (rest - amount) * budgetFactor; rest <= 0 {
+		remaining = (remaining - amount) * budgetFactor
+		if remaining <= 0 {
 			break
 		}
 	}
@@ -254,10 +255,10 @@ func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int
 // solve computes bounds on the values of the maybe states, component by component, and then the exact values
 // if they are asked for.
 func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
-	comps := iv.graph.Model.Components(iv.maybe, nil)
-	for i := range comps.Num() {
+	components := iv.graph.Model.Components(iv.maybe, nil)
+	for i := range components.Num() {
 		var unknowns []uint32
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			if iv.representativeOf(s) == s {
 				unknowns = append(unknowns, s)
 			}
@@ -265,12 +266,12 @@ func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, err
 		if err := iv.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			representative := iv.representativeOf(s)
 			iv.values.Lower[s] = iv.values.Lower[representative]
 			iv.values.Upper[s] = iv.values.Upper[representative]
 		}
-		iv.meter.progress.Done += len(comps.Members(i))
+		iv.meter.progress.Done += len(components.Members(i))
 	}
 	if iv.values.Exact != nil {
 		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
@@ -412,16 +413,16 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 // canEarnReward returns the maybe states from which a reward can be earned in maybe states. The other ones
 // have value 0.
 func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
-	some := sparse.NewSet(iv.graph.NumStates())
+	earning := sparse.NewSet(iv.graph.NumStates())
 	for s := range maybe.All() {
 		first, end := iv.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if iv.reward.OfChoice(s, c) > 0 {
-				some.Add(s)
+				earning.Add(s)
 			}
 		}
 	}
-	return iv.graph.ExistsUntil(maybe, some).Intersect(maybe)
+	return iv.graph.ExistsUntil(maybe, earning).Intersect(maybe)
 }
 
 // robustReach is ReachReward for interval models.

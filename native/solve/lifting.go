@@ -42,15 +42,15 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
 		coefSum := new(big.Int)
-		for _, c := range row.coefficient {
-			coefSum.Add(coefSum, c)
+		for _, coefficient := range row.coefficient {
+			coefSum.Add(coefSum, coefficient)
 		}
 		if max(row.scale.BitLen(), coefSum.BitLen()) > 62 {
 			continue
 		}
 		lift.smallRows[k].scale = row.scale.Uint64()
-		for _, c := range row.coefficient {
-			lift.smallRows[k].coefficient = append(lift.smallRows[k].coefficient, c.Uint64())
+		for _, coefficient := range row.coefficient {
+			lift.smallRows[k].coefficient = append(lift.smallRows[k].coefficient, coefficient.Uint64())
 		}
 	}
 	var err error
@@ -64,12 +64,13 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift.upper = make([]uint64, len(lift.upperCols))
 	lift.lower = make([]uint64, len(lift.lowerCols))
 	lift.pivot = make([]uint64, len(rows))
-	// The first prime nearly always works: a pivot would have to be a multiple of it.
-	for p := uint64(1<<63 - 25); ; p -= 2 {
-		if lift.primeInt = new(big.Int).SetUint64(p); !lift.primeInt.ProbablyPrime(0) {
+	// The first prime nearly always works. It fails only if a pivot is a multiple of it.
+	for prime := uint64(1<<63 - 25); ; prime -= 2 {
+		lift.primeInt = new(big.Int).SetUint64(prime)
+		if !lift.primeInt.ProbablyPrime(0) {
 			continue
 		}
-		lift.setPrime(p)
+		lift.setPrime(prime)
 		if ok, err := lift.factorize(meter); ok || err != nil {
 			return lift, err
 		}
@@ -176,19 +177,19 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(f.order)) // by position
 	for p, k := range f.order {
-		v := f.residue(constants[k])
+		value := f.residue(constants[k])
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
+			value = f.sub(value, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
 		}
-		intermediate[p] = v
+		intermediate[p] = value
 	}
 	x := make([]uint64, len(intermediate))
 	for p := len(intermediate) - 1; p >= 0; p-- {
-		v := intermediate[p]
+		value := intermediate[p]
 		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
+			value = f.sub(value, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
 		}
-		intermediate[p] = f.mul(v, f.pivot[p])
+		intermediate[p] = f.mul(value, f.pivot[p])
 		x[f.order[p]] = f.mul(intermediate[p], 1)
 	}
 	return x
@@ -238,22 +239,22 @@ func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 		remainder[k].Quo(remainder[k], f.primeInt)
 		return
 	}
-	var sum, carry uint64 // two words
+	var low, high uint64 // two words
 	for i, t := range row.column {
 		hi, lo := bits.Mul64(small.coefficient[i], digit[t])
 		var carryBit uint64
-		sum, carryBit = bits.Add64(sum, lo, 0)
-		carry += hi + carryBit
+		low, carryBit = bits.Add64(low, lo, 0)
+		high += hi + carryBit
 	}
 	hi, lo := bits.Mul64(small.scale, digit[k])
-	sum, borrow := bits.Sub64(sum, lo, 0)
-	carry, borrow = bits.Sub64(carry, hi, borrow)
+	low, borrow := bits.Sub64(low, lo, 0)
+	high, borrow = bits.Sub64(high, hi, borrow)
 	if borrow == 1 { // the difference is negative
-		sum, borrow = bits.Sub64(0, sum, 0)
-		carry, _ = bits.Sub64(0, carry, borrow)
-		remainder[k].Sub(remainder[k], twoWords(carry, sum))
+		low, borrow = bits.Sub64(0, low, 0)
+		high, _ = bits.Sub64(0, high, borrow)
+		remainder[k].Sub(remainder[k], twoWords(high, low))
 	} else {
-		remainder[k].Add(remainder[k], twoWords(carry, sum))
+		remainder[k].Add(remainder[k], twoWords(high, low))
 	}
 	remainder[k].Quo(remainder[k], f.primeInt)
 }
@@ -269,35 +270,38 @@ func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
 	numerators, denominatorOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
-	commonDen := big.NewInt(1)
+	denominatorProduct := big.NewInt(1)
 	var digit big.Int
 	for k := range numerators {
 		x := new(big.Int)
 		for i := len(digits) - 1; i >= 0; i-- {
 			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
-		// Most solutions have the denominators of earlier ones.
-		if x.Mul(x, commonDen).Mod(x, modulus); x.Cmp(half) > 0 {
+		// Most components of the solution have the denominators of earlier ones.
+		x.Mul(x, denominatorProduct).Mod(x, modulus)
+		if x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
-		if x.BitLen()+commonDen.BitLen()+32 > modulus.BitLen() {
+		if x.BitLen()+denominatorProduct.BitLen()+32 > modulus.BitLen() {
 			numerator, denominator := reconstructFraction(x, modulus)
 			if numerator == nil {
 				return nil, nil, nil
 			}
-			x, commonDen = numerator, new(big.Int).Mul(commonDen, denominator)
+			x = numerator
+			denominatorProduct = new(big.Int).Mul(denominatorProduct, denominator)
 		}
-		numerators[k], denominatorOf[k] = x, commonDen
+		numerators[k] = x
+		denominatorOf[k] = denominatorProduct
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
 	for k := range numerators {
-		if denominatorOf[k] != commonDen {
-			numerators[k].Mul(numerators[k], digit.Quo(commonDen, denominatorOf[k]))
+		if denominatorOf[k] != denominatorProduct {
+			numerators[k].Mul(numerators[k], digit.Quo(denominatorProduct, denominatorOf[k]))
 		}
 	}
-	return numerators, commonDen, nil
+	return numerators, denominatorProduct, nil
 }
 
 // reconstructFraction returns the fraction numerator/denominator that equals x modulo the modulus and has the

@@ -169,7 +169,8 @@ func (t *tableau) entering(bland bool) int {
 		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
-		if best = j; bland {
+		best = j
+		if bland {
 			break
 		}
 	}
@@ -233,24 +234,25 @@ func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
 
 // addMultiple returns row + factor*other, sorted by variable and without zero terms. It may change row.
 func addMultiple(row, other []Term, factor *big.Rat) []Term {
-	out := make([]Term, 0, len(row)+len(other))
+	result := make([]Term, 0, len(row)+len(other))
 	for len(row) > 0 || len(other) > 0 {
 		switch {
 		case len(other) == 0 || len(row) > 0 && row[0].Var < other[0].Var:
-			out = append(out, row[0])
+			result = append(result, row[0])
 			row = row[1:]
 		case len(row) == 0 || other[0].Var < row[0].Var:
-			out = append(out, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
+			result = append(result, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
 			other = other[1:]
 		default:
 			sum := new(big.Rat).Mul(factor, other[0].Coeff)
-			if sum.Add(sum, row[0].Coeff); sum.Sign() != 0 {
-				out = append(out, Term{row[0].Var, sum})
+			sum.Add(sum, row[0].Coeff)
+			if sum.Sign() != 0 {
+				result = append(result, Term{row[0].Var, sum})
 			}
 			row, other = row[1:], other[1:]
 		}
 	}
-	return out
+	return result
 }
 
 // dropArtificial pivots the artificial variables, whose values are 0, out of the basis, and removes the rows

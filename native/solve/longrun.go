@@ -51,7 +51,8 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	}
 	components := graph.Components(nil, nil)
 	bottom := components.Bottom(graph.Model)
-	if opts.Epsilon = opts.epsilon(); len(bottom) < components.Num() {
+	opts.Epsilon = opts.epsilon()
+	if len(bottom) < components.Num() {
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
 	recurrent := sparse.NewSet(graph.NumStates())
@@ -66,7 +67,10 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		}
 	}
 	sys.values.Sweeps = bscc.meter.progress.Sweeps
-	sys.maybe, sys.reward, sys.atMostOne = recurrent.Complement(), nil, rewarded != nil
+	// The values of transient states are absorption probabilities times gains.
+	sys.maybe = recurrent.Complement()
+	sys.reward = nil
+	sys.atMostOne = rewarded != nil
 	if rewarded != nil && !sys.exact() {
 		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
 		sys.values.set(one, 1)
@@ -134,11 +138,11 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	defer index.reset(others)
 	rows, equations := make([]*exactRow, len(others)), make([]exactRow, len(others))
 	for i, s := range others {
-		choiceOfRef := int(choice(s))
-		equations[i] = sys.exactRow(int(s), choiceOfRef, uint32(i), index, sys.reward.OfChoiceRat(int(s), choiceOfRef))
+		c := int(choice(s))
+		equations[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
 		rows[i] = &equations[i]
 	}
-	common := scaleConstants(equations)
+	rewardDen := scaleConstants(equations)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	if cycle.reward, cycle.rewardDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
-	cycle.rewardDen.Mul(cycle.rewardDen, common)
+	cycle.rewardDen.Mul(cycle.rewardDen, rewardDen)
 	// With weightDen as constants, every step or unit of time has reward 1.
 	if cycle.time, cycle.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
@@ -158,29 +162,29 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	return cycle, nil
 }
 
-// expectation returns x plus the weighted sum of the values of the targets of choice c. Targets that are not
-// in index count as 0.
-func (sys *system) expectation(c int, x float64, values []float64, index *unknownIndex) float64 {
+// expectation returns sum plus the weighted sum of the values of the targets of choice c. Targets that are
+// not in index count as 0.
+func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
-			x += sys.graph.Prob(i) * values[k]
+			sum += sys.graph.Prob(i) * values[k]
 		}
 	}
-	return x
+	return sum
 }
 
-// expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/den. It
-// changes x.
-func (sys *system) expectationRat(c int, x *big.Rat, numerators []*big.Int, den *big.Int, index *unknownIndex) *big.Rat {
+// expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/denominator.
+// It changes sum.
+func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
-			x.Add(x, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], den)))
+			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], denominator)))
 		}
 	}
-	return x
+	return sum
 }
 
 // bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
@@ -243,7 +247,8 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
 		newLower, newUpper, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
-		lo, hi, sweepsDone = max(lo, newLower), min(hi, newUpper), sweeps
+		lo, hi = max(lo, newLower), min(hi, newUpper)
+		sweepsDone = sweeps
 		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
 			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lo, hi}, limit-sweepsDone)
 			lo, hi = max(lo, newLower), min(hi, newUpper)
@@ -260,7 +265,8 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 		if bscc.converged(lo, hi) || err != nil {
 			return lo, hi, true, err
 		}
-		if !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper { // close enough: sweeps would take long for the rest
+		nearlyConverged := !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper
+		if nearlyConverged { // further sweeps would take too long
 			return lo, hi, true, nil
 		}
 	}
@@ -337,28 +343,29 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 // range from next (Gauss-Seidel), and reads those of other members from bias. It returns the sum of the
 // changes.
 func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, bias []float64, gain float64, reward *sparse.Reward) (drift float64) {
-	model, number := bscc.rewardSystem.graph.Model, bscc.index.ofState
+	model, unknownOf := bscc.rewardSystem.graph.Model, bscc.index.ofState
 	for k, s := range members[from:to] {
 		k += from
 		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, next[k]
-		lo, hi := model.Start[s], model.Start[s+1]
-		targets := model.Target[lo:hi]
-		for i, weightID := range model.Weight[lo:hi] {
+		first, end := model.Start[s], model.Start[s+1]
+		targets := model.Target[first:end]
+		for i, weightID := range model.Weight[first:end] {
 			t := targets[i]
 			if t == s {
 				continue
 			}
-			weight, targetNum := model.Weights[weightID], int(number[t])
-			if exitRate += weight; targetNum >= from && targetNum < to {
-				sum += weight * (next[targetNum] - current)
+			weight, targetUnknown := model.Weights[weightID], int(unknownOf[t])
+			exitRate += weight
+			if targetUnknown >= from && targetUnknown < to {
+				sum += weight * (next[targetUnknown] - current)
 			} else {
-				sum += weight * (bias[targetNum] - current)
+				sum += weight * (bias[targetUnknown] - current)
 			}
 		}
 		if exitRate > 0 {
-			weight := sum / (exitRate * (1 + slack))
-			drift += weight
-			next[k] += weight
+			change := sum / (exitRate * (1 + slack))
+			drift += change
+			next[k] += change
 		}
 	}
 	return drift
@@ -398,17 +405,17 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 
 // oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on the
 // absolute rounding error.
-func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (difference, absErr float64) {
-	reward, current, number := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
+func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (change, absErr float64) {
+	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
 	first, end := sys.graph.Row(c)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
-		difference := bias[number[targets[i]]] - current
-		hasTerms = hasTerms || difference != 0
-		difference *= sys.graph.Weights[weightID]
-		sum += difference
-		magnitude += math.Abs(difference)
+		change := bias[unknownOf[targets[i]]] - current
+		hasTerms = hasTerms || change != 0
+		change *= sys.graph.Weights[weightID]
+		sum += change
+		magnitude += math.Abs(change)
 	}
 	if !hasTerms {
 		return sum, sys.rounding.sumErr(1) * magnitude
@@ -419,15 +426,13 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (d
 // gainByElimination bounds the gain by solving cycle equations. overBudget says that a larger budget may
 // help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
-	// The search for components entered this one at the last member, which often is a likely state.
-	// Cycles of an unlikely reference state are so long that their numbers leave the range of float64.
-	for _, reference := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return bscc.likelyState(members) }} {
-		var reliable bool
-		if lo, hi, reliable, overBudget, err = bscc.gainByCycles(members, reference(), budget); reliable || overBudget || err != nil {
-			return lo, hi, overBudget, err
-		}
+	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
+	// last member, at which Tarjan's algorithm found the component, often is a likely state.
+	lo, hi, reliable, overBudget, err := bscc.gainByCycles(members, members[len(members)-1], budget)
+	if !reliable && !overBudget && err == nil {
+		lo, hi, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
 	}
-	return 0, math.Inf(1), false, nil
+	return lo, hi, overBudget, err
 }
 
 // likelyState returns the last state of a long simulated path, which most likely has a high stationary
@@ -460,7 +465,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	if cycle == nil || err != nil {
 		return lo, hi, false, overBudget, err
 	}
-	// A component without rewards does not get here.
+	// The caller has handled components without rewards, so cycleReward is positive.
 	if !cycle.solver.noUnderflow(cycle.time) || !(cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300) {
 		return lo, hi, false, false, nil
 	}
@@ -481,27 +486,29 @@ type cycleSolution struct {
 // solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for
 // each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
 // number leaves the range of float64, or if elimination exceeds the budget.
-func solveCycle(rewards, steps *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
+func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
 	cycle = &cycleSolution{}
 	if len(others) > 0 {
-		local := rewards.localSystem(others, index)
+		rewardEquations := rewardSystem.localSystem(others, index)
 		index.reset(others)
-		stepsLocal := steps.localSystem(others, index)
+		stepEquations := stepSystem.localSystem(others, index)
 		defer index.reset(others)
-		cycle.solver = newEliminationSolver(local, budget)
+		cycle.solver = newEliminationSolver(rewardEquations, budget)
 		cycle.solver.factorsOnly = true
-		if cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant); cycle.reward == nil || err != nil {
+		cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant)
+		if cycle.reward == nil || err != nil {
 			return nil, cycle.solver.iterative, err
 		}
-		if cycle.time = cycle.solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); cycle.time == nil {
+		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.constLower[k] })
+		if cycle.time == nil {
 			return nil, false, nil
 		}
 	}
 	choice := int(referenceChoice)
-	cycle.cycleReward = rewards.expectation(choice, rewards.reward.OfChoice(int(reference), choice), cycle.reward, index)
-	cycle.cycleTime = rewards.expectation(choice, 1, cycle.time, index)
+	cycle.cycleReward = rewardSystem.expectation(choice, rewardSystem.reward.OfChoice(int(reference), choice), cycle.reward, index)
+	cycle.cycleTime = rewardSystem.expectation(choice, 1, cycle.time, index)
 	cycle.gain = cycle.cycleReward / cycle.cycleTime
 	return cycle, false, nil
 }

@@ -89,7 +89,7 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 
 // precompute finds the MECs whose gain is 0 (or 1, for the reward of a set of states) by graph analysis
 // alone.
-func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
+func (mec *mecGain) precompute(ctx context.Context, goalStates *sparse.Set) error {
 	zeroReward, rewarded := sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
 	for c := range mec.mecs.Choices.All() {
 		s := mec.rewardSystem.graph.Owner(uint32(c))
@@ -109,14 +109,14 @@ func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 			mec.setGain(i, 0)
 		}
 	}
-	if set == nil {
+	if goalStates == nil {
 		return nil
 	}
 	if !mec.rewardSystem.minimize {
 		return mec.setMECsContaining(ctx, mec.mecs.Choices.Minus(zeroReward), 1)
 	}
 	for i := range mec.mecs.Num() {
-		if !slices.ContainsFunc(mec.mecs.Members(i), func(s uint32) bool { return !set.Has(int(s)) }) {
+		if !slices.ContainsFunc(mec.mecs.Members(i), func(s uint32) bool { return !goalStates.Has(int(s)) }) {
 			mec.setGain(i, 1)
 		}
 	}
@@ -125,7 +125,7 @@ func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
 
 // setMECsContaining sets the gain of every MEC that contains an end component made of the given choices only,
 // and makes the scheduler reach this end component and stay in it.
-func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, x float64) error {
+func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
 	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 		for _, s := range inner.Members(i) {
 			inside.Add(int(s))
 		}
-		mec.setGain(int(mec.mecs.ID[inner.Members(i)[0]]), x)
+		mec.setGain(int(mec.mecs.ID[inner.Members(i)[0]]), gain)
 	}
 	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)
 	mec.rewardSystem.graph.Approach(mec.mecs.Choices, inside, mec.stayChoice)
@@ -196,13 +196,16 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, er
 			return 0, 0, err
 		}
 		stepErr := mec.stepErr
-		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lower, bounds.upper) {
-			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.rewardSystem.numTransitions(members))*budgetPerWork*4); err != nil {
+		sweepsDone = sweeps
+		if eliminable && !mec.converged(bounds.lower, bounds.upper) {
+			budget := float64(sweepsDone) * float64(mec.rewardSystem.numTransitions(members)) * budgetPerWork * 4
+			if eliminable, err = mec.policyIteration(members, bounds, budget); err != nil {
 				return 0, 0, err
 			}
 		}
 		// Further sweeps would take long, or could only change rounding errors.
-		if !eliminable && (bounds.upper-bounds.lower <= 10*mec.opts.epsilon()*bounds.upper || bounds.upper-bounds.lower <= 4*stepErr) {
+		width := bounds.upper - bounds.lower
+		if !eliminable && (width <= 10*mec.opts.epsilon()*bounds.upper || width <= 4*stepErr) {
 			break
 		}
 		if mec.converged(bounds.lower, bounds.upper) || sweepsDone == limit {
@@ -254,10 +257,15 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 		}
 		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
 	}
-	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
+	gainLower = max(gainLower, 0)
+	if gainLower > gainUpper { // because of rounding errors
 		return 0, math.Inf(1)
 	}
-	if !mec.rewardSystem.minimize && gainLower >= bounds.lower || mec.rewardSystem.minimize && gainUpper <= bounds.upper {
+	improved := gainLower >= bounds.lower
+	if mec.rewardSystem.minimize {
+		improved = gainUpper <= bounds.upper
+	}
+	if improved {
 		for k, s := range members {
 			mec.stayChoice[s] = mec.choice[k]
 		}
@@ -281,16 +289,21 @@ func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 			continue
 		}
 		other, otherErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
+		var certainlyBetter bool
 		if mec.rewardSystem.minimize {
 			bound = min(bound, other-otherErr)
+			certainlyBetter = other+otherErr < value-valueErr
 		} else {
 			bound = max(bound, other+otherErr)
+			certainlyBetter = other-otherErr > value+valueErr
 		}
-		if other != other || !mec.rewardSystem.minimize && other-otherErr > value+valueErr || mec.rewardSystem.minimize && other+otherErr < value-valueErr {
-			value, valueErr, mec.choice[k] = other, otherErr, uint32(c)
+		if certainlyBetter || math.IsNaN(other) {
+			value, valueErr = other, otherErr
+			mec.choice[k] = uint32(c)
 		}
 	}
-	mec.stepGain[k], mec.stepErr = value, max(mec.stepErr, valueErr)
+	mec.stepGain[k] = value
+	mec.stepErr = max(mec.stepErr, valueErr)
 	if mec.rewardSystem.minimize {
 		return bound, value + valueErr
 	}
@@ -325,7 +338,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 		}
 		mec.bias[mec.index.ofState[reference]] = 0
 		mec.sweep(members, bounds)
-		if *bounds == oldBounds { // the sweeps had the better bias
+		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
 		if mec.converged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
@@ -442,15 +455,15 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	}
 	induced := builder.Finish()
 	components := induced.Components(nil, nil)
-	var out [][]uint32
+	var classes [][]uint32
 	for _, i := range components.Bottom(induced) {
 		class := slices.Clone(components.Members(i))
 		for j, k := range class {
 			class[j] = members[k]
 		}
-		out = append(out, class)
+		classes = append(classes, class)
 	}
-	return out
+	return classes
 }
 
 // solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is
@@ -522,7 +535,8 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 			leave(s)
 		}
 	}
-	quotient.graph, quotient.originalChoice = sparse.NewGraph(builder.Finish()), builder.Origin
+	quotient.graph = sparse.NewGraph(builder.Finish())
+	quotient.originalChoice = builder.Origin
 	return quotient
 }
 
@@ -591,14 +605,16 @@ func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential b
 }
 
 // writeBack copies the values and the scheduler of the quotient to the original model.
-func (q *mecQuotient) writeBack(from, values *Values, mec *mecGain) {
-	values.Converged = from.Converged
-	values.Estimated = from.Estimated
-	values.Extended = from.Extended
-	values.Sweeps = from.Sweeps + mec.meter.progress.Sweeps
+func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+	values.Converged = solved.Converged
+	values.Estimated = solved.Estimated
+	values.Extended = solved.Extended
+	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
 	for s, quotientState := range q.stateOf {
-		if values.Lower[s], values.Upper[s] = from.Lower[quotientState], from.Upper[quotientState]; values.Exact != nil {
-			values.Exact[s] = from.Exact[quotientState]
+		values.Lower[s] = solved.Lower[quotientState]
+		values.Upper[s] = solved.Upper[quotientState]
+		if values.Exact != nil {
+			values.Exact[s] = solved.Exact[quotientState]
 		}
 	}
 	if values.Scheduler == nil {
@@ -607,7 +623,7 @@ func (q *mecQuotient) writeBack(from, values *Values, mec *mecGain) {
 	exits := sparse.NewSet(len(q.stateOf))
 	for s, quotientState := range q.stateOf {
 		original := uint32(sparse.None)
-		if choice := from.Scheduler[quotientState]; choice != sparse.None {
+		if choice := solved.Scheduler[quotientState]; choice != sparse.None {
 			original = q.originalChoice[choice]
 		}
 		switch {

@@ -155,8 +155,8 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 			if ma.onlySelfLoop(s, c) {
 				continue
 			}
-			from, to := ma.graph.Row(c)
-			for _, t := range ma.graph.Target[from:to] {
+			row, rowEnd := ma.graph.Row(c)
+			for _, t := range ma.graph.Target[row:rowEnd] {
 				if int(t) == s || len(members) > 1 {
 					return ErrImmediate
 				}
@@ -177,7 +177,8 @@ func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
 	return to == from+1 && int(ma.graph.Target[from]) == s
 }
 
-// optimizeImmediate sets the values of the immediate states to the optimum over their choices.
+// optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that
+// only loops has value 0.
 func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	graph := ma.graph
 	for _, s := range ma.immediate {
@@ -290,16 +291,14 @@ func widest(low, high []float64) float64 {
 // backPiece returns the bounds before a piece of time from those after it, and the part of their width that
 // is due to rounding. stepCount is the distribution of the number of steps in the piece.
 func (ma *markovAutomaton) backPiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, rounded float64, err error) {
-	if ma.dir == Max {
-		if newLow, err = ma.stepCountingValue(low, stepCount); err == nil {
-			newHigh, err = ma.propheticValue(high, stepCount)
-		}
-	} else {
-		if newLow, err = ma.propheticValue(low, stepCount); err == nil {
-			newHigh, err = ma.stepCountingValue(high, stepCount)
-		}
+	lowerValue, upperValue := ma.stepCountingValue, ma.propheticValue
+	if ma.dir != Max {
+		lowerValue, upperValue = upperValue, lowerValue
 	}
-	if err != nil {
+	if newLow, err = lowerValue(low, stepCount); err != nil {
+		return nil, nil, 0, err
+	}
+	if newHigh, err = upperValue(high, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
 	relErr := compound(stepCount.relErr + ma.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))

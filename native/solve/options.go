@@ -150,12 +150,12 @@ func (v *Values) set(states *sparse.Set, x float64) {
 		v.Lower[s], v.Upper[s] = x, x
 	}
 	if v.Exact != nil {
-		var r *big.Rat
+		var exact *big.Rat
 		if !math.IsInf(x, 1) {
-			r = new(big.Rat).SetFloat64(x)
+			exact = new(big.Rat).SetFloat64(x)
 		}
 		for s := range states.All() {
-			v.Exact[s] = r
+			v.Exact[s] = exact
 		}
 	}
 }
@@ -223,7 +223,8 @@ func newMeter(ctx context.Context, opts Options, total int) *meter {
 // addWork adds work, measured in evaluated transitions. At regular intervals it reports progress and polls
 // the context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
-	if t.workSincePoll += work; t.workSincePoll < workPerPoll {
+	t.workSincePoll += work
+	if t.workSincePoll < workPerPoll {
 		return nil
 	}
 	t.polledWork += t.workSincePoll
@@ -232,7 +233,9 @@ func (t *meter) addWork(work int) error {
 		return ErrWork
 	}
 	if t.report != nil {
-		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail()})
+		t.report(progress.Progress{
+			Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail(),
+		})
 	}
 	if err := t.ctx.Err(); err != nil {
 		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", err, t.progress.Done, t.progress.Total, t.progress.Sweeps)

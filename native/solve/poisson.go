@@ -67,8 +67,8 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 		distribution.weight[i] /= sum
 	}
 	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, leastRest)
-	last := float64(distribution.firstKept + len(distribution.weight) - 1)
-	ratio := mean / (last + 1)
+	lastKept := float64(distribution.firstKept + len(distribution.weight) - 1)
+	ratio := mean / (lastKept + 1)
 	distribution.truncatedExcess = max(1.01*distribution.weight[len(distribution.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
 	// of the weight of k by that of the mean is k - mean.
@@ -79,7 +79,7 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 
 // poissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative
 // to the weight of the mode. remainder bounds the sum of the weights that follow.
-func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, rest float64, err error) {
+func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for k := mode; ; k += direction {
 		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
@@ -87,8 +87,8 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 			ratio = float64(k) / mean
 		}
 		if ratio < 1 {
-			if rest = weight * ratio / (1 - ratio); rest <= cut*sum {
-				return weights, rest, nil
+			if remainder = weight * ratio / (1 - ratio); remainder <= cut*sum {
+				return weights, remainder, nil
 			}
 		}
 		weight *= ratio

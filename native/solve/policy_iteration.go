@@ -80,9 +80,10 @@ func (p *policyIteration) makeProper() {
 		for _, k := range members {
 			if leaves {
 				leaving.Add(int(k))
-			} else {
-				p.choice[k], p.decompositionCurrent = proper[k], false
+				continue
 			}
+			p.choice[k] = proper[k]
+			p.decompositionCurrent = false
 		}
 	}
 }
@@ -225,17 +226,19 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 		members := p.decomposition.Members(i)
 		if len(members) == 1 {
 			k := members[0]
-			if x[k] = rhs(int(k)); p.choice[k] != sparse.None {
+			x[k] = rhs(int(k))
+			if p.choice[k] != sparse.None {
 				x[k] += p.equations.sumTerms(p.choice[k], x)
 			}
 			continue
 		}
-		if nextComponent++; nextComponent > len(p.components) {
+		if nextComponent == len(p.components) {
 			p.components = append(p.components, p.componentSolver(members))
 		}
-		if ok, err := p.solveComponent(p.components[nextComponent-1], members, x, guess, rhs); !ok || err != nil {
+		if ok, err := p.solveComponent(p.components[nextComponent], members, x, guess, rhs); !ok || err != nil {
 			return nil, err
 		}
+		nextComponent++
 	}
 	p.decompositionCurrent = true
 	return x, p.meter.addWork(len(p.equations.choiceStart) * 8)
@@ -247,8 +250,8 @@ func (p *policyIteration) solveComponent(solver *eliminationSolver, members []ui
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, k := range members {
-		// In x the component itself is still zero.
-		solver.guess[i], localRHS[i] = guess[k], rhs(int(k))+p.equations.sumTerms(p.choice[k], x)
+		solver.guess[i] = guess[k]
+		localRHS[i] = rhs(int(k)) + p.equations.sumTerms(p.choice[k], x) // x is still zero within the component
 	}
 	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
@@ -273,7 +276,7 @@ func (p *policyIteration) decompose() {
 // componentSolver builds the equations of a component with several unknowns. The weights of terms outside of
 // the component are added up in the exit weights.
 func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
-	l := p.equations
+	equations := p.equations
 	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exitWeight: make([]float64, 0, len(members))}
 	solver := &eliminationSolver{equations: local, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
 	for i, k := range members {
@@ -285,13 +288,13 @@ func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 		solver.choice[i] = uint32(i)
 		local.choiceStart = append(local.choiceStart, uint32(i))
 		local.termStart = append(local.termStart, uint32(len(local.column)))
-		exit := l.exitWeight[j]
-		for term := l.termStart[j]; term < l.termStart[j+1]; term++ {
-			if target := l.column[term]; p.decomposition.ID[target] == id {
+		exit := equations.exitWeight[j]
+		for term := equations.termStart[j]; term < equations.termStart[j+1]; term++ {
+			if target := equations.column[term]; p.decomposition.ID[target] == id {
 				local.column = append(local.column, p.indexInComponent[target])
-				local.weight = append(local.weight, l.weight[term])
+				local.weight = append(local.weight, equations.weight[term])
 			} else {
-				exit += l.weight[term]
+				exit += equations.weight[term]
 			}
 		}
 		local.exitWeight = append(local.exitWeight, exit)

@@ -37,7 +37,10 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	if sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
-	steps := &baseFractionSteps{system: sys, base: base, basePowers: []*big.Int{big.NewInt(1)}, valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None}
+	steps := &baseFractionSteps{
+		system: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
+		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
+	}
 	for id, w := range sys.graph.Rats {
 		steps.scaledWeight = append(steps.scaledWeight, steps.scaledInteger(w, base))
 		if w.Cmp(big.NewRat(1, 1)) == 0 {
@@ -48,7 +51,7 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
 		steps.scaledReward = func(s, c int) *big.Int { return steps.scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
 	}
-	if steps.valueDenominator.BitLen() > 64 { // then it is no multiple of all of them
+	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
 	}
 	for _, x := range sys.values.Exact {
@@ -85,7 +88,8 @@ func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFractio
 	}
 	var quotient big.Int
 	for exponent > 0 {
-		if quotient.QuoRem(numerator, p.base, &p.scratchRemainder); p.scratchRemainder.Sign() != 0 {
+		quotient.QuoRem(numerator, p.base, &p.scratchRemainder)
+		if p.scratchRemainder.Sign() != 0 {
 			break
 		}
 		numerator.Set(&quotient)
@@ -110,7 +114,8 @@ func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	first, end := p.graph.Row(c)
 	var reward *big.Int
 	if p.scaledReward != nil {
-		if reward = p.scaledReward(s, c); reward.Sign() == 0 {
+		reward = p.scaledReward(s, c)
+		if reward.Sign() == 0 {
 			reward = nil
 		}
 	}
@@ -123,9 +128,12 @@ func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	}
 	sum := new(big.Int)
 	for i := first; i < end; i++ {
-		if target := p.scaledValues[p.graph.Target[i]]; target.numerator != nil {
-			sum.Add(sum, p.scratchProduct.Mul(p.timesBasePower(target.numerator, exponent-target.exponent), p.scaledWeight[p.graph.Weight[i]]))
+		target := p.scaledValues[p.graph.Target[i]]
+		if target.numerator == nil {
+			continue
 		}
+		numerator := p.timesBasePower(target.numerator, exponent-target.exponent)
+		sum.Add(sum, p.scratchProduct.Mul(numerator, p.scaledWeight[p.graph.Weight[i]]))
 	}
 	if reward != nil {
 		sum.Add(sum, p.timesBasePower(reward, exponent+1))
@@ -160,7 +168,12 @@ func (p *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uin
 			continue
 		}
 		candidate := p.evaluateScaled(s, c)
-		if choice == sparse.None || candidate != value && p.compare(candidate, value) != 0 && (p.compare(candidate, value) < 0) == p.minimize {
+		if choice == sparse.None {
+			value, choice = candidate, uint32(c)
+			continue
+		}
+		order := p.compare(candidate, value)
+		if order < 0 && p.minimize || order > 0 && !p.minimize {
 			value, choice = candidate, uint32(c)
 		}
 	}

@@ -286,7 +286,8 @@ func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
 	return nil
 }
 
-// poissonMean returns the expected value of each column of x after a Poisson-distributed number of steps.
+// poissonMean returns the expected value of each column of values (state by state, column by column) after a
+// Poisson-distributed number of steps.
 func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstKept, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
@@ -424,8 +425,8 @@ func (pt *preciseTransient) bounds(factor *big.Rat) *Values {
 	exponent := mantissa.MantExp(nil)
 	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()
 	relErr := pt.relErr + 8*unit // plus the rounding to one float64
-	for s, x := range pt.value {
-		middle := x.hi * scaledFactor
+	for s, value := range pt.value {
+		middle := value.hi * scaledFactor
 		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+pt.absErr, exponent)
 	}
 	values.set(pt.zeroStates, 0)

@@ -94,11 +94,11 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // minTotal reduces the minimal total reward to ReachReward: with probability one, a scheduler with a finite
 // total reward ends up in an end component without reward.
 func minTotal(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
-	components, resting, err := zeroRewardEnds(ctx, graph, reward)
+	components, zeroRewardStates, err := zeroRewardEnds(ctx, graph, reward)
 	if err != nil {
 		return nil, err
 	}
-	values, err := ReachReward(ctx, graph, reward, resting, Min, opts)
+	values, err := ReachReward(ctx, graph, reward, zeroRewardStates, Min, opts)
 	if err == nil && values.Scheduler != nil {
 		stayInEndComponents(graph, components, values.Scheduler)
 	}

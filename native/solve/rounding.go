@@ -24,8 +24,8 @@ type rounding struct {
 	grid float64
 }
 
-// newRounding returns the relative error of the weights and rewards, and a floor below which bounds are not
-// computed.
+// newRounding returns the relative error of the weights and rewards, and the least positive bound (the
+// floor), below which products could underflow.
 func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
 	for _, weight := range model.Weights {

@@ -22,15 +22,17 @@ func (f *Forward) SteadyState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	solver := &steadyStateSolver{Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.graph.Model, Options{Exact: f.exact != nil})}
-	comps := f.graph.Components(f.reachable, nil)
-	bottom := comps.Bottom(f.graph.Model)
-	absorption, err := solver.absorptionProbabilities(comps, bottom)
+	solver := &steadyStateSolver{
+		Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.graph.Model, Options{Exact: f.exact != nil}),
+	}
+	components := f.graph.Components(f.reachable, nil)
+	bottom := components.Bottom(f.graph.Model)
+	absorption, err := solver.absorptionProbabilities(components, bottom)
 	if err != nil {
 		return err
 	}
 	for i, component := range bottom {
-		if err := solver.solveBottomComponent(comps.Members(component), absorption[i]); err != nil {
+		if err := solver.solveBottomComponent(components.Members(component), absorption[i]); err != nil {
 			return err
 		}
 	}
@@ -120,9 +122,9 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 		}
 		exit, terms := ss.exitRate(t)
 		p := incoming.Prob(i) / exit
-		total.lower = total.lower + p*fromVisits.lower
-		total.upper = total.upper + p*fromVisits.upper
-		n = n + 1 + terms
+		total.lower += p * fromVisits.lower
+		total.upper += p * fromVisits.upper
+		n += 1 + terms
 	}
 	return n
 }
@@ -225,9 +227,10 @@ func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, tota
 	maxTerms := 0
 	for k, s := range states {
 		exit, terms := ss.exitRate(s)
-		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
-		sum.lower = sum.lower + visits[k].lower
-		sum.upper = sum.upper + visits[k].upper
+		visits[k].lower /= exit
+		visits[k].upper /= exit
+		sum.lower += visits[k].lower
+		sum.upper += visits[k].upper
 		maxTerms = max(maxTerms, terms)
 	}
 	err := 1.01 * (float64(len(states))*unit + 2*ss.system.rounding.sumErr(maxTerms))

@@ -33,8 +33,8 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 	var unbounded *Values
 	opts.Scheduler, opts.Within, opts.Exact = false, nil, false
 	return func(_, _ []float64, remaining int) (bool, error) {
-		const worthIt = 10_000 // steps that may take longer than the equations of the unbounded formula
-		if unbounded == nil && remaining < worthIt {
+		const minSteps = 10_000 // fewer steps may take less time than solving the unbounded formula
+		if unbounded == nil && remaining < minSteps {
 			return false, nil
 		}
 		if unbounded == nil {
@@ -42,7 +42,7 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 			narrower.Epsilon = opts.epsilon() / 4
 			var err error
 			if unbounded, err = Until(ctx, sys.graph, left, right, dir, narrower); err != nil {
-				sys.stepLimit = nil // the steps may be less work
+				sys.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
@@ -87,10 +87,11 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 // trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
 // whether it has written the final bounds to values. steps is the number of steps already taken.
 func (d *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
+	isPowerOfTwo := steps&(steps-1) == 0
 	switch {
 	case d.jumpSteps > 0:
 		return remaining == d.jumpSteps && d.addGrowth(values)
-	case steps >= fewestSteps && steps&(steps-1) == 0 && remaining > steps:
+	case steps >= fewestSteps && isPowerOfTwo && remaining > steps:
 		d.savedLower = append(d.savedLower[:0], values.Lower...)
 		d.savedUpper = append(d.savedUpper[:0], values.Upper...)
 		d.savedAfter = steps
@@ -120,7 +121,7 @@ func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 			return false
 		}
 	}
-	// Each difference, product and sum is rounded once: four units cover that and the rounding of n.
+	// Each difference, product and sum is rounded once: four units cover that and the rounding of periods.
 	downFactor := 1 - 4*unit
 	if minGrowth < 0 {
 		downFactor = 1 + 4*unit
@@ -137,9 +138,9 @@ func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 }
 
 // grown returns the bounds of a state when low and high are added.
-func (d *stepSkipper) grown(values *Values, s int) (lo, hi float64) {
-	lo = (values.Lower[s] + d.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(d.lowerGrowth))
-	return max(lo, 0), (values.Upper[s] + d.upperGrowth) * (1 + 4*unit)
+func (d *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
+	lower = (values.Lower[s] + d.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(d.lowerGrowth))
+	return max(lower, 0), (values.Upper[s] + d.upperGrowth) * (1 + 4*unit)
 }
 
 // grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.

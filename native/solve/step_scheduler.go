@@ -60,14 +60,16 @@ func (t *stepScheduler) endStep(times int) {
 		return
 	}
 	row := t.current
-	if n := len(t.completed); n > 0 && slices.Equal(t.completed[n-1], row) {
-		row = t.completed[n-1]
+	n := len(t.completed)
+	if n > 0 && slices.Equal(t.completed[n-1], row) {
+		row = t.completed[n-1] // equal neighbours share a slice
 	} else {
 		t.current = nil
-		if t.storedChoices += t.numStates; t.storedChoices > maxTraceChoices {
-			t.discard()
-			return
-		}
+		t.storedChoices += t.numStates
+	}
+	if t.storedChoices > maxTraceChoices {
+		t.discard()
+		return
 	}
 	for range times {
 		t.completed = append(t.completed, row)
@@ -94,7 +96,7 @@ func (t *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 		t.beginStep()
 		finalChoices, t.current = t.current, nil
 	}
-	out := slices.Clone(t.completed)
-	slices.Reverse(out)
-	return append(out, finalChoices)
+	choices := slices.Clone(t.completed)
+	slices.Reverse(choices)
+	return append(choices, finalChoices)
 }

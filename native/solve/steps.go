@@ -52,13 +52,15 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		if err != nil {
 			return nil, err
 		}
-		sys.values, finalChoices, values.Scheduler = values, values.Scheduler, nil
+		sys.values = values
+		finalChoices = values.Scheduler
+		values.Scheduler = nil
 	} else {
 		sys.stepLimit = sys.untilLimit(ctx, left, right, dir, opts)
 	}
 	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error {
 		err := sys.steps(ctx, opts, maybe, n)
-		sys.stepLimit = nil // it holds until the first step in which right counts
+		sys.stepLimit = nil // it applies to the first call only: later calls compute another formula
 		return err
 	})
 	if err != nil {
@@ -127,11 +129,11 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 // newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
 // opts.Scheduler is set.
 func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
-	trace := newStepScheduler(graph.Model, opts)
+	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
 	sys, err := newSystem(graph, reward, dir, opts)
 	if err == nil {
-		sys.oneStep, sys.stepScheduler = true, trace
+		sys.oneStep, sys.stepScheduler = true, recorder
 	}
 	return sys, err
 }
@@ -249,7 +251,7 @@ func (sys *system) stepOptimum(s int) bestBounds {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
 			continue
 		}
-		// As in best.take, inlined.
+		// As in bestBounds.include, inlined.
 		lo, hi := lower[graph.Target[i]], upper[graph.Target[i]]
 		if sys.minimize {
 			if hi < bounds.upper || bounds.choice == sparse.None {

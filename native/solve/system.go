@@ -149,18 +149,18 @@ type bestBounds struct {
 
 // emptyBestBounds returns the optimum over no choices: plus infinity for the minimum, minus infinity for the
 // maximum.
-func emptyBestBounds(least bool) bestBounds {
-	if least {
+func emptyBestBounds(minimize bool) bestBounds {
+	if minimize {
 		return bestBounds{math.Inf(1), math.Inf(1), sparse.None}
 	}
 	return bestBounds{math.Inf(-1), math.Inf(-1), sparse.None}
 }
 
 // include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.
-func (b *bestBounds) include(bounds choiceBounds, c uint32, least bool) {
+func (b *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	switch {
 	case !bounds.leaves:
-	case least:
+	case minimize:
 		if bounds.upper < b.upper || b.choice == sparse.None {
 			b.upper, b.choice = bounds.upper, c
 		}

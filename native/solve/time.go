@@ -62,17 +62,17 @@ func timesRat(factor float64, fraction *big.Rat) float64 {
 
 // meanSteps returns the mean number of uniformised steps in a time, and its relative error. It rounds a mean
 // that underflows up to the least normal float64, which changes no bound.
-func (z *uniformisation) meanSteps(time Time) (mean, err float64, failure error) {
+func (z *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
 	if time.Low.Sign() > 0 {
-		off := new(big.Rat).Sub(time.High, time.Low)
-		err, _ = off.Quo(off, time.Low).Float64()
+		width := new(big.Rat).Sub(time.High, time.Low)
+		relErr, _ = width.Quo(width, time.Low).Float64()
 	} else {
-		err = math.Inf(1)
+		relErr = math.Inf(1)
 	}
-	if !(err < 0x1p-10) {
+	if !(relErr < 0x1p-10) {
 		return 0, 0, ErrTime
 	}
-	return max(timesRat(z.rate, time.Low), 0x1p-1022), err*(1+unit) + 2*unit, nil
+	return max(timesRat(z.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
 // evolveUntil sets the values of the states in left but not in right to the probability to reach right within

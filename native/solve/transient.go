@@ -123,8 +123,8 @@ func scaledRewards(state, choice []float64, numStates int) (sums []float64, scal
 	return sums, scale
 }
 
-// unscale divides the bounds by 2^scale, which scaledRewards has chosen. A lower bound that overflows becomes
-// the greatest float64.
+// unscale divides the bounds by 2^scale, where scale comes from scaledRewards. A lower bound that overflows
+// becomes the greatest float64.
 func (v *Values) unscale(scale int) {
 	if scale == 0 {
 		return
@@ -217,11 +217,11 @@ func (z *uniformisation) step(values, next []float64, meter *meter) (changed boo
 		states := z.maybeStates[from:min(from+block, len(z.maybeStates))]
 		var anyChanged, anyLost atomic.Bool
 		inParallelParts(len(states), 1<<12, func(from, to int) {
-			changed, tiny := z.stepBlock(states[from:to], values, next)
+			changed, lost := z.stepBlock(states[from:to], values, next)
 			if changed {
 				anyChanged.Store(true)
 			}
-			if tiny {
+			if lost {
 				anyLost.Store(true)
 			}
 		})
@@ -333,22 +333,22 @@ func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 // poissonSteps returns the distribution of the number of uniformised steps in the given time. The error says
 // that there are too many, or that the time is not known precisely enough.
 func (z *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
-	mean, err, failure := z.meanSteps(time)
-	if failure != nil {
-		return nil, failure
+	mean, relErr, err := z.meanSteps(time)
+	if err != nil {
+		return nil, err
 	}
 	if !(mean < maxSteps) {
 		return nil, tooManySteps(mean, maxSteps)
 	}
 	// One mean must have the right mode, and the right bounds of the truncated weights.
-	if !(err*max(mean, 1) < 0x1p-18) {
+	if !(relErr*max(mean, 1) < 0x1p-18) {
 		return nil, ErrTime
 	}
 	cut := truncation
 	if z.opts.epsilon() < DefaultEpsilon { // values may be small
 		cut = fineTruncation
 	}
-	return newPoisson(ctx, mean, err, cut)
+	return newPoisson(ctx, mean, relErr, cut)
 }
 
 // poissonMean returns the mean of x after a Poisson-distributed number of steps.
@@ -361,9 +361,9 @@ func (z *uniformisation) poissonTotal(ctx context.Context, x []float64, distribu
 	return z.weightedSum(ctx, x, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the sum of the values of x after 0 to distribution.last() steps. The weight is
-// flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips the steps
-// that change little.
+// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The
+// weight is flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips
+// the steps that change little.
 func (z *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newMeter(ctx, z.opts, distribution.last())
 	values = slices.Clone(values)

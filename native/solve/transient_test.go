@@ -75,13 +75,13 @@ func exponential(q [][]*big.Float, time float64, x []*big.Float) []*big.Float {
 }
 
 func transposed(q [][]*big.Float) [][]*big.Float {
-	out := make([][]*big.Float, len(q))
+	reversed := make([][]*big.Float, len(q))
 	for s := range q {
 		for t := range q {
-			out[s] = append(out[s], q[t][s])
+			reversed[s] = append(reversed[s], q[t][s])
 		}
 	}
-	return out
+	return reversed
 }
 
 func multiply(q [][]*big.Float, x []*big.Float) []*big.Float {
