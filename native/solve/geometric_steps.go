@@ -43,19 +43,19 @@ const (
 
 // newGeometricSteps returns nil if the steps of the states must be taken one by one. It keeps the values of the other states.
 func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *geometricSteps {
-	if opts.Classic || sys.trace != nil || sys.round.grid != 0 || sys.g.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
+	if opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0 || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
 		return nil
 	}
 	for _, s := range states {
-		if first, end := sys.g.Choices(int(s)); end != first+1 || sys.v.Upper[s] > 0 {
+		if first, end := sys.graph.Choices(int(s)); end != first+1 || sys.values.Upper[s] > 0 {
 			return nil
 		}
 	}
-	n := sys.g.NumStates()
+	n := sys.graph.NumStates()
 	d := &increments{states: states, sumLower: make([]float64, n), sumUpper: make([]float64, n), nextLower: make([]float64, n), nextUpper: make([]float64, n)}
 	first := &Values{Lower: make([]float64, n), Upper: make([]float64, n)}
-	sys.stepOf(states, first.Lower, first.Upper)
-	d.equations = &system{g: sys.g, min: sys.min, step: true, round: sys.round, v: first}
+	sys.stepBlock(states, first.Lower, first.Upper)
+	d.equations = &system{graph: sys.graph, minimize: sys.minimize, oneStep: true, rounding: sys.rounding, values: first}
 	return &geometricSteps{sys: sys, epsilon: opts.epsilon(), total: total, now: d}
 }
 
@@ -80,12 +80,12 @@ func (t *geometricSteps) run(meter *meter) error {
 
 // advance adds the increment to the sum, and replaces it by the next one.
 func (d *increments) advance(meter *meter) error {
-	v := d.equations.v
+	v := d.equations.values
 	for _, s := range d.states {
 		d.sumLower[s] += v.Lower[s]
 		d.sumUpper[s] += v.Upper[s]
 	}
-	if _, err := d.equations.stepAll(d.states, d.nextLower, d.nextUpper, meter); err != nil {
+	if _, err := d.equations.stepInBlocks(d.states, d.nextLower, d.nextUpper, meter); err != nil {
 		return err
 	}
 	v.Lower, d.nextLower = d.nextLower, v.Lower
@@ -97,7 +97,7 @@ func (d *increments) advance(meter *meter) error {
 
 func (d *increments) clone() *increments {
 	c, equations := *d, *d.equations
-	equations.v = &Values{Lower: slices.Clone(d.equations.v.Lower), Upper: slices.Clone(d.equations.v.Upper)}
+	equations.values = &Values{Lower: slices.Clone(d.equations.values.Lower), Upper: slices.Clone(d.equations.values.Upper)}
 	c.equations = &equations
 	c.sumLower, c.sumUpper = slices.Clone(d.sumLower), slices.Clone(d.sumUpper)
 	c.nextLower, c.nextUpper = slices.Clone(d.nextLower), slices.Clone(d.nextUpper)
@@ -148,7 +148,7 @@ func (t *geometricSteps) finish(meter *meter) (bool, error) {
 func (t *geometricSteps) quotients(periods float64, all bool) (low, high float64, ok bool) {
 	const spread = 8 // times epsilon: what the estimate of the bounds may still accept
 	low = math.Inf(1)
-	was, is := t.reference.equations.v, t.now.equations.v
+	was, is := t.reference.equations.values, t.now.equations.values
 	for _, s := range t.now.states {
 		if was.Lower[s] > 0 {
 			low = min(low, is.Lower[s]/was.Lower[s])
@@ -226,8 +226,8 @@ func (t *geometricSteps) bounds(s uint32, before, period *increments, series geo
 		additions = period.count + 2
 	}
 	e := 1.05 * float64(additions+4) * unit
-	lower, upper = t.sys.round.down(lower, e), t.sys.round.up(upper, e)
-	if t.sys.prob {
+	lower, upper = t.sys.rounding.down(lower, e), t.sys.rounding.up(upper, e)
+	if t.sys.atMostOne {
 		upper = min(upper, 1)
 	}
 	return min(lower, upper), upper
@@ -245,6 +245,6 @@ func (t *geometricSteps) narrow(before, period *increments, series geometricSum)
 
 func (t *geometricSteps) write(before, period *increments, series geometricSum) {
 	for _, s := range t.now.states {
-		t.sys.v.Lower[s], t.sys.v.Upper[s] = t.bounds(s, before, period, series)
+		t.sys.values.Lower[s], t.sys.values.Upper[s] = t.bounds(s, before, period, series)
 	}
 }

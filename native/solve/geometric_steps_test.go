@@ -59,8 +59,8 @@ func TestGeometricSteps(t *testing.T) {
 			open := sparse.FullSet(g.NumStates())
 			if c.reward == nil {
 				open = open.Minus(target)
-				sys.prob = true
-				sys.v.set(target, 1)
+				sys.atMostOne = true
+				sys.values.set(target, 1)
 			}
 			var states []uint32
 			for s := range open.All() {
@@ -77,7 +77,7 @@ func TestGeometricSteps(t *testing.T) {
 				t.Errorf("model %d, %s: took %d of %d steps", i, name, steps.now.count, k)
 			}
 			for _, s := range states {
-				lower, upper := sys.v.Lower[s], sys.v.Upper[s]
+				lower, upper := sys.values.Lower[s], sys.values.Upper[s]
 				if c.want[s].Cmp(big.NewFloat(lower)) < 0 || c.want[s].Cmp(big.NewFloat(upper)) > 0 || upper-lower > 1e-6*upper {
 					t.Errorf("model %d, %s, state %d: [%v, %v] is wide or does not contain %.20g", i, name, s, lower, upper, c.want[s])
 				}
