@@ -82,7 +82,7 @@ func (t *translator) partOf(v *jsonValue, context *exprContext) symbol {
 	t.requireKeys(v, "exp", "index")
 	base := t.symbolOf(v.get("exp"), context)
 	if base.data == nil || base.data.members != nil {
-		t.refuse(v.get("exp").Start, "found no array, want one")
+		t.refuse(v.get("exp").Start, "found another value than an array, want an array")
 	}
 	if i, ok := t.constantIndex(v.get("index"), context); ok {
 		switch {
@@ -107,31 +107,31 @@ func (t *translator) constantIndex(v *jsonValue, context *exprContext) (int, boo
 
 // elementAt returns an expression for the element of an array with a variable index, as nested
 // conditions on the index. Evaluating it with an index outside the array is an error.
-func (t *translator) elementAt(v *jsonValue, index sizedExpr, elems []symbol) symbol {
-	if len(elems) == 0 {
+func (t *translator) elementAt(v *jsonValue, index sizedExpr, elements []symbol) symbol {
+	if len(elements) == 0 {
 		t.refuse(v.Start, "the array has no elements")
 	}
-	if first := elems[0].data; first != nil {
+	if first := elements[0].data; first != nil {
 		parts := &composite{}
 		for k := range first.elements {
-			parts.elements = append(parts.elements, t.elementAt(v, index, partsOfElements(elems, func(parts *composite) symbol { return parts.at(k) })))
+			parts.elements = append(parts.elements, t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
 		}
 		for name := range first.members {
 			if parts.members == nil {
 				parts.members = make(map[string]symbol)
 			}
-			parts.members[name] = t.elementAt(v, index, partsOfElements(elems, func(parts *composite) symbol { return parts.members[name] }))
+			parts.members[name] = t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
 		}
 		return symbol{data: parts}
 	}
-	t.addSize(v.Start, len(elems)*(index.size+3)+6)
-	result := failingExpr(v, index, elems[0].isBool)
-	for k := len(elems) - 1; k >= 0; k-- {
-		if elems[k].expr == nil {
-			t.refuse(v.Start, "the elements of an array differ in their form")
+	t.addSize(v.Start, len(elements)*(index.size+3)+6)
+	result := failingExpr(v, index, elements[0].isBool)
+	for k := len(elements) - 1; k >= 0; k-- {
+		if elements[k].expr == nil {
+			t.refuse(v.Start, "the elements of an array have different types")
 		}
-		result.expr = &syntax.Cond{C: t.indexEquals(v, index.expr, k), T: elems[k].expr, E: result.expr, Span: v.Span}
-		result.size += index.size + 3 + elems[k].size
+		result.expr = &syntax.Cond{C: t.indexEquals(v, index.expr, k), T: elements[k].expr, E: result.expr, Span: v.Span}
+		result.size += index.size + 3 + elements[k].size
 	}
 	return result
 }
@@ -150,9 +150,9 @@ func (parts *composite) at(k int) symbol {
 }
 
 // partsOfElements returns the same part of each element of an array; empty for an element without parts.
-func partsOfElements(elems []symbol, part func(*composite) symbol) []symbol {
-	parts := make([]symbol, len(elems))
-	for i, element := range elems {
+func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
+	parts := make([]symbol, len(elements))
+	for i, element := range elements {
 		if element.data != nil {
 			parts[i] = part(element.data)
 		}
@@ -165,7 +165,7 @@ func (t *translator) comprehension(v *jsonValue, context *exprContext) symbol {
 	t.requireKeys(v, "var", "length", "exp")
 	n, ok := t.constantIndex(v.get("length"), context)
 	if !ok || n < 0 || n > maxLength {
-		t.refuse(v.get("length").Start, "the length of an array is not known, want a number of at most %d", maxLength)
+		t.refuse(v.get("length").Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
 	t.addSize(v.Start, 10*n)
@@ -186,7 +186,7 @@ func (t *translator) datatypeValue(v *jsonValue, context *exprContext) symbol {
 	parts := &composite{members: make(map[string]symbol)}
 	for _, m := range v.get("values").elements {
 		if m.get("member") == nil || m.get("value") == nil {
-			t.refuse(m.Start, "a value of a datatype has no \"member\" and \"value\", want both")
+			t.refuse(m.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
 		parts.members[m.get("member").text] = t.symbolOf(m.get("value"), context)
 	}
@@ -216,7 +216,7 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 		t.requireKeys(ref, "exp", "index")
 		base := t.targetsOf(ref.get("exp"), context)
 		if base.elements == nil {
-			t.refuse(ref.Start, "found no array to assign to, want one")
+			t.refuse(ref.Start, "found an index on a variable that is not an array")
 		}
 		if i, ok := t.constantIndex(ref.get("index"), context); ok {
 			if i < 0 || i >= len(base.elements) {
@@ -267,19 +267,18 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 // targetAt returns the targets of an assignment to the array element with a variable index. within says
 // that the index is always inside the array. Otherwise the condition of the first element is an
 // expression that fails for an index outside.
-func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elems []targetTree) targetTree {
+func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
 	var result targetTree
-	for k, e := range elems {
+	for k, e := range elements {
 		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, k), size: index.size + 2}
 		if k == 0 && !within {
-			binary := func(op syntax.Op, k int) syntax.Expr {
+			compareIndex := func(op syntax.Op, k int) syntax.Expr {
 				return &syntax.Binary{Op: op, X: index.expr, Y: &syntax.IntLit{Value: int32(k), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
 			}
-			inside := conjunction(binary(syntax.OpGt, 0), binary(syntax.OpLt, len(elems)))
-			condition.expr = &syntax.Cond{
-				C: inside, T: &syntax.BoolLit{Span: ref.Span},
-				E: &syntax.Cond{C: condition.expr, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failingExpr(ref, index, true).expr, Span: ref.Span}, Span: ref.Span,
-			}
+			// 0 < index < length ? false : (index = 0 ? true : failure)
+			otherElement := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, len(elements)))
+			trueOrFailure := &syntax.Cond{C: condition.expr, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failingExpr(ref, index, true).expr, Span: ref.Span}
+			condition.expr = &syntax.Cond{C: otherElement, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
 			condition.size = 4*index.size + 16
 		}
 		addTargets(&result, e, condition)

@@ -436,7 +436,7 @@ func (r *reader) readAutomaton(v *jsonValue) {
 		functions: r.readFunctions(v.get("functions")), restrict: r.wrappedExpr(v.get("restrict-initial"), "restrict-initial"),
 	}
 	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return a.name == other.name }) {
-		r.addError(v.get("name").Start, "the automaton %q is there twice", shortened(a.name))
+		r.addError(v.get("name").Start, "the automaton %q is declared twice", shortened(a.name))
 	}
 	r.locationIndexes = make(map[string]int)
 	for _, l := range r.arrayElements(v.get("locations"), "locations") {
@@ -462,7 +462,7 @@ func (r *reader) readLocation(automaton *automaton, v *jsonValue) {
 	location := location{name: r.stringValue(v.get("name"), "a name")}
 	if p := v.get("time-progress"); p != nil {
 		if location.progress = r.wrappedExpr(p, "time-progress"); r.doc.modelType != syntax.PTA {
-			r.addError(p.Start, "a location of a %s has a time-progress, which is for clocks, want none", r.doc.modelType)
+			r.addError(p.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
 		}
 	}
 	for _, t := range r.arrayElements(v.get("transient-values"), "values of transient variables") {
@@ -471,7 +471,7 @@ func (r *reader) readLocation(automaton *automaton, v *jsonValue) {
 		}
 	}
 	if _, ok := r.locationIndexes[location.name]; ok {
-		r.addError(v.Start, "the location %q is there twice", shortened(location.name))
+		r.addError(v.Start, "the location %q is declared twice", shortened(location.name))
 	}
 	r.locationIndexes[location.name] = len(automaton.locations)
 	automaton.locations = append(automaton.locations, location)
@@ -507,7 +507,7 @@ func (r *reader) readEdge(automaton *automaton, v *jsonValue) {
 		r.addError(v.get("destinations").Start, "an edge has no destinations, want one")
 		return
 	case r.doc.modelType == syntax.LTS && (len(edge.destinations) > 1 || edge.destinations[0].probability != nil):
-		r.addError(v.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without")
+		r.addError(v.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
 	}
 	automaton.edges = append(automaton.edges, edge)
 }

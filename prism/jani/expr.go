@@ -91,7 +91,7 @@ func (t *translator) expr(v *jsonValue, context *exprContext) syntax.Expr {
 func (t *translator) addSize(pos syntax.Pos, n int) {
 	if t.size += n; t.size > maxSize {
 		t.tooLarge = true
-		t.refuse(pos, "the model has more than %d operators with functions and assignments written out, want fewer", maxSize)
+		t.refuse(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
 }
 
@@ -159,9 +159,9 @@ func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContex
 	case context.env != nil:
 		return variable.initial
 	case context.noTransients:
-		t.refuse(v.Start, "a value of a transient variable reads %q, which is transient, too", shortened(variable.janiName))
+		t.refuse(v.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
 	case variable.ambiguous:
-		t.refuse(v.Start, "locations of several automata have values of %q, want those of one", shortened(variable.janiName))
+		t.refuse(v.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
 	case context.inProperty && variable.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: v.Span}
 	}
@@ -192,7 +192,7 @@ var functionNames = map[string]struct {
 func (t *translator) operation(v *jsonValue, context *exprContext) syntax.Expr {
 	op := v.get("op")
 	if c := v.get("constant"); op == nil && c != nil {
-		t.refuse(v.Start, "the constant %s is not a fraction, which PRISM's language has no form for", shortened(c.text))
+		t.refuse(v.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(c.text))
 	}
 	if op == nil && v.get("distribution") != nil {
 		t.refuse(v.Start, "sampling from continuous distributions is not supported")
@@ -261,11 +261,11 @@ func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) synta
 	case "aa", "da":
 		s := t.partOf(v, context)
 		if s.data != nil {
-			t.refuse(v.Start, "an array or a datatype stands where one of its parts is wanted")
+			t.refuse(v.Start, "found an array or a datatype, want a number or a Boolean")
 		}
 		return s.expr
 	case "av", "ac":
-		t.refuse(v.Start, "a whole array stands where a number or a truth value is wanted")
+		t.refuse(v.Start, "found an array, want a number or a Boolean")
 	}
 	if context.inProperty {
 		if x := t.propertyOperator(v, op, context); x != nil {

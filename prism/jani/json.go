@@ -208,7 +208,7 @@ func (p *parser) object(v *jsonValue) {
 		}
 		member.key = p.stringLiteral()
 		if hasKey(v, &seen, member.key) {
-			p.failAt(member.pos, "the key %q is there twice, want it once", shortened(member.key))
+			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
 		p.expect(':')

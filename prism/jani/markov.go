@@ -11,8 +11,8 @@ import "tilecheck/prism/syntax"
 func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 	span := t.doc.span
 	total := zeroExpr(span)
-	for _, command := range t.rateCommands {
-		total = joinWith(syntax.OpAdd, []syntax.Expr{total, &syntax.Cond{C: command.command.Guard, T: command.rate, E: zeroExpr(span), Span: span}})
+	for _, delay := range t.rateCommands {
+		total = joinWith(syntax.OpAdd, []syntax.Expr{total, &syntax.Cond{C: delay.command.Guard, T: delay.rate, E: zeroExpr(span), Span: span}})
 	}
 	t.addSize(span.Start, 4*len(t.rateCommands))
 	for _, reward := range t.rewards {
@@ -32,12 +32,12 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 		return &syntax.Binary{Op: syntax.OpDiv, X: x, Y: rate, OpPos: span.Start, Span: span}
 	}
 	race := &syntax.Command{Guard: waits, Span: span}
-	for _, command := range t.rateCommands {
-		for _, update := range command.command.Updates {
-			share := &syntax.Cond{C: command.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
+	for _, delay := range t.rateCommands {
+		for _, update := range delay.command.Updates {
+			share := &syntax.Cond{C: delay.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
 			race.Updates = append(race.Updates, &syntax.Update{Prob: dividedByRate(share), Assigns: update.Assigns, Span: update.Span})
 		}
-		t.addSize(span.Start, 6*len(command.command.Updates))
+		t.addSize(span.Start, 6*len(delay.command.Updates))
 	}
 	// addTimeReward adds x per unit of time to a structure.
 	addTimeReward := func(decl *syntax.Rewards, x syntax.Expr) {
@@ -52,9 +52,9 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 		if x := reward.timeReward; x != nil && !isNumber(x, "0") {
 			addTimeReward(reward.decl, x)
 		}
-		for _, command := range t.rateCommands {
-			if x := command.stepRewards[i]; x != nil && !isNumber(x, "0") {
-				reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(waits, command.command.Guard), Value: dividedByRate(productOf(command.rate, x)), Span: reward.span})
+		for _, delay := range t.rateCommands {
+			if x := delay.stepRewards[i]; x != nil && !isNumber(x, "0") {
+				reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(waits, delay.command.Guard), Value: dividedByRate(productOf(delay.rate, x)), Span: reward.span})
 			}
 		}
 	}

@@ -172,15 +172,15 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 // step is a synchronisation vector, or the silent edges of one instance. name is its action, empty for a
 // silent step.
 type step struct {
-	pos   syntax.Pos
-	name  string // of the action; empty for a silent one
-	parts []participant
+	pos          syntax.Pos
+	name         string // of the action; empty for a silent one
+	participants []participant
 }
 
 // participant is an instance that takes part in a step, with its edges for the step.
 type participant struct {
 	instance *instance
-	moves    []*edgeInstance
+	edges    []*edgeInstance
 }
 
 // listSteps lists the steps in which every participant has edges. Without synchronisation vectors a
@@ -207,16 +207,16 @@ func (t *translator) listSteps() {
 			if step.name == "" {
 				step.name = action
 			}
-			step.parts = append(step.parts, participant{t.instances[i], withAction(t.instances[i].edges, action)})
-			possible = possible && len(step.parts[len(step.parts)-1].moves) > 0
+			step.participants = append(step.participants, participant{t.instances[i], withAction(t.instances[i].edges, action)})
+			possible = possible && len(step.participants[len(step.participants)-1].edges) > 0
 		}
-		if possible && len(step.parts) > 0 {
+		if possible && len(step.participants) > 0 {
 			t.steps = append(t.steps, step)
 		}
 	}
 	for _, instance := range t.instances {
 		if silent := withAction(instance.edges, ""); len(silent) > 0 {
-			t.steps = append(t.steps, &step{pos: silent[0].pos, parts: []participant{{instance, silent}}})
+			t.steps = append(t.steps, &step{pos: silent[0].pos, participants: []participant{{instance, silent}}})
 		}
 	}
 }
@@ -256,9 +256,9 @@ func (t *translator) findTooLarge() *step {
 	for _, step := range t.steps {
 		for _, g := range t.modulesOf(step) {
 			n := 1
-			for _, p := range step.parts {
+			for _, p := range step.participants {
 				if p.instance.module == g {
-					n = min(n*len(p.moves), maxCommands+1)
+					n = min(n*len(p.edges), maxCommands+1)
 				}
 			}
 			if count += n; count > maxCommands {
@@ -277,15 +277,15 @@ func (t *translator) assignModules(shareVariables bool) {
 			instance.module = 0 // edges of different automata race
 		}
 	}
-	named := make(map[*edgeInstance]bool) // moves in a step that has an action
+	labelled := make(map[*edgeInstance]bool) // moves in a step that has an action
 	for _, step := range t.steps {
-		for _, participant := range step.parts {
-			for _, edge := range participant.moves {
-				named[edge] = named[edge] || step.name != "" || edge.affectsReward
+		for _, participant := range step.participants {
+			for _, edge := range participant.edges {
+				labelled[edge] = labelled[edge] || step.name != "" || edge.affectsReward
 			}
 		}
-		for i, participant := range step.parts {
-			for _, other := range step.parts[:i] {
+		for i, participant := range step.participants {
+			for _, other := range step.participants[:i] {
 				if t.mustShareModule(participant, other) {
 					t.mergeModules(participant.instance, other.instance)
 				}
@@ -303,7 +303,7 @@ func (t *translator) assignModules(shareVariables bool) {
 		var writer *instance
 		for _, instance := range t.instances {
 			for _, edge := range instance.edges {
-				if !named[edge] || !slices.ContainsFunc(edge.accesses, func(used access) bool { return used.writes && used.slot == variable }) {
+				if !labelled[edge] || !slices.ContainsFunc(edge.accesses, func(used access) bool { return used.writes && used.slot == variable }) {
 					continue
 				}
 				writer = instance
@@ -326,7 +326,7 @@ func (t *translator) assignModules(shareVariables bool) {
 // mustShareModule reports whether two participants cannot take a step as separate modules.
 func (t *translator) mustShareModule(first, second participant) bool {
 	earns := func(edge *edgeInstance) bool { return edge.affectsReward }
-	if slices.ContainsFunc(first.moves, earns) && slices.ContainsFunc(second.moves, earns) {
+	if slices.ContainsFunc(first.edges, earns) && slices.ContainsFunc(second.edges, earns) {
 		return true
 	}
 	return dependsOn(first, second) || dependsOn(second, first)
@@ -336,14 +336,14 @@ func (t *translator) mustShareModule(first, second participant) bool {
 // same step, or assigns it too.
 func dependsOn(writer, other participant) bool {
 	firstWrite := make(map[*slot]int) // smallest index of a write
-	for _, edge := range writer.moves {
+	for _, edge := range writer.edges {
 		for _, used := range edge.accesses {
 			if i, ok := firstWrite[used.slot]; used.writes && (!ok || used.index < i) {
 				firstWrite[used.slot] = used.index
 			}
 		}
 	}
-	for _, edge := range other.moves {
+	for _, edge := range other.edges {
 		for _, used := range edge.accesses {
 			if i, ok := firstWrite[used.slot]; ok && (used.index > i || used.writes) {
 				return true

@@ -13,10 +13,10 @@ const maxCommands = 100_000
 
 // combinedCommand is a command for edges of the instances in one module that are taken together.
 type combinedCommand struct {
-	moves   []*edgeInstance
+	edges   []*edgeInstance
 	command *syntax.Command
-	// earned are the values of the step rewards. class is their text, or empty if they equal
-	// those of a step without assignments.
+	// stepRewards are the rewards that a step with this command earns, one per reward structure.
+	// rewardClass is their text, or empty if they equal the rewards of a step without assignments.
 	stepRewards []syntax.Expr
 	rewardClass string
 	rate        syntax.Expr // nil if the edges have no rates
@@ -121,9 +121,9 @@ func (t *translator) combineStep(step *step) (byModule map[int][]*combinedComman
 	byModule = make(map[int][]*combinedCommand)
 	for _, module := range t.modulesOf(step) {
 		edgeLists = edgeLists[:0]
-		for _, participant := range step.parts {
+		for _, participant := range step.participants {
 			if participant.instance.module == module {
-				edgeLists = append(edgeLists, participant.moves)
+				edgeLists = append(edgeLists, participant.edges)
 			}
 		}
 		modules = append(modules, module)
@@ -159,7 +159,7 @@ func (t *translator) combineStep(step *step) (byModule map[int][]*combinedComman
 // modulesOf returns the modules of the participants of a step.
 func (t *translator) modulesOf(step *step) []int {
 	var modules []int
-	for _, p := range step.parts {
+	for _, p := range step.participants {
 		if !slices.Contains(modules, p.instance.module) {
 			modules = append(modules, p.instance.module)
 		}
@@ -190,7 +190,7 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	first := edges[0]
 	span := syntax.Span{Start: first.pos, Stop: first.pos}
-	command := &combinedCommand{moves: edges, command: &syntax.Command{Span: span}}
+	combined := &combinedCommand{edges: edges, command: &syntax.Command{Span: span}}
 	var guards []syntax.Expr
 	var rate syntax.Expr
 	for _, edge := range edges {
@@ -199,23 +199,24 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 			rate = productOf(rate, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
 	}
-	if command.command.Guard = conjunction(guards...); command.command.Guard == nil {
-		command.command.Guard = &syntax.BoolLit{Value: true, Span: span}
+	combined.command.Guard = conjunction(guards...)
+	if combined.command.Guard == nil {
+		combined.command.Guard = &syntax.BoolLit{Value: true, Span: span}
 	}
-	command.rate = rate
+	combined.rate = rate
 	t.addSize(first.pos, 2*len(edges))
 	var stepRewards [][]syntax.Expr
 	var probabilities []syntax.Expr
 	forEachCombination(len(edges), func(i int) int { return len(edges[i].destinations) }, func(index []int) {
-		prob := t.probability(edges, index)
+		probability := t.probability(edges, index)
 		env := t.valuesAfter(edges, index)
-		update := &syntax.Update{Prob: productOf(rate, prob), Span: span, Assigns: t.updateAssigns(edges, index, env)}
-		command.command.Updates = append(command.command.Updates, update)
-		probabilities = append(probabilities, prob)
+		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(edges, index, env)}
+		combined.command.Updates = append(combined.command.Updates, update)
+		probabilities = append(probabilities, probability)
 		stepRewards = append(stepRewards, t.stepRewardsAfter(env))
 	})
-	t.setExpectedRewards(command, probabilities, stepRewards)
-	return command
+	t.setExpectedRewards(combined, probabilities, stepRewards)
+	return combined
 }
 
 // probability returns the probability of a combination of destinations; nil if it is 1. index[i] is the
@@ -258,27 +259,26 @@ func isNumber(x syntax.Expr, digits string) bool {
 // valuesAfter returns the values of the assigned variables after a combination of destinations.
 // Assignments with the same index are simultaneous; they read the values that smaller indices left.
 func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]sizedExpr {
-	type item struct {
-		in *instance
+	type instanceAssignment struct {
+		scope *scope
 		assignment
 	}
-	var items []item
+	var assigns []instanceAssignment
 	for i, edge := range edges {
 		for _, a := range edge.destinations[index[i]].assigns {
-			items = append(items, item{edge.instance, a})
+			assigns = append(assigns, instanceAssignment{edge.instance.scope, a})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return a.index - b.index })
+	slices.SortStableFunc(assigns, func(a, b instanceAssignment) int { return a.index - b.index })
 	env := make(map[*slot]sizedExpr)
-	for len(items) > 0 {
-		next := make(map[*slot]sizedExpr)
-		var a item
-		for now := items[0].index; len(items) > 0 && items[0].index == now; {
-			a, items = items[0], items[1:]
-			context := &exprContext{scope: a.in.scope, env: env}
-			t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
+	next := make(map[*slot]sizedExpr)
+	for i, a := range assigns {
+		context := &exprContext{scope: a.scope, env: env}
+		t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
+		if i+1 == len(assigns) || assigns[i+1].index != a.index {
+			maps.Copy(env, next)
+			clear(next)
 		}
-		maps.Copy(env, next)
 	}
 	return env
 }
@@ -295,7 +295,7 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, a)
 		}
 	case assigned.data == nil || len(assigned.data.elements) != len(targets.elements) || len(assigned.data.members) != len(targets.members):
-		t.refuse(a.pos, "what is assigned differs in form from what it is assigned to, want arrays of one length")
+		t.refuse(a.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	default:
 		for i, e := range targets.elements {
 			t.assignValue(next, env, e, assigned.data.elements[i], a)
@@ -314,7 +314,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
 		if assignedBefore && !current.conditional && syntax.ExprString(current.expr) != syntax.ExprString(assigned.expr) {
-			t.refuse(a.pos, "the variable %q is assigned twice at one index of a step, want it once", shortened(variable.janiName))
+			t.refuse(a.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned
 		return

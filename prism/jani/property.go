@@ -90,7 +90,7 @@ func (t *translator) propertyOperator(v, op *jsonValue, context *exprContext) sy
 		}
 		return t.rewardOperator(v, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: v.Span})
 	case "U", "W", "F", "G", "R", "X":
-		t.refuse(op.Start, "the operator %s stands outside of Pmin, Pmax, ∀ and ∃", op.text)
+		t.refuse(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
 	}
 	return nil
 }
@@ -217,9 +217,9 @@ func (t *translator) pathBound(v *jsonValue, context *exprContext) *syntax.TimeB
 	case t.doc.markov && steps != nil:
 		t.refuse(v.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
-		t.refuse(steps.Start, "bounds on steps of a %s are not supported, want those on time", t.doc.modelType)
+		t.refuse(steps.Start, "bounds on the steps of a %s are not supported, want bounds on time", t.doc.modelType)
 	case times != nil && !timed && !t.doc.markov:
-		t.refuse(times.Start, "the time of a %s is bounded, which has none", t.doc.modelType)
+		t.refuse(times.Start, "found a time bound in a %s, which has no time", t.doc.modelType)
 	case times != nil:
 		return t.boundInterval(times, context, false)
 	case steps != nil:
@@ -235,22 +235,22 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, v *jsonValue, co
 		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
 	}
 	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
-		t.refuse(v.Start, "bounds on what a Markov or timed automaton earns are not supported")
+		t.refuse(v.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, b := range v.elements {
 		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
-			t.refuse(b.Start, "a bound on rewards has no \"exp\", \"accumulate\" and \"bounds\", want all of them")
+			t.refuse(b.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
 		}
 		t.checkAccumulate(b.get("accumulate"))
 		reward := t.findReward(b)
 		bound := t.boundInterval(b.get("bounds"), context, false)
 		switch {
 		case reward.isMean:
-			t.refuse(b.Start, "a bound is on a reward that destinations of one edge earn differently, which is not supported")
+			t.refuse(b.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
 		case bound == nil:
 			continue
 		case temporal.Op != syntax.Future && temporal.Op != syntax.Until || temporal.Bound != nil:
-			t.refuse(b.Start, "bounds on rewards are supported with F and U that have no other bounds")
+			t.refuse(b.Start, "bounds on rewards are supported only for F and U without other bounds")
 		}
 		name := &syntax.Quoted{Name: reward.name, Span: reward.span}
 		temporal.Costs = append(temporal.Costs, &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: b.Span})
@@ -294,7 +294,7 @@ func (t *translator) boundInterval(v *jsonValue, context *exprContext, steps boo
 	case bound.Low == nil || bound.High == nil || !bound.LowStrict && !bound.HighStrict:
 		return bound
 	case !steps:
-		t.refuse(v.Start, "an interval of time is open, which PRISM's language has no form for, want a closed one")
+		t.refuse(v.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
 	}
 	addOrSubtractOne := func(op syntax.Op, x syntax.Expr) syntax.Expr {
 		return &syntax.Binary{Op: op, X: x, Y: &syntax.IntLit{Value: 1, Span: v.Span}, OpPos: x.Pos(), Span: v.Span}
@@ -322,11 +322,11 @@ func (t *translator) expectation(v, op *jsonValue, context *exprContext) syntax.
 	case steps != nil && hasTime:
 		t.refuse(steps.Start, "a number of steps of a %s is not supported, want an instant of time", t.doc.modelType)
 	case times != nil && !hasTime:
-		t.refuse(times.Start, "an instant of time of a %s is given, which has no time", t.doc.modelType)
+		t.refuse(times.Start, "found an instant of time in a %s, which has no time", t.doc.modelType)
 	case reach != nil && (steps != nil || times != nil):
-		t.refuse(v.Start, "an expectation until states are reached and until an instant, which PRISM's language has no form for")
+		t.refuse(v.Start, "found both reach and an instant, which PRISM's language cannot express")
 	case reach != nil && accumulate == nil:
-		t.refuse(v.Start, "an expectation at the states that are reached, which PRISM's language has no form for")
+		t.refuse(v.Start, "found reach without accumulate, which PRISM's language cannot express")
 	case reach != nil:
 		to := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
 		return t.rewardOperator(v, op, to)
@@ -339,7 +339,7 @@ func (t *translator) expectation(v, op *jsonValue, context *exprContext) syntax.
 	if accumulate == nil {
 		path.Kind = syntax.Instantaneous
 		if instant == nil {
-			t.refuse(v.Start, "an expectation without accumulate, reach or an instant, want one of them")
+			t.refuse(v.Start, "an expectation has no accumulate, reach or instant, want one of them")
 		}
 	}
 	if instant != nil {
@@ -366,7 +366,7 @@ func (t *translator) checkAccumulate(v *jsonValue) {
 	for _, a := range v.elements {
 		switch {
 		case a.isText("time") && !t.doc.hasTime():
-			t.refuse(a.Start, "rewards of time are accumulated in a %s, which has no time, want exit or steps", t.doc.modelType)
+			t.refuse(a.Start, "found rewards that a %s accumulates over time, which it does not have, want exit or steps", t.doc.modelType)
 		case !a.isText("steps") && !a.isText("time") && !a.isText("exit"):
 			t.refuse(a.Start, "found %s, want steps, time or exit", a.describe())
 		}

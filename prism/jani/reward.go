@@ -248,36 +248,45 @@ func (t *translator) setExpectedRewards(command *combinedCommand, probabilities 
 	var class strings.Builder
 	differs := false
 	for i, reward := range t.rewards {
-		x := perDestination[0][i]
-		if x == nil || reward.err != nil {
+		earned := perDestination[0][i]
+		if earned == nil || reward.err != nil {
 			command.stepRewards = append(command.stepRewards, nil)
 			continue
 		}
-		if slices.ContainsFunc(perDestination, func(rewardsOfDestination []syntax.Expr) bool {
-			return syntax.ExprString(rewardsOfDestination[i]) != syntax.ExprString(x)
-		}) {
-			x, reward.isMean = nil, true
-			for k, rewardsOfDestination := range perDestination {
-				if isNumber(rewardsOfDestination[i], "0") {
-					continue
-				}
-				product := productOf(probabilities[k], rewardsOfDestination[i])
-				t.addSize(reward.span.Start, 4)
-				if x == nil {
-					x = product
-				} else {
-					x = &syntax.Binary{Op: syntax.OpAdd, X: x, Y: product, OpPos: reward.span.Start, Span: reward.span}
-				}
-			}
+		isOther := func(rewards []syntax.Expr) bool {
+			return syntax.ExprString(rewards[i]) != syntax.ExprString(earned)
 		}
-		command.stepRewards = append(command.stepRewards, x)
-		rewardText := syntax.ExprString(x)
+		if slices.ContainsFunc(perDestination, isOther) {
+			earned = t.expectedReward(reward, probabilities, perDestination, i)
+			reward.isMean = true
+		}
+		command.stepRewards = append(command.stepRewards, earned)
+		rewardText := syntax.ExprString(earned)
 		differs = differs || withoutAssignments[i] == nil || rewardText != syntax.ExprString(withoutAssignments[i])
 		class.WriteString(rewardText + ";")
 	}
 	if differs {
 		command.rewardClass = class.String()
 	}
+}
+
+// expectedReward returns the sum of the rewards with index i of all destinations, each multiplied by
+// the probability of the destination.
+func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, perDestination [][]syntax.Expr, i int) syntax.Expr {
+	var sum syntax.Expr
+	for k, rewards := range perDestination {
+		if isNumber(rewards[i], "0") {
+			continue
+		}
+		product := productOf(probabilities[k], rewards[i])
+		t.addSize(reward.span.Start, 4)
+		if sum == nil {
+			sum = product
+		} else {
+			sum = &syntax.Binary{Op: syntax.OpAdd, X: sum, Y: product, OpPos: reward.span.Start, Span: reward.span}
+		}
+	}
+	return sum
 }
 
 // addStepRewards adds the rewards of a step with an action to the reward structures. Silent steps share

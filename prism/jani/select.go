@@ -89,19 +89,19 @@ func replaceValue(v, old, replacement *jsonValue) *jsonValue {
 // real; the expression must truncate them, and the bounds must be constant integers.
 func (t *translator) selectionRange(v *jsonValue, context *exprContext) (low, high int) {
 	if !v.get("op").isText("trc") {
-		t.refuse(v.Start, "found a selection of a real number, want its \"trc\"")
+		t.refuse(v.Start, "found a selection of a real number, want it truncated with \"trc\"")
 	}
 	selection := v.get("exp")
 	t.requireKeys(selection, "var", "exp")
 	if selection.get("var").kind != text {
-		t.refuse(selection.Start, "found %s, want the name of what is selected", selection.get("var").describe())
+		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
 	}
 	name := selection.get("var").text
 	var minimum, maximum *big.Rat
 	var visitCondition func(condition *jsonValue)
 	visitCondition = func(condition *jsonValue) {
 		if condition == nil {
-			t.refuse(selection.Start, "a condition on what is selected lacks an operand")
+			t.refuse(selection.Start, "a condition on the selected number lacks an operand")
 		}
 		op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
 		if op.isText("≥") {
@@ -120,12 +120,12 @@ func (t *translator) selectionRange(v *jsonValue, context *exprContext) (low, hi
 			maximum = t.constant(right, context, 0)
 			return
 		}
-		t.refuse(condition.Start, "found another condition on what is selected than a ≤ %s ∧ %s ≤ b", shortened(name), shortened(name))
+		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", shortened(name), shortened(name))
 	}
 	visitCondition(selection.get("exp"))
 	for _, b := range []*big.Rat{minimum, maximum} {
 		if b == nil || !b.IsInt() || !b.Num().IsInt64() || b.Num().BitLen() > 31 {
-			t.refuse(selection.Start, "the bounds of what is selected are not known, want whole numbers; constants in them need one value (--const)")
+			t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 		}
 	}
 	if minimum.Cmp(maximum) > 0 {

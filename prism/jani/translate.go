@@ -83,9 +83,9 @@ type translator struct {
 	doc  *document
 	errs syntax.ErrorList
 	size int // operators and operands so far
-	// known has values of constants that are undefined in the document.
+	// knownConstants has values for constants that are undefined in the document.
 	knownConstants map[string]string
-	// large says that an error is about the size of the model.
+	// tooLarge says that an error is about the size of the model.
 	tooLarge bool
 
 	usedNames          names // identifiers
@@ -237,7 +237,7 @@ func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, own
 	switch typ.kind {
 	case arrayType:
 		if initial.data == nil || initial.data.members != nil {
-			t.refuse(v.Start, "the length of the array %q is not known, want an initial-value that says it", shortened(v.name))
+			t.refuse(v.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(v.name))
 		}
 		parts := &composite{}
 		for i, e := range initial.data.elements {
@@ -279,11 +279,11 @@ func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, own
 func (t *translator) checkClockStart(v *variable, x *symbol) {
 	switch {
 	case v.transient:
-		t.refuse(v.Start, "the clock %q is transient, want one that goes on", shortened(v.name))
+		t.refuse(v.Start, "the clock %q is transient, want one that is not", shortened(v.name))
 	case x.expr == nil:
 		x.expr = zeroExpr(v.Span)
 	case !isNumber(x.expr, "0"):
-		t.refuse(v.initial.Start, "the clock %q begins at something else than 0, which is not supported", shortened(v.name))
+		t.refuse(v.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(v.name))
 	}
 }
 
