@@ -64,13 +64,13 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	entrants, missing, err := c.entrants(ctx, tools, env)
+	engines, missing, err := c.engines(ctx, tools, env)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
-	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
+	rep, err := c.run(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
 		Checker: tools.Checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
@@ -113,15 +113,15 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	var entrants []runner.Entrant
+	var engines []runner.EngineConfig
 	var missing []string
 	if c.Against == "" {
-		if entrants, missing, err = c.entrants(ctx, tools, env); err != nil {
+		if engines, missing, err = c.engines(ctx, tools, env); err != nil {
 			return err
 		}
 	}
-	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.States }); i >= 0 {
-		return usageError("--engine: %s samples, and --state-space is about all states", entrants[i].Label)
+	if i := slices.IndexFunc(engines, func(x runner.EngineConfig) bool { return x.Method != "" && x.Method != runner.States }); i >= 0 {
+		return usageError("--engine: %s samples, and --state-space is about all states", engines[i].Label)
 	}
 	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
@@ -132,7 +132,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	if c.Against == "" {
 		other = nil
 	}
-	rep, err := crosscheck.Models(ctx, job, other, entrants, crosscheck.Options{
+	rep, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
 		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, NotAsked: missing,
 	})
 	if err != nil {
@@ -145,17 +145,17 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	return status(rep.ExitCode())
 }
 
-func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, opt crosscheck.Options) (*crosscheck.Report, error) {
+func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, engines []runner.EngineConfig, opt crosscheck.Options) (*crosscheck.Report, error) {
 	other := job
 	other.File = c.Against
 	if err := c.read(ctx, env, &job, &other); err != nil {
 		return nil, err
 	}
 	if c.Against == "" {
-		rep, err := crosscheck.Run(ctx, job, entrants, opt)
+		rep, err := crosscheck.Run(ctx, job, engines, opt)
 		return rep, mistaken(err, &job)
 	}
-	rep, err := crosscheck.Against(ctx, job, other, entrants, opt)
+	rep, err := crosscheck.Against(ctx, job, other, engines, opt)
 	return rep, mistaken(err, &job)
 }
 
@@ -201,18 +201,18 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 // model with too many states follows random paths, the same every time.
 func (c *crosscheckCmd) samples() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
-		_, x, err := runner.ParseEntrant(spec)
+		_, x, err := runner.ParseEngineLabel(spec)
 		return err == nil && x.Method != "" && x.Method != runner.States
 	})
 }
 
-// entrants reads the engines: a name, and how it is to check after a colon. Of
+// engines reads the engines: a name, and how it is to check after a colon. Of
 // those that nobody named, missing says which are not there, and why.
-func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox.Box, env *world) (out []runner.Entrant, missing []string, err error) {
+func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *world) (out []runner.EngineConfig, missing []string, err error) {
 	for _, spec := range splitNames(c.Engine) {
-		name, x, err := runner.ParseEntrant(spec)
+		name, x, err := runner.ParseEngineLabel(spec)
 		switch {
-		case slices.ContainsFunc(out, func(x runner.Entrant) bool { return x.Label == spec }):
+		case slices.ContainsFunc(out, func(x runner.EngineConfig) bool { return x.Label == spec }):
 			return nil, nil, usageError("--engine has %s twice", spec)
 		case err != nil:
 			return nil, nil, usageError("--engine: %w", err)

@@ -99,7 +99,7 @@ func (c *testCmd) selection(env *world) (*selection.Selection, error) {
 	); err != nil {
 		return nil, err
 	}
-	s, err := c.load(env, c.Engine, c.Jobs, func(a *selection.Asked) { a.QVBS, a.MaxStates = c.QVBS, int64(c.MaxStates) })
+	s, err := c.load(env, c.Engine, c.Jobs, func(a *selection.Request) { a.QVBS, a.MaxStates = c.QVBS, int64(c.MaxStates) })
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (
 	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	entrants, err := c.entrants(ctx, env, tools, s)
+	engines, err := c.engines(ctx, env, tools, s)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (
 			progress(runner.Progress{Property: what, Done: int64(n), Target: int64(total), Unit: "runs"})
 		}
 	}
-	return regress.Run(ctx, s.Tests, entrants, s.Options)
+	return regress.Run(ctx, s.Tests, engines, s.Options)
 }
 
 // complete checks the flags and completes the options.

@@ -42,8 +42,8 @@ type runFlags struct {
 }
 
 // load finds the tests. No output may be one of the files that they are made of.
-func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*selection.Asked)) (*selection.Selection, error) {
-	asked := selection.Asked{
+func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
+	asked := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
 	}
@@ -76,16 +76,16 @@ func (c *runFlags) openCache(env *world, s *selection.Selection) error {
 	return nil
 }
 
-// entrants returns the engines of the suite.
-func (c *runFlags) entrants(ctx context.Context, env *world, tools *toolbox.Box, s *selection.Selection) ([]regress.Entrant, error) {
-	var out []regress.Entrant
+// engines returns the engines of the suite.
+func (c *runFlags) engines(ctx context.Context, env *world, tools *toolbox.Box, s *selection.Selection) ([]regress.EngineConfig, error) {
+	var out []regress.EngineConfig
 	for _, label := range s.Labels {
 		name, x, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}
 		if env.split.Replaying() { // which asks nobody
-			out = append(out, regress.Entrant{Entrant: x})
+			out = append(out, regress.EngineConfig{EngineConfig: x})
 			continue
 		}
 		if x.Engine, err = tools.Engine(ctx, name); err != nil {
@@ -95,16 +95,16 @@ func (c *runFlags) entrants(ctx context.Context, env *world, tools *toolbox.Box,
 		if tool, ok := runner.As[*bridge.Engine](x.Engine); ok {
 			cmd = tool.Commander()
 		}
-		entrant := regress.Entrant{Entrant: x}
+		engine := regress.EngineConfig{EngineConfig: x}
 		if name == "prism" && s.Benchmarks == nil { // whose files may be in Storm's dialect, or JANI
-			entrant.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
+			engine.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if s.Options.Cache != nil {
 			if own, err := env.identify(); err == nil {
-				entrant.Identity = selection.Identity(ctx, own, label, cmd, c.ToolArg)
+				engine.Identity = selection.Identity(ctx, own, label, cmd, c.ToolArg)
 			}
 		}
-		out = append(out, entrant)
+		out = append(out, engine)
 	}
 	return out, nil
 }

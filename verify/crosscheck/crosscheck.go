@@ -51,11 +51,11 @@ type Options struct {
 	// Checker is who makes the strict check; nil is one of its own. Engines that
 	// have the check beside them may share it.
 	Checker *validity.Checker
-	// NotAsked says of engines that are no entrants why they are not.
+	// NotAsked says of engines that are no engines why they are not.
 	NotAsked []string
 	// Split, when not nil, shares the properties with other processes: the answers to
 	// those of its part are recorded, or nobody is asked, and they are those recorded.
-	// Then entrants need no engines.
+	// Then engines need no engines.
 	Split *shard.Ledger
 }
 
@@ -87,15 +87,15 @@ func setDefault[T comparable](x *T, value T) {
 	}
 }
 
-// Run gives a job to every entrant and compares the answers. The error is for
+// Run gives a job to every engine and compares the answers. The error is for
 // what leaves nothing to compare: a model or properties file with errors,
 // constants without values, options that make no sense. What goes wrong with one
 // engine is the Err of its verdicts.
 //
 // When the context is cancelled, Run returns soon, without an error; what was
 // not finished is undecided or unchecked.
-func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, entrants, job)
+func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
+	c, err := newComparison(ctx, &opt, engines, job)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Opt
 }
 
 // Against gives two models with the same properties and constants to every
-// entrant, compares all answers, and the models themselves by valuation. Models
+// engine, compares all answers, and the models themselves by valuation. Models
 // that differ in a state, choice or probability have a Diagnosis with a
 // Difference, whatever the properties say. It is how a wrong model is told from
 // the right one. Errors are those of Run, for either model.
-func Against(ctx context.Context, reference, other runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, entrants, reference, other)
+func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
+	c, err := newComparison(ctx, &opt, engines, reference, other)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func names(subjects []*subject) []string {
 	return out
 }
 
-// entry is an entrant with the model that it is given.
+// entry is an engine with the model that it is given.
 type entry struct {
-	*runner.Entrant
+	*runner.EngineConfig
 	label   string
 	subject *subject
 }
@@ -160,7 +160,7 @@ type comparison struct {
 	start    time.Time
 }
 
-func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*comparison, error) {
+func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	c := &comparison{opt: opt, start: time.Now()}
 	if err := opt.complete(&jobs[0]); err != nil {
 		return nil, err
@@ -182,14 +182,14 @@ func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant,
 		return nil, err
 	}
 	if answers != nil {
-		if entrants, err = answers.entrants(entrants); err != nil {
+		if engines, err = answers.engines(engines); err != nil {
 			return nil, err
 		}
 		opt.NotAsked = answers[0].NotAsked
 	}
 	var labels []string
-	for i := range entrants {
-		labels = append(labels, entrants[i].Called())
+	for i := range engines {
+		labels = append(labels, engines[i].DisplayName())
 	}
 	if err := runner.Distinct(labels); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant,
 			if len(c.subjects) > 1 {
 				label = labels[i] + " " + names(c.subjects)[k]
 			}
-			c.entries = append(c.entries, &entry{Entrant: &entrants[i], label: label, subject: s})
+			c.entries = append(c.entries, &entry{EngineConfig: &engines[i], label: label, subject: s})
 		}
 	}
 	return c, c.replay(answers)

@@ -54,19 +54,19 @@ func (c *Comparison) Equal() Equal {
 	return Same
 }
 
-// Models compares the state space of a model with those that the entrants build of its text or, if other is not nil,
+// Models compares the state space of a model with those that the engines build of its text or, if other is not nil,
 // with that of the other model: states, choices, probabilities, rewards and labels. Probabilities are compared as
-// fractions, unless that fails or the entrant has another accuracy. Entrants that cannot export a state space, such as
+// fractions, unless that fails or the engine has another accuracy. Entrants that cannot export a state space, such as
 // the native engine, are left out.
 //
 // As for Run, the error means that there is nothing to compare. The fields of opt about values have no effect.
-func Models(ctx context.Context, job runner.Job, other *runner.Job, entrants []runner.Entrant, opt Options) (*Equality, error) {
+func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []runner.EngineConfig, opt Options) (*Equality, error) {
 	start := time.Now()
 	if err := opt.complete(&job); err != nil {
 		return nil, err
 	}
-	tells := func(x runner.Entrant) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
-	if other == nil && !slices.ContainsFunc(entrants, tells) {
+	tells := func(x runner.EngineConfig) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
+	if other == nil && !slices.ContainsFunc(engines, tells) {
 		return nil, errors.New(strings.Join(append([]string{"nobody to compare the model with: want PRISM, Storm or another model"}, opt.NotAsked...), "; "))
 	}
 	s, err := subjectOf(runner.PlanModel(ctx, job))
@@ -84,7 +84,7 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, entrants []r
 			return nil, err
 		}
 	} else {
-		e.compareTools(ctx, entrants)
+		e.compareTools(ctx, engines)
 	}
 	out.Seconds = time.Since(start).Seconds()
 	return out, nil
@@ -102,7 +102,7 @@ func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) er
 		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.ours.plan.Job.File, len(e.ours.instances), theirs.plan.Job.File, len(theirs.instances))
 	}
 	called := names([]*subject{e.ours, theirs})
-	x := runner.Entrant{Label: called[1]}
+	x := runner.EngineConfig{Label: called[1]}
 	if e.ours.plan.Job.States != nil || theirs.plan.Job.States != nil {
 		x.Accuracy = result.Float // files of states usually have rounded numbers
 	}
@@ -120,11 +120,11 @@ func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) er
 	return nil
 }
 
-func (e *modelComparison) compareTools(ctx context.Context, entrants []runner.Entrant) {
+func (e *modelComparison) compareTools(ctx context.Context, engines []runner.EngineConfig) {
 	for _, in := range e.ours.instances {
 		e.checkInstance(ctx, e.ours, in)
-		for i := range entrants {
-			x := &entrants[i]
+		for i := range engines {
+			x := &engines[i]
 			tool, ok := runner.As[StateBuilder](x.Engine)
 			if !ok {
 				continue
@@ -148,18 +148,18 @@ func (e *modelComparison) checkInstance(ctx context.Context, s *subject, in *ins
 }
 
 // compareInstance compares an instance with the space that theirs returns, as fractions if possible.
-func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, entrant *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
+func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, engine *runner.EngineConfig, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
 	c := Comparison{
-		Diagnosis: Diagnosis{First: ours, Second: entrant.Called(), Constants: in.check.Constants},
+		Diagnosis: Diagnosis{First: ours, Second: engine.DisplayName(), Constants: in.check.Constants},
 		States:    in.check.States, Choices: in.check.Choices, Transitions: in.check.Transitions,
 	}
 	var err error
 	switch {
 	case in.check.Validity != Valid && in.check.Validity != Broken:
 		_, err = in.Space(ctx) // the error says why there is no state space
-	case entrant.Accuracy == result.Unknown || entrant.Accuracy == result.Exact:
+	case engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact:
 		c.Exact = true
-		if err = c.compareSpaces(ctx, in, theirs); err != nil && entrant.Accuracy == result.Unknown && retryWithFloats(err) {
+		if err = c.compareSpaces(ctx, in, theirs); err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
 			c.Remarks = append(c.Remarks, "compared as doubles, not as fractions: "+err.Error())
 			c.Exact = false
 			err = c.compareSpaces(ctx, in, theirs)

@@ -17,7 +17,7 @@ const splitStream = "crosscheck"
 
 // partRecord is the result of a range of properties, in a shard file.
 type partRecord struct {
-	Engines  []string      `json:"engines"` // the names of the entrants
+	Engines  []string      `json:"engines"` // the names of the engines
 	NotAsked []string      `json:"not_asked,omitempty"`
 	Rows     []rowRecord   `json:"rows"`
 	Models   []checkRecord `json:"models,omitempty"` // in the part with the first property
@@ -59,7 +59,7 @@ func (c *comparison) record() error {
 	x := partRecord{NotAsked: c.opt.NotAsked, Rows: []rowRecord{}}
 	for _, e := range c.entries {
 		if e.subject == c.subjects[0] {
-			x.Engines = append(x.Engines, e.Called())
+			x.Engines = append(x.Engines, e.DisplayName())
 		}
 	}
 	for _, r := range c.mine {
@@ -114,15 +114,15 @@ func (c *comparison) rowsOfTasks(first, end int64) (out []*row) {
 	return out
 }
 
-// entrants returns the entrants that the shards asked. The shards must have asked the same ones.
-func (rs partRecords) entrants(all []runner.Entrant) (out []runner.Entrant, err error) {
+// engines returns the engines that the shards asked. The shards must have asked the same ones.
+func (rs partRecords) engines(all []runner.EngineConfig) (out []runner.EngineConfig, err error) {
 	for _, x := range rs {
 		if !slices.Equal(x.Engines, rs[0].Engines) || !slices.Equal(x.NotAsked, rs[0].NotAsked) {
 			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", rs[0].Engines, x.Engines)
 		}
 	}
 	for _, label := range rs[0].Engines {
-		i := slices.IndexFunc(all, func(x runner.Entrant) bool { return x.Called() == label })
+		i := slices.IndexFunc(all, func(x runner.EngineConfig) bool { return x.DisplayName() == label })
 		if i < 0 {
 			return nil, fmt.Errorf("the shards asked %q, which the command does not", label)
 		}

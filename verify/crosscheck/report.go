@@ -69,7 +69,7 @@ type Diagnosis struct {
 
 // Report is the outcome of a cross-check.
 type Report struct {
-	Engines []string // the labels of the entrants, or of their models
+	Engines []string // the labels of the engines, or of their models
 	Models  []ModelCheck
 	Rows    []Row
 	// Diagnoses of Run compare the tools' state spaces with ours where engines

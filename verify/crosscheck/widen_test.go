@@ -102,7 +102,7 @@ func TestPRISMWidened(t *testing.T) {
 	for range models {
 		text := tangle(rng)
 		job := runner.Job{File: "m.prism", Model: []byte(text), Props: tangled[:5]}
-		r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
+		r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{
 			{Engine: native.New()},
 			{Engine: bridge.PRISM(cmd, bridge.Options{}), Accuracy: result.Float},
 		}, crosscheck.Options{Certify: true})

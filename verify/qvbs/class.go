@@ -74,7 +74,7 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))
 	}
 	left := slices.DeleteFunc([]string{
-		countText(s.Large, "of more states, or of unknown many"), countText(s.Missing, "without a model in PRISM's language or JANI"), countText(s.Unread, "whose reference is no number"),
+		countedText(s.Large, "of more states, or of unknown many"), countedText(s.Missing, "without a model in PRISM's language or JANI"), countedText(s.Unread, "whose reference is no number"),
 	}, func(text string) bool { return text == "" })
 	if len(left) > 0 {
 		out = append(out, "left out: cases "+strings.Join(left, ", "))
@@ -82,7 +82,7 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 	return out
 }
 
-func countText(n int, what string) string {
+func countedText(n int, what string) string {
 	if n == 0 {
 		return ""
 	}

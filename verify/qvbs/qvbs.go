@@ -49,9 +49,9 @@ type Set struct {
 
 // Discover lists the cases of all models below some directories.
 func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
-	d := &discovery{fsys: fsys, opt: opt}
-	if d.opt.Name == nil {
-		d.opt.Name = func(file string) string { return file }
+	d := &discovery{fsys: fsys, options: opt}
+	if d.options.Name == nil {
+		d.options.Name = func(file string) string { return file }
 	}
 	for _, dir := range dirs {
 		err := fs.WalkDir(fsys, dir, func(name string, e fs.DirEntry, err error) error {
@@ -72,10 +72,10 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 }
 
 type discovery struct {
-	fsys  fs.FS
-	opt   Options
-	set   Set
-	cases []benchmarkCase
+	fsys    fs.FS
+	options Options
+	set     Set
+	cases   []benchmarkCase
 }
 
 type benchmarkCase struct {
@@ -90,15 +90,15 @@ type (
 		Files []struct {
 			File     string
 			Original stringOrList `json:"original-file"`
-			Fixed    []value      `json:"file-parameter-values"`
+			Fixed    []parameter  `json:"file-parameter-values"`
 			Open     []struct {
-				Values  []value
+				Values  []parameter
 				States  []struct{ Number json.RawMessage }
 				Results []json.RawMessage
 			} `json:"open-parameter-values"`
 		}
 	}
-	value struct {
+	parameter struct {
 		Name  string
 		Value json.RawMessage
 	}
@@ -149,7 +149,7 @@ func (d *discovery) addModel(name string) error {
 				}
 				want, ok := reference(r.Value)
 				switch {
-				case d.opt.MaxStates > 0 && states > d.opt.MaxStates:
+				case d.options.MaxStates > 0 && states > d.options.MaxStates:
 					d.set.Large++
 				case model == "":
 					d.set.Missing++
@@ -158,7 +158,7 @@ func (d *discovery) addModel(name string) error {
 				default:
 					want.Result.Pos = position(src, at)
 					want.Terms.Pos = want.Result.Pos
-					want.Property, want.File, want.Pos = r.Property, d.opt.Name(name), want.Result.Pos
+					want.Property, want.File, want.Pos = r.Property, d.options.Name(name), want.Result.Pos
 					d.cases = append(d.cases, benchmarkCase{states, regress.Test{
 						Run: suite.Run{
 							Dir: path.Dir(name), Model: model, Props: props, Args: []string{"-property", r.Property},
@@ -232,7 +232,7 @@ func (d *discovery) openConstants(model, props string) map[string]bool {
 			continue
 		}
 		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
-		var m struct{ Constants []value }
+		var m struct{ Constants []parameter }
 		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &m) != nil {
 			for _, found := range openConstant.FindAllSubmatch(text, -1) {
 				out[string(found[1])] = true
@@ -248,7 +248,7 @@ func (d *discovery) openConstants(model, props string) map[string]bool {
 }
 
 // definitions returns definitions, as for -const, of the open constants. A file's own parameters may already have values.
-func definitions(values []value, open map[string]bool) []string {
+func definitions(values []parameter, open map[string]bool) []string {
 	var out []string
 	for _, v := range values {
 		if open[v.Name] {

@@ -398,8 +398,8 @@ func (f *File) Pair(p suite.Pairing) {
 }
 
 // Engine parses a label such as "native:exact": the name of an engine, and how it computes.
-func Engine(label string) (name string, e runner.Entrant, err error) {
-	name, e, err = runner.ParseEntrant(label)
+func Engine(label string) (name string, e runner.EngineConfig, err error) {
+	name, e, err = runner.ParseEngineLabel(label)
 	switch {
 	case !slices.Contains([]string{"native", "prism", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)

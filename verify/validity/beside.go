@@ -29,8 +29,8 @@ type beside struct {
 // Unwrap returns the engine itself; see runner.As.
 func (b *beside) Unwrap() runner.Engine { return b.Engine }
 
-// answer is the answer of the tool.
-type answer struct {
+// toolAnswer is the answer of the tool.
+type toolAnswer struct {
 	verdicts []result.Verdict
 	err      error
 }
@@ -49,13 +49,13 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 	go func() { found <- b.findings(checking, p) }()
 	running, end := context.WithCancel(ctx)
 	defer end()
-	answered := make(chan answer, 1)
+	answered := make(chan toolAnswer, 1)
 	go func() {
 		verdicts, err := b.Engine.Check(running, p)
-		answered <- answer{verdicts, err}
+		answered <- toolAnswer{verdicts, err}
 	}()
 	var findings []finding
-	var a answer
+	var a toolAnswer
 	select {
 	case a = <-answered:
 		if a.err != nil {
@@ -78,7 +78,7 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		}
 	}
 	for i := range a.verdicts[:min(len(a.verdicts), len(findings))] {
-		b.apply(&a.verdicts[i], findings[i])
+		b.addFinding(&a.verdicts[i], findings[i])
 	}
 	return a.verdicts, a.err
 }
@@ -88,7 +88,7 @@ func validTasks(p *runner.Plan, findings []finding) []int {
 	valid := make([]bool, len(p.Tasks))
 	for range p.Models() {
 		for i, t := range p.Tasks {
-			n := max(1, count(t))
+			n := max(1, verdictCount(t))
 			for _, f := range findings[:n] {
 				valid[i] = valid[i] || f.Validity != Broken && f.rewards == nil
 			}
@@ -105,12 +105,12 @@ func validTasks(p *runner.Plan, findings []finding) []int {
 }
 
 // checkValid runs the tool on the valid tasks. The verdicts of the other tasks say that the run was stopped.
-func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a answer) {
+func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a toolAnswer) {
 	var fromTool []result.Verdict
 	if len(tasks) > 0 {
 		part, err := p.Part(tasks, nil)
 		if err != nil {
-			return answer{err: err}
+			return toolAnswer{err: err}
 		}
 		if fromTool, a.err = b.Engine.Check(ctx, part); a.err != nil {
 			return a
@@ -119,7 +119,7 @@ func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a
 	for model := range p.Models() {
 		for i, t := range p.Tasks {
 			if slices.Contains(tasks, i) {
-				n := min(max(1, count(t)), len(fromTool))
+				n := min(max(1, verdictCount(t)), len(fromTool))
 				a.verdicts, fromTool = append(a.verdicts, fromTool[:n]...), fromTool[n:]
 				continue
 			}
@@ -164,15 +164,15 @@ func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
 				f.rewards = in.checkRewards(ctx, t, p.Job.File)
 			}
 			f.late = ctx.Err() != nil
-			out = append(out, slices.Repeat([]finding{f}, max(1, count(t)))...)
+			out = append(out, slices.Repeat([]finding{f}, max(1, verdictCount(t)))...)
 		}
 		in.Forget()
 	}
 	return out
 }
 
-// count is the number of verdicts of a task under one valuation of the model's constants.
-func count(t *runner.Task) int {
+// verdictCount is the number of verdicts of a task under one valuation of the model's constants.
+func verdictCount(t *runner.Task) int {
 	n := 0
 	if t.Rejected == nil {
 		for range t.Valuations() {
@@ -182,8 +182,8 @@ func count(t *runner.Task) int {
 	return n
 }
 
-// apply changes the verdict of the tool by the finding.
-func (b *beside) apply(v *result.Verdict, f finding) {
+// addFinding changes the verdict of the tool by the finding.
+func (b *beside) addFinding(v *result.Verdict, f finding) {
 	switch {
 	case v.Err != nil && !mayBeInvalid(v.Err):
 	case f.late:

@@ -78,14 +78,14 @@ type Checker struct {
 	// Patience is how long a tool may still run when properties are known to be invalid. New sets two seconds.
 	Patience time.Duration
 
-	mu    sync.Mutex
-	known map[string]*Instance
-	order []string
+	mu        sync.Mutex
+	instances map[string]*Instance
+	keys      []string
 }
 
 // New returns a checker that knows no model.
 func New() *Checker {
-	return &Checker{Patience: 2 * time.Second, known: make(map[string]*Instance)}
+	return &Checker{Patience: 2 * time.Second, instances: make(map[string]*Instance)}
 }
 
 // Instance is a model under one valuation of its constants.
@@ -94,13 +94,13 @@ type Instance struct {
 	Program   *sema.Program // nil if the model could not be instantiated
 	Check     Check
 
-	mu      sync.Mutex
-	done    bool
-	model   *compile.Model // nil if it could not be compiled
-	options explicit.Options
-	space   *explicit.Space // nil if not all states are known, or after Forget
-	given   *explicit.Space // nil unless the job has the states
-	states  runner.StateSpace
+	mu             sync.Mutex
+	done           bool
+	model          *compile.Model // nil if it could not be compiled
+	options        explicit.Options
+	space          *explicit.Space // nil if not all states are known, or after Forget
+	imported       *explicit.Space // nil unless the job has the states
+	importedStates runner.StateSpace
 }
 
 // Instance returns a model under a valuation. It checks the model unless that was done before.
@@ -111,7 +111,7 @@ func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation
 	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
 		return in // all its states are known, or at least limits.MaxStates
 	}
-	if err := in.build(ctx, p, limits); err != nil {
+	if err := in.exploreAndCheck(ctx, p, limits); err != nil {
 		in.setFailure(err, p.Job.File)
 	}
 	in.done = ctx.Err() == nil
@@ -123,13 +123,13 @@ func (c *Checker) lookUp(job *runner.Job, v sema.Valuation, limits Limits) *Inst
 	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.known[key]
+	in := c.instances[key]
 	if in == nil {
 		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
-		c.known[key] = in
-		if c.order = append(c.order, key); len(c.order) > maxInstances {
-			delete(c.known, c.order[0])
-			c.order = c.order[1:]
+		c.instances[key] = in
+		if c.keys = append(c.keys, key); len(c.keys) > maxInstances {
+			delete(c.instances, c.keys[0])
+			c.keys = c.keys[1:]
 		}
 	}
 	return in
@@ -149,8 +149,8 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	switch {
 	case in.space != nil:
 		return in.space, nil
-	case in.given != nil && in.Check.Validity == Valid:
-		return in.given, nil
+	case in.imported != nil && in.Check.Validity == Valid:
+		return in.imported, nil
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
 	}
@@ -172,16 +172,16 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	switch {
 	case in.Check.Validity != Valid:
 		return nil, in.notValid()
-	case in.states != nil:
-		return explicit.SpaceOf(ctx, in.states, explicit.StrictFractions)
+	case in.importedStates != nil:
+		return explicit.SpaceOf(ctx, in.importedStates, explicit.StrictFractions)
 	}
 	options := in.options
 	options.Exact = true
 	return explicit.Build(ctx, in.model, options)
 }
 
-// build explores and checks the model.
-func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) error {
+// exploreAndCheck explores and checks the model.
+func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits Limits) error {
 	job := &p.Job
 	if job.States != nil {
 		return in.readStates(ctx, job, limits)
@@ -214,15 +214,15 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 // readStates is build for a job with States. These were checked when they were
 // read, except for deadlocks.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
-	if in.given, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
+	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
 	}
-	in.Program, in.states = in.given.Program(), job.States
-	in.options.MaxStates = in.given.Model().NumStates()
-	if dead := in.given.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
+	in.Program, in.importedStates = in.imported.Program(), job.States
+	in.options.MaxStates = in.imported.Model().NumStates()
+	if dead := in.imported.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
 		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
 	}
-	in.setValid(in.given)
+	in.setValid(in.imported)
 	return nil
 }
 
