@@ -73,7 +73,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	rep, err := c.run(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.Checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
+		Checker: tools.Checker, Unavailable: missing, Split: env.split, Certify: c.Certify,
 	})
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 		other = nil
 	}
 	rep, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
-		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, NotAsked: missing,
+		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, Unavailable: missing,
 	})
 	if err != nil {
 		return mistaken(err, &job)

@@ -103,7 +103,7 @@ func TestPRISMCertified(t *testing.T) {
 		}
 		row := &r.Rows[0]
 		x := row.Proofs[1]
-		if row.Status != tc.status || x == nil || x.Refuted != (tc.status == crosscheck.Disagree) || x.Off > tc.off || x.States < tc.states || x.StatesOff > tc.off {
+		if row.Status != tc.status || x == nil || x.Refuted != (tc.status == crosscheck.Disagree) || x.MaxError > tc.off || x.States < tc.states || x.MaxStateError > tc.off {
 			t.Errorf("%s %q %q: %+v, want %s", row.Status, row.Reason, row.Notes, x, tc.status)
 		}
 	}

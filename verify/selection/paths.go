@@ -22,33 +22,34 @@ type fileNames struct {
 	onlyRelative bool // the user gave only relative names
 }
 
+// newPaths converts the file names that the user gave. It returns an error if a file does not exist.
 func newPaths(args []string) (*fileNames, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	root := filepath.VolumeName(dir) + string(filepath.Separator)
-	p := &fileNames{fsys: os.DirFS(root), root: root, workingDir: dir, onlyRelative: true}
+	paths := &fileNames{fsys: os.DirFS(root), root: root, workingDir: dir, onlyRelative: true}
 	for _, arg := range args {
-		abs := filepath.Clean(arg)
+		absolute := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {
-			p.onlyRelative = false
+			paths.onlyRelative = false
 		} else {
-			abs = filepath.Join(dir, arg)
+			absolute = filepath.Join(dir, arg)
 		}
-		name, err := filepath.Rel(root, abs)
+		name, err := filepath.Rel(root, absolute)
 		if err != nil {
 			return nil, fmt.Errorf("%s: want a file below %s, as the working directory is", arg, root)
 		}
 		name = filepath.ToSlash(name)
-		if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: no such file or directory", arg)
 		}
-		if !slices.Contains(p.arguments, name) {
-			p.arguments = append(p.arguments, name)
+		if !slices.Contains(paths.arguments, name) {
+			paths.arguments = append(paths.arguments, name)
 		}
 	}
-	return p, nil
+	return paths, nil
 }
 
 // absolute returns the absolute name of a file.
@@ -56,15 +57,15 @@ func (p *fileNames) absolute(file string) string {
 	return filepath.Join(p.root, filepath.FromSlash(file))
 }
 
-// userName returns a file's name for the user: relative to the working directory if the file is below it or if the user gave only
-// relative names, otherwise absolute.
+// userName returns the name of a file for messages: relative to the working directory if the file is below it or if the user gave only relative
+// names, otherwise absolute.
 func (p *fileNames) userName(file string) string {
-	abs := p.absolute(file)
-	rel, err := filepath.Rel(p.workingDir, abs)
-	if err != nil || !p.onlyRelative && strings.HasPrefix(rel, "..") {
-		return abs
+	absolute := p.absolute(file)
+	relative, err := filepath.Rel(p.workingDir, absolute)
+	if err != nil || !p.onlyRelative && strings.HasPrefix(relative, "..") {
+		return absolute
 	}
-	return rel
+	return relative
 }
 
 // userError replaces the file name in an error by the user's name for it.

@@ -21,7 +21,7 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// Request is what the command line asks for. Zero fields leave the decision to suite files.
+// Request has the options of the command line. Where a field is zero, the suite files decide.
 type Request struct {
 	Paths    []string // directories, models, properties files, …
 	Match    bool     // pair files by name prefix
@@ -60,7 +60,7 @@ type Selection struct {
 // Abs returns the absolute name of a file of the tests.
 func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
-// Find finds the tests. It first calls used with the files that they consist of, and returns its error if there is one.
+// Find returns the selected tests. When it knows their files, it calls used with their names, and returns its error if there is one.
 func (a *Request) Find(used func(files []string) error) (*Selection, error) {
 	p, err := newPaths(a.Paths)
 	if err != nil {
@@ -92,21 +92,22 @@ func (a *Request) Find(used func(files []string) error) (*Selection, error) {
 	return s, nil
 }
 
-// inputFiles lists the existing files among those that were opened and those of the tests, with the user's names.
+// inputFiles returns the files that were opened and the files of the tests, as far as they exist, with the user's names.
 func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
-		t := &s.Tests[i]
-		names = append(names, t.Model, t.Props)
-		for _, arg := range t.Args { // models may be among the switches
-			names = append(names, path.Join(t.Dir, arg))
+		test := &s.Tests[i]
+		names = append(names, test.Model, test.Props)
+		for _, arg := range test.Args { // models may be among the switches
+			names = append(names, path.Join(test.Dir, arg))
 		}
 	}
 	slices.Sort(names)
 	var out []string
 	for _, name := range slices.Compact(names) {
 		file := s.paths.userName(name)
-		if _, err := os.Stat(file); name != "" && !errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(file)
+		if name != "" && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, file)
 		}
 	}
@@ -119,12 +120,13 @@ type recordingFS struct {
 	opened []string
 }
 
+// Open implements fs.FS and records the name.
 func (f *recordingFS) Open(name string) (fs.File, error) {
 	f.opened = append(f.opened, name)
 	return f.FS.Open(name)
 }
 
-// Stat and ReadDir open nothing that is read.
+// Stat and ReadDir do not record a name, because no contents are read.
 func (f *recordingFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
@@ -133,7 +135,7 @@ func (a *Request) discover(s *Selection) error {
 	if a.QVBS {
 		return a.discoverBenchmarks(s)
 	}
-	var suites []string // suites
+	var suites []string // the names of all suites
 	for _, name := range s.paths.arguments {
 		config, dir, err := a.suiteFile(s, name)
 		if err != nil {
@@ -187,16 +189,11 @@ func (a *Request) suiteFile(s *Selection, name string) (config *suitefile.File, 
 	return config, name, err
 }
 
-// applySuiteFile applies the settings of a suite file for the whole run, except those that a flag sets.
+// applySuiteFile sets the options of the whole run that a suite file has, except those that are already set.
 func (*Request) applySuiteFile(s *Selection, config *suitefile.File) {
-	for _, x := range []struct {
-		flag  *string
-		value string
-	}{{&s.Options.Title, config.Title}, {&s.PrismImage, config.PrismImage}, {&s.StormImage, config.StormImage}} {
-		if *x.flag == "" {
-			*x.flag = x.value
-		}
-	}
+	s.Options.Title = cmp.Or(s.Options.Title, config.Title)
+	s.PrismImage = cmp.Or(s.PrismImage, config.PrismImage)
+	s.StormImage = cmp.Or(s.StormImage, config.StormImage)
 	if config.Seed != nil {
 		s.Options.Seed = *config.Seed
 	}
@@ -209,28 +206,28 @@ func (*Request) applySuiteFile(s *Selection, config *suitefile.File) {
 	s.Strict = s.Strict || config.Strict
 }
 
-// applyFlags lets flags override suite files, and lists the engines.
+// applyFlags replaces settings of suite files by those of the command line, and collects the labels of all engines.
 func (a *Request) applyFlags(s *Selection) (err error) {
-	named := len(s.Labels) > 0
+	enginesGiven := len(s.Labels) > 0
 	for i := range s.Tests {
-		t := &s.Tests[i]
-		if t.Consts, err = regress.Override(t.Consts, a.Consts); err != nil {
+		test := &s.Tests[i]
+		if test.Consts, err = regress.Override(test.Consts, a.Consts); err != nil {
 			return err
 		}
 		if a.Time > 0 {
-			t.Time = a.Time
+			test.Time = a.Time
 		}
 		if a.Memory > 0 {
-			t.Memory = a.Memory
+			test.Memory = a.Memory
 		}
-		if named {
-			t.Engines = nil
+		if enginesGiven {
+			test.Engines = nil
 			continue
 		}
-		if len(t.Engines) == 0 {
-			t.Engines = []string{"native"}
+		if len(test.Engines) == 0 {
+			test.Engines = []string{"native"}
 		}
-		for _, label := range t.Engines {
+		for _, label := range test.Engines {
 			if !slices.Contains(s.Labels, label) {
 				s.Labels = append(s.Labels, label)
 			}
@@ -245,6 +242,7 @@ func (a *Request) applyFlags(s *Selection) (err error) {
 	return nil
 }
 
+// pairing returns the pairing that the command line asks for; without one, it returns otherwise.
 func (a *Request) pairing(otherwise suite.Pairing) suite.Pairing {
 	switch {
 	case a.Match:

@@ -45,16 +45,16 @@ type Check struct {
 
 // String returns the result in one line.
 func (c *Check) String() string {
-	who := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
+	name := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
 	case Valid:
-		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, c.States, c.Choices, c.Transitions)
+		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", name, c.States, c.Choices, c.Transitions)
 	case Sampled:
-		return who + ": " + c.Note
+		return name + ": " + c.Note
 	case Broken:
-		return who + ": invalid: " + c.Failure.Error()
+		return name + ": invalid: " + c.Failure.Error()
 	}
-	return who + ": not checked: " + c.Failure.Error()
+	return name + ": not checked: " + c.Failure.Error()
 }
 
 // Limits limit the check, and say whether a deadlock is an error.
@@ -103,7 +103,7 @@ type Instance struct {
 	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation. It checks the model unless that was done before.
+// Instance returns a model under a valuation of its constants. It checks the model unless that was done before.
 func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation, limits Limits) *Instance {
 	in := c.lookUp(&p.Job, v, limits)
 	in.mu.Lock()
@@ -118,16 +118,18 @@ func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation
 	return in
 }
 
-// lookUp returns a known instance or a new one. The oldest one is forgotten if there are too many.
+// lookUp returns the instance of a model under a valuation: a known one or a new one. If there are too many, the checker forgets the oldest.
 func (c *Checker) lookUp(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
-	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
+	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
+	key := source + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in := c.instances[key]
 	if in == nil {
 		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
 		c.instances[key] = in
-		if c.keys = append(c.keys, key); len(c.keys) > maxInstances {
+		c.keys = append(c.keys, key)
+		if len(c.keys) > maxInstances {
 			delete(c.instances, c.keys[0])
 			c.keys = c.keys[1:]
 		}
@@ -142,7 +144,7 @@ func (in *Instance) Forget() {
 	in.space = nil
 }
 
-// Space returns the states of a valid instance.
+// Space returns the state space of a valid instance; it builds the space again after Forget. For another instance it returns why there is none.
 func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -165,7 +167,7 @@ func (in *Instance) notValid() error {
 	return &result.Failure{Class: result.Memory, Message: in.Check.Note}
 }
 
-// Exact returns the states of a valid instance with fractions. They are not kept.
+// Exact returns the state space of a valid instance with fractions as weights. It builds the space on every call.
 func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -180,7 +182,7 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores and checks the model.
+// exploreAndCheck explores all states of the model, which checks them. If there are more than limits.MaxStates, it checks random paths.
 func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits Limits) error {
 	job := &p.Job
 	if job.States != nil {
@@ -195,12 +197,12 @@ func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits 
 		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
 		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
 	})
-	m, err := load.Compile(program, &strict.Job)
+	compiled, err := load.Compile(program, &strict.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = m, load.Options(&strict.Job)
-	in.space, err = explicit.Build(ctx, m, in.options)
+	in.model, in.options = compiled, load.Options(&strict.Job)
+	in.space, err = explicit.Build(ctx, compiled, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return in.sample(ctx, job, limit)
 	}
@@ -211,7 +213,7 @@ func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits 
 	return nil
 }
 
-// readStates is build for a job with States. These were checked when they were
+// readStates is exploreAndCheck for a job that has the states. These were checked when they were
 // read, except for deadlocks.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
 	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
@@ -226,15 +228,15 @@ func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limi
 	return nil
 }
 
-// setValid records that all states are valid.
+// setValid records that all states of the space are valid, and its size.
 func (in *Instance) setValid(space *explicit.Space) {
-	g := space.Model()
+	model := space.Model()
 	in.Check.Validity, in.Check.Failure = Valid, nil
-	in.Check.States, in.Check.Choices, in.Check.Transitions = g.NumStates(), g.NumChoices(), g.NumTransitions()
-	in.Check.Deterministic = g.NumChoices() == g.NumStates()
+	in.Check.States, in.Check.Choices, in.Check.Transitions = model.NumStates(), model.NumChoices(), model.NumTransitions()
+	in.Check.Deterministic = model.NumChoices() == model.NumStates()
 }
 
-// sample checks random paths of a model with too many states.
+// sample checks random paths of a model with too many states. limit is the error of the exploration.
 func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
