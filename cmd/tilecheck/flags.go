@@ -11,15 +11,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// given has the names of the flags of the command line, without those of the environment.
-type given map[string]bool
+// givenFlags has the names of the flags of the command line, without those of the environment.
+type givenFlags map[string]bool
 
-// flagsOf lists what was given, and refuses values that mean nothing in any
+// checkedFlags lists what was given, and refuses values that mean nothing in any
 // command: texts that are empty, times that are not positive, counts below 1,
 // and numbers that are not positive or not finite. A flag whose tag "want" has an
 // interval, such as [0,] or (0,1), accepts that instead; "any" accepts every text.
-func flagsOf(kctx *kong.Context) (given, error) {
-	out := make(given)
+func checkedFlags(kctx *kong.Context) (givenFlags, error) {
+	out := make(givenFlags)
 	for _, p := range kctx.Path {
 		v := p.Positional
 		if p.Flag != nil {
@@ -55,12 +55,12 @@ func checkValue(v *kong.Value, x reflect.Value) error {
 			return usageError("%s is empty, want a text", flagName(v))
 		}
 	case reflect.Int, reflect.Int64:
-		if want := wanted(v, x); !want.contains(float64(x.Int())) {
-			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.text(x.Type()))
+		if want := allowedInterval(v, x); !want.contains(float64(x.Int())) {
+			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.describe(x.Type()))
 		}
 	case reflect.Float64:
-		if want := wanted(v, x); !want.contains(x.Float()) {
-			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.text(x.Type()))
+		if want := allowedInterval(v, x); !want.contains(x.Float()) {
+			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.describe(x.Type()))
 		}
 	}
 	return nil
@@ -73,14 +73,14 @@ func flagName(v *kong.Value) string {
 	return "<" + v.Name + ">"
 }
 
-// span is an interval of numbers; open says which of its ends are left out.
-type span struct {
+// numberInterval is an interval of numbers; open says which of its ends are left out.
+type numberInterval struct {
 	low, high         float64
 	openLow, openHigh bool
 }
 
-// wanted is the tag of a flag, or what its type suggests.
-func wanted(v *kong.Value, x reflect.Value) span {
+// allowedInterval is the tag of a flag, or what its type suggests.
+func allowedInterval(v *kong.Value, x reflect.Value) numberInterval {
 	tag := v.Tag.Get("want")
 	switch {
 	case tag != "":
@@ -90,7 +90,7 @@ func wanted(v *kong.Value, x reflect.Value) span {
 		tag = "[1,]"
 	}
 	low, high, _ := strings.Cut(tag[1:len(tag)-1], ",")
-	s := span{high: math.Inf(1), openLow: tag[0] == '(', openHigh: strings.HasSuffix(tag, ")")}
+	s := numberInterval{high: math.Inf(1), openLow: tag[0] == '(', openHigh: strings.HasSuffix(tag, ")")}
 	s.low, _ = strconv.ParseFloat(low, 64) // the tags are tested
 	if high != "" {
 		s.high, _ = strconv.ParseFloat(high, 64)
@@ -98,12 +98,12 @@ func wanted(v *kong.Value, x reflect.Value) span {
 	return s
 }
 
-func (s span) contains(x float64) bool {
+func (s numberInterval) contains(x float64) bool {
 	return !math.IsInf(x, 0) && (x > s.low || x == s.low && !s.openLow) && (x < s.high || x == s.high && !s.openHigh)
 }
 
-// text says what a value of that type should be.
-func (s span) text(t reflect.Type) string {
+// describe says what a value of that type should be.
+func (s numberInterval) describe(t reflect.Type) string {
 	kind := "number"
 	if t == reflect.TypeFor[time.Duration]() {
 		kind = "duration"
@@ -123,9 +123,9 @@ func (s span) text(t reflect.Type) string {
 	return fmt.Sprintf("at least %g", s.low)
 }
 
-// without refuses flags that were given although they have no effect in this
+// refuseFlags refuses flags that were given although they have no effect in this
 // run. why goes on after "has no effect".
-func (c *invocation) without(off bool, why string, flags ...string) error {
+func (c *invocation) refuseFlags(off bool, why string, flags ...string) error {
 	if !off {
 		return nil
 	}

@@ -25,8 +25,8 @@ type fmtCmd struct {
 }
 
 // Run lays out every file that parses, and tells of the others.
-func (c *fmtCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	var failed []error
 	other := false
@@ -34,7 +34,7 @@ func (c *fmtCmd) Run(ctx context.Context, env *world) error {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
-		changed, err := c.file(env, name)
+		changed, err := c.formatFile(env, name)
 		if err != nil {
 			failed = append(failed, err)
 		}
@@ -44,13 +44,13 @@ func (c *fmtCmd) Run(ctx context.Context, env *world) error {
 		return errors.Join(failed...)
 	}
 	if other && (c.Check || c.Diff) {
-		return status(exitFailed)
+		return exitStatus(exitFailed)
 	}
 	return nil
 }
 
-// file lays out one file, and reports whether it was another one before.
-func (c *fmtCmd) file(env *world, name string) (changed bool, err error) {
+// formatFile lays out one file, and reports whether it was another one before.
+func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err error) {
 	if named.Zip(name) != "" {
 		return false, usageError("%s is compressed, want the file itself", name)
 	}

@@ -57,7 +57,7 @@ type genCmd struct {
 }
 
 // Run writes the model.
-func (c *genCmd) Run(env *world) error {
+func (c *genCmd) Run(env *environment) error {
 	cfg, err := c.config()
 	if err != nil {
 		return err

@@ -238,7 +238,7 @@ type versionCmd struct {
 }
 
 // Run prints the version.
-func (c versionCmd) Run(env *world) error {
+func (c versionCmd) Run(env *environment) error {
 	if c.Format == table.Text {
 		_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
 		return err
@@ -252,11 +252,11 @@ func (c versionCmd) Run(env *world) error {
 type versionFlag bool
 
 // BeforeReset prints the version and ends the run.
-func (versionFlag) BeforeReset(app *kong.Kong, env *world) error {
+func (versionFlag) BeforeReset(app *kong.Kong, env *environment) error {
 	c := versionCmd{}
 	if env.asksJSON {
 		c.Format = table.JSON
-		env.begins("version")
+		env.beginJSON("version")
 	}
 	err := c.Run(env)
 	app.Exit(exitOK)
@@ -265,7 +265,7 @@ func (versionFlag) BeforeReset(app *kong.Kong, env *world) error {
 
 // version is what people and JSON are told about this program. That it could not
 // be read matters only where something is kept for later.
-func (e *world) version() string {
+func (e *environment) version() string {
 	id, _ := e.identify()
 	return id
 }

@@ -28,7 +28,7 @@ type imageListCmd struct {
 }
 
 // Run lists images.
-func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ type imagePrismCmd struct {
 }
 
 // Run makes the image and prints its name.
-func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *imagePrismCmd) Run(ctx context.Context, env *environment) (err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ type cleanCmd struct {
 }
 
 // Run removes directories, files and containers, and says which.
-func (c *cleanCmd) Run(ctx context.Context, env *world) error {
+func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	left, err := tempdir.Sweep()
 	folders := c.Dirs
 	if len(folders) == 0 {
@@ -112,7 +112,7 @@ func (c *cleanCmd) Run(ctx context.Context, env *world) error {
 }
 
 // containers removes containers, says which, and returns their number.
-func (c *cleanCmd) containers(ctx context.Context, env *world) (n int, err error) {
+func (c *cleanCmd) containers(ctx context.Context, env *environment) (n int, err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return 0, err

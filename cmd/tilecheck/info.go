@@ -23,8 +23,8 @@ type infoCmd struct {
 }
 
 // Run builds the state space and prints what it is like.
-func (c *infoCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *infoCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	start := time.Now()
 	space, err := c.space(ctx, env)

@@ -40,7 +40,7 @@ func dialect(name string) syntax.Dialect {
 }
 
 // job reads the files.
-func (c *jobFlags) job(env *world) (runner.Job, error) {
+func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
 	switch {
@@ -48,11 +48,11 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 		return job, usageError("model and properties cannot both be standard input")
 	}
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
-		if missing(name) && isText(name) {
+		if noSuchFile(name) && isProperty(name) {
 			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quote.Word(name))
 		}
 	}
-	if err := c.readModel(env, &job); err != nil {
+	if err := c.readModelText(env, &job); err != nil {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) {
@@ -70,16 +70,16 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 	return job, nil
 }
 
-// readModel reads the model, unless it is files of states.
-func (c *jobFlags) readModel(env *world, job *runner.Job) (err error) {
+// readModelText reads the model, unless it is files of states.
+func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) {
 	if !named.Is(c.ModelFile) {
 		job.Model, err = env.readSource(c.ModelFile)
 	}
 	return err
 }
 
-// mistaken is what to say of an error of a job's files.
-func mistaken(err error, job *runner.Job) error {
+// explainMisplaced is what to say of an error of a job's files.
+func explainMisplaced(err error, job *runner.Job) error {
 	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Parse {
 		if hint := job.Misplaced(); hint != "" {
 			return usageError("%s", hint)
@@ -88,8 +88,8 @@ func mistaken(err error, job *runner.Job) error {
 	return err
 }
 
-// isText reports whether an argument is a property and not the name of a file.
-func isText(arg string) bool {
+// isProperty reports whether an argument is a property and not the name of a file.
+func isProperty(arg string) bool {
 	if !strings.ContainsAny(arg, "[?\"") {
 		return false
 	}

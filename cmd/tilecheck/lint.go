@@ -31,21 +31,21 @@ type lintCmd struct {
 	timeFlag    `embed:""`
 }
 
-// linted is what there is to say of all files.
-type linted struct {
+// lintResult is what there is to say of all files.
+type lintResult struct {
 	findings []lint.Finding
 	silenced int
 	notes    []string
 	limited  bool
 	models   int
-	told     map[lint.Finding]bool // several models may share a properties file
+	reported map[lint.Finding]bool // several models may share a properties file
 }
 
 // Run prints a row for each warning.
-func (c *lintCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *lintCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	all := linted{told: make(map[lint.Finding]bool)}
+	all := lintResult{reported: make(map[lint.Finding]bool)}
 	sources, err := c.read(ctx, env, &all)
 	if err != nil && len(sources) == 0 {
 		return err
@@ -55,7 +55,7 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 		failed = append(failed, err)
 	}
 	for _, s := range sources {
-		if err := c.model(ctx, s, &all); err != nil {
+		if err := c.lintModel(ctx, s, &all); err != nil {
 			failed = append(failed, err)
 		}
 		if err := ctx.Err(); err != nil {
@@ -66,21 +66,21 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 	if all.models == 0 && len(failed) == 0 {
 		return usageError("there is no model, want one beside the properties")
 	}
-	env.printing()
+	env.beginsPrinting()
 	err = c.write(env, &all)
 	switch {
 	case len(failed) > 0:
 		return errors.Join(append(failed, err)...)
 	case len(all.findings) > 0 && err == nil:
-		return status(exitFailed)
+		return exitStatus(exitFailed)
 	case all.limited && err == nil:
-		return status(exitOutOfLimit)
+		return exitStatus(exitOutOfLimit)
 	}
 	return err
 }
 
 // read reads the files, and groups properties with their models. Beside an error it returns the groups without one.
-func (c *lintCmd) read(ctx context.Context, env *world, all *linted) ([][]lint.Source, error) {
+func (c *lintCmd) read(ctx context.Context, env *environment, all *lintResult) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
 	var groups [][]lint.Source
 	var wrong []error
@@ -115,7 +115,7 @@ func (c *lintCmd) read(ctx context.Context, env *world, all *linted) ([][]lint.S
 }
 
 // readFolder reads the models below a folder, each with its properties files. It leaves out JANI models.
-func (c *lintCmd) readFolder(ctx context.Context, env *world, folder string, all *linted) ([][]lint.Source, error) {
+func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder string, all *lintResult) ([][]lint.Source, error) {
 	models, err := suite.Models(ctx, os.DirFS(folder), ".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
@@ -167,8 +167,8 @@ func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) 
 	return group, errors.Join(wrong...)
 }
 
-// model looks at a model, the first of the sources, with its properties.
-func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) error {
+// lintModel looks at a model, the first of the sources, with its properties.
+func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, all *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
 	if err != nil {
@@ -208,9 +208,9 @@ func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) e
 		}
 		all.limited = all.limited || report.Limited
 	}
-	found = slices.DeleteFunc(found, func(f lint.Finding) bool { return all.told[f] })
+	found = slices.DeleteFunc(found, func(f lint.Finding) bool { return all.reported[f] })
 	for _, f := range found {
-		all.told[f] = true
+		all.reported[f] = true
 	}
 	told, silenced := lint.Split(found, group)
 	all.findings = append(all.findings, told...)
@@ -235,7 +235,7 @@ func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 	return model.Instantiate(values.Map())
 }
 
-func (c *lintCmd) write(env *world, all *linted) error {
+func (c *lintCmd) write(env *environment, all *lintResult) error {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "place", Field: "-"},
 		{Field: "file"},

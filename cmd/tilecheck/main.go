@@ -76,8 +76,8 @@ type cli struct {
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
-// world is what a command may touch besides its flags.
-type world struct {
+// environment is what a command may touch besides its flags.
+type environment struct {
 	system
 	invocation
 	sources
@@ -99,17 +99,17 @@ type system struct {
 
 // invocation is what the command line says to every command.
 type invocation struct {
-	name     string // of the command, for JSON; empty unless it prints JSON
-	asksJSON bool   // the command line asks for JSON, whether or not it can be parsed
-	quiet    bool
-	noColor  bool
-	given    given // the flags
-	places   *places
-	more     []string // for merge: the words for the merged command
+	name        string // of the command, for JSON; empty unless it prints JSON
+	asksJSON    bool   // the command line asks for JSON, whether or not it can be parsed
+	quiet       bool
+	noColor     bool
+	given       givenFlags // the flags
+	files       *commandFiles
+	mergedFlags []string // for merge: the words for the merged command
 }
 
 // color reports whether w should get colours.
-func (e *world) color(w io.Writer) bool {
+func (e *environment) color(w io.Writer) bool {
 	_, tty := e.terminal(w)
 	return tty && !e.noColor && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
 }
@@ -137,14 +137,14 @@ func main() {
 
 // process is the program but for who says which build it is.
 func process(identify func() (string, error)) int {
-	env := &world{system: system{
+	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
 		identify: identify,
 	}}
-	hearWrites()
-	ctx := env.hear(context.Background())
-	return env.ended(run(ctx, os.Args[1:], env))
+	ignoreWriteSignals()
+	ctx := env.listenForSignals(context.Background())
+	return env.claimExit(run(ctx, os.Args[1:], env))
 }
 
 func terminalSize(w io.Writer) (int, bool) {
@@ -159,7 +159,7 @@ func terminalSize(w io.Writer) (int, bool) {
 // newApp describes the command line to kong: every command, or the one that a
 // line begins with, which takes a tenth of the time. exit is called for --help and
 // --version.
-func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line ...string) (*kong.Kong, error) {
+func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
 		kong.Name("tilecheck"),
@@ -172,7 +172,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
-		onlyFirst(line),
+		onlyFirstCommand(line),
 	)
 	if err == nil {
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
@@ -180,9 +180,9 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 	return app, err
 }
 
-// onlyFirst leaves out the commands that are not the first word of a line, unless
+// onlyFirstCommand leaves out the commands that are not the first word of a line, unless
 // that is none, or one that is about all of them.
-func onlyFirst(line []string) kong.Option {
+func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
 	for f := range reflect.TypeFor[cli]().Fields() {
@@ -202,14 +202,14 @@ func onlyFirst(line []string) kong.Option {
 }
 
 // run runs a command line and returns the exit code.
-func run(ctx context.Context, args []string, env *world) int {
-	env.streams()
-	return env.answered(env.command(ctx, args))
+func run(ctx context.Context, args []string, env *environment) int {
+	env.wrapStreams()
+	return env.codeAfterOutput(env.runCommand(ctx, args))
 }
 
-// answered is the exit code of a run, which is not a success if what it printed
+// codeAfterOutput is the exit code of a run, which is not a success if what it printed
 // did not arrive.
-func (e *world) answered(code int) int {
+func (e *environment) codeAfterOutput(code int) int {
 	told, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
 		return code
@@ -220,8 +220,8 @@ func (e *world) answered(code int) int {
 	return exitCannotRun
 }
 
-// command runs the command of a command line.
-func (e *world) command(ctx context.Context, args []string) int {
+// runCommand runs the command of a command line.
+func (e *environment) runCommand(ctx context.Context, args []string) int {
 	var c cli
 	exited := -1
 	line := args
@@ -240,56 +240,56 @@ func (e *world) command(ctx context.Context, args []string) int {
 		_, _ = app.Parse([]string{"--help"}) // which prints
 		return exitUsage
 	}
-	args, e.more = cutMore(args)
-	args = explained(args)
+	args, e.mergedFlags = splitMergedFlags(args)
+	args = switchesAsWords(args)
 	e.asksJSON = asksJSON(args)
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
-		e.ends(exited, nil)
+		e.endJSON(exited, nil)
 		return exited
 	}
 	if err != nil {
 		node := commandOf(app.Model.Node, args)
 		if e.asksJSON && node == nil && (slices.Contains(args, "--version") || slices.Contains(args, "-v")) {
-			e.begins("version") // --format is a flag of commands, and --version has none
-			return e.finish(versionCmd{Format: table.JSON}.Run(e))
+			e.beginJSON("version") // --format is a flag of commands, and --version has none
+			return e.reportError(versionCmd{Format: table.JSON}.Run(e))
 		}
 		if e.asksJSON {
-			e.begins(nameOf(node))
+			e.beginJSON(nameOf(node))
 		}
-		return e.finish(misread(ctx, args, node, err))
+		return e.reportError(explainParseError(ctx, args, node, err))
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, f := range kctx.Flags() {
 		if f.Name == "format" && f.Target.Interface() == table.JSON {
-			e.begins(nameOf(kctx.Selected()))
+			e.beginJSON(nameOf(kctx.Selected()))
 		}
 	}
 	if c.Test.GitHub {
-		e.guardGitHub(!c.Test.Format.Machine())
+		e.escapeGitHubCommands(!c.Test.Format.Machine())
 	}
-	if e.given, err = flagsOf(kctx); err == nil {
-		e.places = placesOf(kctx, e)
-		err = e.places.check()
+	if e.given, err = checkedFlags(kctx); err == nil {
+		e.files = commandFilesOf(kctx, e)
+		err = e.files.check()
 	}
-	if err == nil && e.name != "" && len(e.places.printed) > 0 {
-		err = usageError("%s is standard output, which has the JSON, want a file", e.places.printed[0])
-	}
-	if err == nil {
-		err = e.splits(kctx, args)
+	if err == nil && e.name != "" && len(e.files.toStdout) > 0 {
+		err = usageError("%s is standard output, which has the JSON, want a file", e.files.toStdout[0])
 	}
 	if err == nil {
-		err = e.records(ctx, kctx.Run())
+		err = e.beginShard(kctx, args)
 	}
-	return e.finish(err)
+	if err == nil {
+		err = e.endShard(ctx, kctx.Run())
+	}
+	return e.reportError(err)
 }
 
-// misread is the error of a command line that could not be parsed, of that command
+// explainParseError is the error of a command line that could not be parsed, of that command
 // or none. It says what somebody who knows PRISM or Storm may have meant.
-func misread(ctx context.Context, args []string, node *kong.Node, err error) error {
+func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
 	found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
-	found = wholeFlag(args, found)
-	if r := meant(ctx, args); r.Words != nil {
+	found = withFullFlag(args, found)
+	if r := translateForeign(ctx, args); r.Words != nil {
 		for i := range r.Words {
 			r.Words[i] = quote.Word(r.Words[i])
 		}
@@ -315,18 +315,18 @@ func misread(ctx context.Context, args []string, node *kong.Node, err error) err
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// finish prints the error, one line per diagnostic, and returns the exit code.
-func (e *world) finish(err error) int {
+// reportError prints the error, one line per diagnostic, and returns the exit code.
+func (e *environment) reportError(err error) int {
 	code := exitOK
 	if err != nil {
-		code, err = codeOf(err)
+		code, err = exitCodeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
 		e.stdout.(*stream.Stream).SetReported(err)
-		e.saying()
-		e.explain(e.stderr, errorText(err))
+		e.printsReason()
+		e.printWithSource(e.stderr, errorText(err))
 	}
-	e.ends(code, err)
+	e.endJSON(code, err)
 	return code
 }
 

@@ -21,13 +21,13 @@ type mergeCmd struct {
 }
 
 // Run prints what one process would have printed.
-func (c *mergeCmd) Run(ctx context.Context, env *world) error {
-	return env.merge(ctx, c.Files, env.more, env.more, c.PartialResult)
+func (c *mergeCmd) Run(ctx context.Context, env *environment) error {
+	return env.merge(ctx, c.Files, env.mergedFlags, env.mergedFlags, c.PartialResult)
 }
 
-// cutMore takes what is behind -- off a command line of merge: flags of another
+// splitMergedFlags takes what is behind -- off a command line of merge: flags of another
 // command, which are not to be read as those of this one.
-func cutMore(args []string) (own, more []string) {
+func splitMergedFlags(args []string) (own, more []string) {
 	if i := slices.Index(args, "--"); i >= 0 && args[0] == "merge" {
 		return args[:i], args[i+1:]
 	}
@@ -39,7 +39,7 @@ func cutMore(args []string) (own, more []string) {
 // error then is a *shard.More, or says which are missing or wrong. Of the outputs of
 // the command it writes those that the words own of the caller's command line name: a
 // file of somebody else must not choose what is written here.
-func (e *world) merge(ctx context.Context, names, more, own []string, allowed bool) error {
+func (e *environment) merge(ctx context.Context, names, more, own []string, allowed bool) error {
 	files, err := readShards(names)
 	if err != nil {
 		return err
@@ -47,13 +47,13 @@ func (e *world) merge(ctx context.Context, names, more, own []string, allowed bo
 	if e.split, err = shard.Join(files, allowed); err != nil {
 		return err
 	}
-	if err := e.sameJob(files[0]); err != nil {
+	if err := e.checkSameJob(files[0]); err != nil {
 		return err
 	}
-	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means, own: own}, nil
+	e.shardFiles, e.recording, e.heldFiles = names, &recording{meaning: files[0].Means, outputWords: own}, nil
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
-	code := e.command(ctx, slices.Concat(files[0].Args, more))
+	code := e.runCommand(ctx, slices.Concat(files[0].Args, more))
 	if err := e.split.Err(); err != nil {
 		e.split = nil // the command has left it to its caller to tell
 		out.Drop()
@@ -63,7 +63,7 @@ func (e *world) merge(ctx context.Context, names, more, own []string, allowed bo
 		return err
 	}
 	set := &atomicfile.Set{OnExit: e.onExit}
-	for _, f := range e.outputs {
+	for _, f := range e.heldFiles {
 		write := func(w io.Writer) error {
 			_, err := w.Write(f.text)
 			return err
@@ -75,7 +75,7 @@ func (e *world) merge(ctx context.Context, names, more, own []string, allowed bo
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	return status(code)
+	return exitStatus(code)
 }
 
 // heldFile is a file that a merge writes when it is known that nothing is missing.
@@ -96,10 +96,10 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// keepOutput keeps what is to be written to a file until then. An output that only a shard names is
+// holdOutput keeps what is to be written to a file until then. An output that only a shard names is
 // not written.
-func (e *world) keepOutput(name string, write func(io.Writer) error) error {
-	if !namesOutput(e.partial.own, name) {
+func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
+	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
 			fmt.Fprintf(e.stderr, "note: %s is not written: a shard names it, want its flag behind -- of this merge\n", name)
 		}
@@ -109,7 +109,7 @@ func (e *world) keepOutput(name string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	e.outputs = append(e.outputs, heldFile{name, text.Bytes()})
+	e.heldFiles = append(e.heldFiles, heldFile{name, text.Bytes()})
 	return nil
 }
 
@@ -126,8 +126,8 @@ func readShards(names []string) (files []*shard.File, err error) {
 	return files, errors.Join(errs...)
 }
 
-// sameJob refuses shards that this program, or what the files are now, would not have made.
-func (e *world) sameJob(f *shard.File) error {
+// checkSameJob refuses shards that this program, or what the files are now, would not have made.
+func (e *environment) checkSameJob(f *shard.File) error {
 	build, err := e.identify()
 	if err != nil {
 		return err

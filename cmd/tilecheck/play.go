@@ -25,8 +25,8 @@ type budgetFlag struct {
 	Budget time.Duration `aliases:"time" help:"Time to spend; the games finished by then count." placeholder:"DURATION"`
 }
 
-// matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
-func (e *world) matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
+// newMatch returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
+func (e *environment) newMatch(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
 	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
 		return m, err
 	}
@@ -91,14 +91,14 @@ type playCmd struct {
 }
 
 // Run plays the games and prints what they say.
-func (c *playCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *playCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	err := cmp.Or(
-		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "confidence", "alpha", "budget", "workers", "shard", "partial", "within", "shield-states"),
-		env.alone("budget", "checkpoint", "record"),
-		env.without(c.Shield == nil, "without --shield", "within", "shield-states"),
+		env.refuseFlags(!c.Watch, "without --watch", "game", "delay"),
+		env.refuseFlags(c.Watch, "with --watch", "games", "confidence", "alpha", "budget", "workers", "shard", "partial", "within", "shield-states"),
+		env.refuseWithShard("budget", "checkpoint", "record"),
+		env.refuseFlags(c.Shield == nil, "without --shield", "within", "shield-states"),
 	)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	case env.split.Recording():
 		return nil
 	case out.Games() == 0:
-		return noGame(ctx, out.End)
+		return noGameError(ctx, out.End)
 	}
 	estimates, err := out.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
@@ -132,21 +132,21 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	t := playtables.Play(out, estimates, c.Format)
 	var verdict error
 	if shield, _ := strategy.UnderShield(opt.Strategy); shield != nil {
-		g, err := c.gain(ctx, opt)
+		g, err := c.shieldEffect(ctx, opt)
 		if err == nil {
 			playtables.Shield(t, shield, g, c.Format)
-			verdict = c.judge(g)
+			verdict = c.judgeLoss(g)
 		}
 		verdict = cmp.Or(err, verdict)
 	}
 	err = t.Write(env.stdout, c.Format, env.reportOptions())
-	env.warnLines(c.Format, out.Warnings)
+	env.printWarningLines(c.Format, out.Warnings)
 	err = errors.Join(err, unwritten, c.plots(env, out, estimates, &curve))
-	return cmp.Or(err, status(endCode(ctx, out.End)), verdict)
+	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, out.End)), verdict)
 }
 
 // options checks the flags and returns what they ask for.
-func (c *playCmd) options(env *world) (opt play.Options, err error) {
+func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 	switch {
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
@@ -168,7 +168,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 		return opt, err
 	}
 	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split
-	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return opt, err
 	}
 	if opt.Strategy, err = parseStrategy(opt.Match, c.Strategy); err != nil {
@@ -182,18 +182,18 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 }
 
 // match returns the game that is played. With the published updates it ends at the tile to reach, 2048 if none is given.
-func (c *playCmd) match(env *world) (m play.Match, err error) {
+func (c *playCmd) match(env *environment) (m play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
 		return m, fieldUsage(err)
 	}
 	if updates == modelgen.UpdatesRules {
-		return env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed)
+		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed)
 	}
 	if c.Record != "" || c.Shield != nil {
 		return m, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
 	}
-	if m, err = env.matchOf(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
+	if m, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
 		return m, err
 	}
 	m.Published = true
@@ -202,7 +202,7 @@ func (c *playCmd) match(env *world) (m play.Match, err error) {
 
 // play runs the games, and writes them to a file if that is wanted. That they
 // cannot be written does not end them: unwritten says so.
-func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
+func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
 		curve.Add(p.Game)
 		return nil
@@ -222,7 +222,7 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 			return nil
 		}
 		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
-			err = noGame(ctx, out.End)
+			err = noGameError(ctx, out.End)
 		}
 		return cmp.Or(err, failed) // without games the file stays as it was
 	})
@@ -233,7 +233,7 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 }
 
 // plots draws the pictures that are asked for.
-func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
+func (c *playCmd) plots(env *environment, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
 	var failed error
 	if c.Plot != "" {
 		failed = env.plot(c.Plot, playtables.Largest(out, estimates))
@@ -253,8 +253,8 @@ func errOnlyText(flag string, f table.Format) error {
 	return usageError("%s draws boards, want it without --format %v", flag, f)
 }
 
-// state is a place of games that are kept, and whose games those are.
-func (e *world) state(path string) (place, version string, err error) {
+// checkpoint is a place of games that are kept, and whose games those are.
+func (e *environment) checkpoint(path string) (place, version string, err error) {
 	if path == "" {
 		return "", "", nil
 	}
@@ -267,8 +267,8 @@ func errStateSeed() error {
 	return usageError("--checkpoint needs --seed: without one every run draws another, and plays other games")
 }
 
-// noGame is the error of a run without any result.
-func noGame(ctx context.Context, end play.End) error {
+// noGameError is the error of a run without any result.
+func noGameError(ctx context.Context, end play.End) error {
 	switch end {
 	case play.Interrupted:
 		return fmt.Errorf("%w before a game was finished", ctx.Err())
@@ -278,11 +278,11 @@ func noGame(ctx context.Context, end play.End) error {
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --budget")}
 }
 
-// endCode is the exit code of a run that has results. A budget that is used up is what was asked for.
-func endCode(ctx context.Context, end play.End) int {
+// exitCodeOfGames is the exit code of a run that has results. A budget that is used up is what was asked for.
+func exitCodeOfGames(ctx context.Context, end play.End) int {
 	switch end {
 	case play.Interrupted:
-		return endCodeOf(ctx.Err())
+		return exitCodeAfterEnd(ctx.Err())
 	case play.Lacking:
 		return exitCannotRun
 	}
@@ -300,8 +300,8 @@ func gamesProgress(what string, tell func(progress.Progress)) func(progress.Prog
 	}
 }
 
-// warnLines repeats warnings on standard error where the format keeps them among the notes of a machine; tables print them as notes.
-func (e *world) warnLines(f table.Format, warnings []string) {
+// printWarningLines repeats warnings on standard error where the format keeps them among the notes of a machine; tables print them as notes.
+func (e *environment) printWarningLines(f table.Format, warnings []string) {
 	if f == table.Text || f == table.Markdown {
 		return
 	}

@@ -22,8 +22,8 @@ type shieldFlags struct {
 }
 
 // shield returns the shield that is asked for, nil for none.
-func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error) {
-	if err := env.without(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
+func (c *shieldFlags) shield(env *environment, m play.Match) (*strategy.Shield, error) {
+	if err := env.refuseFlags(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
 		return nil, err
 	}
 	rules, err := game.New(m.Shape)
@@ -42,8 +42,8 @@ func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error)
 	return s, nil
 }
 
-// gain computes what the shield of a player does.
-func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
+// shieldEffect computes what the shield of a player does.
+func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
 	rules, err := game.New(opt.Match.Shape)
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.ShieldEf
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
-// judge compares what the shielded player loses with what it may.
-func (c *playCmd) judge(g *induced.ShieldEffect) error {
+// judgeLoss compares what the shielded player loses with what it may.
+func (c *playCmd) judgeLoss(g *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // watch shows one game: on a terminal each board over the last one, otherwise below it.
-func (c *playCmd) watch(ctx context.Context, env *world, opt play.Options) error {
+func (c *playCmd) watch(ctx context.Context, env *environment, opt play.Options) error {
 	film := newFilm(env, opt.Match.Shape, c.Delay)
 	g, err := play.Watch(ctx, opt, c.Game, func(f play.Frame) error { return film.show(ctx, f) })
 	if err != nil {
@@ -24,30 +24,30 @@ func (c *playCmd) watch(ctx context.Context, env *world, opt play.Options) error
 
 // film shows the boards of a game.
 type film struct {
-	w     io.Writer
-	shape game.Shape
-	delay time.Duration
-	// over has each board drawn over the last one.
-	over  bool
-	lines int // of the last board
+	output io.Writer
+	shape  game.Shape
+	delay  time.Duration
+	// overwrite has each board drawn over the last one.
+	overwrite bool
+	lines     int // of the last board
 }
 
-func newFilm(env *world, shape game.Shape, delay time.Duration) *film {
+func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
 	_, tty := env.terminal(env.stdout)
-	return &film{w: env.stdout, shape: shape, delay: delay, over: tty && env.getenv("TERM") != "dumb"}
+	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
 }
 
 // show draws a board; on a terminal it stays for a while.
 func (f *film) show(ctx context.Context, frame play.Frame) error {
 	text := frameText(f.shape, frame)
-	if !f.over {
-		_, err := io.WriteString(f.w, text+"\n")
+	if !f.overwrite {
+		_, err := io.WriteString(f.output, text+"\n")
 		return err
 	}
 	if f.lines > 0 {
 		text = fmt.Sprintf("\x1b[%dA\x1b[J", f.lines) + text
 	}
-	if _, err := io.WriteString(f.w, text); err != nil {
+	if _, err := io.WriteString(f.output, text); err != nil {
 		return err
 	}
 	f.lines = strings.Count(text, "\n")

@@ -30,11 +30,11 @@ type policyCmd struct {
 }
 
 // Run answers what is asked about optimal play.
-func (c *policyCmd) Run(ctx context.Context, env *world) error {
+func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	err := cmp.Or(
 		c.check(),
-		env.without(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
-		env.without(c.Board == "", "without --board", "format"),
+		env.refuseFlags(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
+		env.refuseFlags(c.Board == "", "without --board", "format"),
 	)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *policyCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.answer(ctx, env, solved), solved.Close())
+	return errors.Join(c.showAll(ctx, env, solved), solved.Close())
 }
 
 func (c *policyCmd) check() error {
@@ -63,7 +63,7 @@ func (c *policyCmd) check() error {
 }
 
 // open reads the table, or makes one.
-func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) {
+func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, error) {
 	if c.Table != "" {
 		return solve.Open(c.Table)
 	}
@@ -71,15 +71,15 @@ func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, done := c.apply(ctx, env, &opts)
+	ctx, done := c.start(ctx, env, &opts)
 	defer done()
 	solved, _, err := solve.Solve(ctx, opts)
 	return solved, limitError(err)
 }
 
-func (c *policyCmd) answer(ctx context.Context, env *world, solved *solve.Table) error {
+func (c *policyCmd) showAll(ctx context.Context, env *environment, solved *solve.Table) error {
 	if c.Board != "" {
-		if err := c.board(env, solved); err != nil {
+		if err := c.showBoard(env, solved); err != nil {
 			return err
 		}
 	}
@@ -116,8 +116,8 @@ func textWriter(text string) func(io.Writer) error {
 	}
 }
 
-// board prints a board and what its moves are worth.
-func (c *policyCmd) board(env *world, solved *solve.Table) error {
+// showBoard prints a board and what its moves are worth.
+func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	problem := solved.Problem()
 	b, err := problem.Shape.Parse(c.Board)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *policyCmd) board(env *world, solved *solve.Table) error {
 }
 
 // play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
-func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) error {
+func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
 		return err

@@ -16,18 +16,18 @@ import (
 
 // progress returns what an engine tells its progress, and a function that
 // clears the bar. Both do nothing unless standard error is a terminal.
-func (e *world) progress() (report func(progress.Progress), done func()) {
+func (e *environment) progress() (report func(progress.Progress), done func()) {
 	if _, tty := e.terminal(e.stderr); !tty || e.quiet {
 		return nil, func() {}
 	}
 	b := &bar{env: e}
-	done = e.last.clearsBar(b.close)
+	done = e.ending.addBar(b.close)
 	return b.report, done
 }
 
 // bar shows one property at a time.
 type bar struct {
-	env      *world
+	env      *environment
 	property string
 	unit     progress.Unit
 	bar      *progressbar.ProgressBar

@@ -33,8 +33,8 @@ type reduceCmd struct {
 }
 
 // Run prints the sizes of the model and of its quotients.
-func (c *reduceCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job, err := c.jobFlags.job(env)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	whole, err := checked(ctx, job)
+	whole, err := checkNative(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	case c.ExportPartition != "":
 		job.Partition = &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}
 	}
-	reduced, err := checked(ctx, job)
+	reduced, err := checkNative(ctx, job)
 	done()
 	if err != nil {
 		return err
@@ -79,24 +79,24 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 		}
 		return f
 	}
-	env.printing()
-	t, code := reductions(whole, reduced)
+	env.beginsPrinting()
+	t, code := reductionTable(whole, reduced)
 	err = t.Write(env.stdout, c.Format, env.reportOptions())
-	env.warn(c.Format, reduced)
-	return cmp.Or(err, status(code))
+	env.printWarnings(c.Format, reduced)
+	return cmp.Or(err, exitStatus(code))
 }
 
-// checked asks the embedded engine.
-func checked(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
+// checkNative asks the embedded engine.
+func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, mistaken(err, &job)
+		return nil, explainMisplaced(err, &job)
 	}
 	return native.New().Check(ctx, plan)
 }
 
-// reductions has a row for each property, and the exit code.
-func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
+// reductionTable has a row for each property, and the exit code.
+func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
 	t := &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},

@@ -31,10 +31,10 @@ type replayCmd struct {
 var errFound = errors.New("found")
 
 // Run checks all games and lists them, or shows one.
-func (c *replayCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *replayCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	if err := env.without(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
+	if err := env.refuseFlags(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
 		return err
 	}
 	if (c.Step || c.Game != nil) && c.Format != table.Text {
@@ -55,7 +55,7 @@ func (c *replayCmd) Run(ctx context.Context, env *world) error {
 }
 
 // open opens a file for reading; "-" is standard input.
-func (e *world) open(path string) (io.ReadCloser, error) {
+func (e *environment) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(e.stdin), nil
 	}
@@ -63,7 +63,7 @@ func (e *world) open(path string) (io.ReadCloser, error) {
 }
 
 // list checks every game and prints what they came to.
-func (c *replayCmd) list(ctx context.Context, env *world, r io.Reader) error {
+func (c *replayCmd) list(ctx context.Context, env *environment, r io.Reader) error {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "game", Align: table.Right},
 		{Name: "score", Align: table.Right},
@@ -95,7 +95,7 @@ func (c *replayCmd) list(ctx context.Context, env *world, r io.Reader) error {
 }
 
 // show finds the game and goes through it.
-func (c *replayCmd) show(ctx context.Context, env *world, r io.Reader) error {
+func (c *replayCmd) show(ctx context.Context, env *environment, r io.Reader) error {
 	h, found, err := c.find(ctx, r)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *replayCmd) show(ctx context.Context, env *world, r io.Reader) error {
 	if _, err := h.Match.Replay(found.Transcript, func(f play.Frame) { frames = append(frames, f) }); err != nil {
 		return err
 	}
-	if err := c.frames(ctx, env, h.Match.Shape, frames); err != nil {
+	if err := c.showFrames(ctx, env, h.Match.Shape, frames); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(env.stdout, "game %d of %s: %s\n", found.Index, h.Strategy, gameText(found.Game))
@@ -133,13 +133,13 @@ func (c *replayCmd) find(ctx context.Context, r io.Reader) (h play.RecordHeader,
 
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
-// frames shows the boards, one by one or as a film.
-func (c *replayCmd) frames(ctx context.Context, env *world, shape game.Shape, frames []play.Frame) error {
+// showFrames shows the boards, one by one or as a film.
+func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, showFrames []play.Frame) error {
 	if c.Step {
-		return stepThrough(env, shape, frames)
+		return stepThrough(env, shape, showFrames)
 	}
 	film := newFilm(env, shape, c.Delay)
-	for _, f := range frames {
+	for _, f := range showFrames {
 		if err := film.show(ctx, f); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (c *replayCmd) frames(ctx context.Context, env *world, shape game.Shape, fr
 }
 
 // stepThrough shows a board, and another one for every line of input.
-func stepThrough(env *world, shape game.Shape, frames []play.Frame) error {
+func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
 	in := bufio.NewScanner(env.stdin)
 	for at := 0; ; {
 		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[at])); err != nil {

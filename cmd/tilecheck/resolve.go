@@ -37,19 +37,19 @@ type resolveCmd struct {
 }
 
 // Run writes the model, once its states have shown that nothing is left to choose.
-func (c *resolveCmd) Run(ctx context.Context, env *world) error {
+func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""}, func(given bool) bool { return !given })); n != 1 || c.Uniform && c.Policy != "" {
 		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", n)
 	}
 	written, ofStates := stateFiles(c.Output)
 	outputs := []string{c.Output}
 	if ofStates {
-		outputs = namesOf([]output{written}, 0)
+		outputs = outputFiles([]output{written}, 0)
 	}
-	if err := env.places.with("--output", outputs...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
 		return err
 	}
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	src, err := env.readSource(c.ModelFile)
 	if err != nil {
@@ -59,14 +59,14 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	before, err := c.states(ctx, src)
+	before, err := c.buildSpace(ctx, src)
 	if err != nil {
 		return err
 	}
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
-	if left, err := c.withMemory(ctx, env, model, src); left != nil || err != nil {
+	if left, err := c.inducedModel(ctx, env, model, src); left != nil || err != nil {
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 		if err != nil {
 			return err
 		}
-		after, err := c.states(ctx, text)
+		after, err := c.buildSpace(ctx, text)
 		if err != nil {
 			return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 		}
@@ -83,11 +83,11 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	var made scheduler.Scheduler
 	if c.Scheduler != "" {
 		var permitted *sparse.Set
-		if permitted, made, err = c.read(ctx, env, before); err != nil {
+		if permitted, made, err = c.readScheduler(ctx, env, before); err != nil {
 			return err
 		}
 		if made == nil {
-			return c.permissive(ctx, env, before, permitted, model)
+			return c.writePermitted(ctx, env, before, permitted, model)
 		}
 	}
 	if ofStates && made != nil {
@@ -97,7 +97,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 		}
 		return c.writeStates(ctx, env, written, before, chain)
 	}
-	items, err := c.resolver(ctx, env, before, made)
+	items, err := c.choosingModules(ctx, env, before, made)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	after, err := c.states(ctx, text)
+	after, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 	}
@@ -117,25 +117,25 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 }
 
 // writeChain writes a model whose choices are made as a Markov chain, given its states as an MDP.
-func (c *resolveCmd) writeChain(ctx context.Context, env *world, before, after *explicit.Space, model *syntax.Model) error {
+func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
 	if written, ofStates := stateFiles(c.Output); ofStates {
-		chain, err := c.states(ctx, text)
+		chain, err := c.buildSpace(ctx, text)
 		if err != nil {
 			return err
 		}
 		return c.writeStates(ctx, env, written, before, chain)
 	}
-	c.note(env, before, after)
+	c.printSizes(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// permissive writes what is left of an MDP whose states have choices that are permitted, several of some: with --uniform the
+// writePermitted writes what is left of an MDP whose states have choices that are permitted, several of some: with --uniform the
 // chain in which these are as likely, otherwise an MDP.
-func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
+func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
 	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
 		left, err := before.Restrict(permitted)
 		if err != nil {
@@ -147,7 +147,7 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 	if err != nil {
 		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
 	}
-	after, err := c.states(ctx, text)
+	after, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices that are permitted: %w", compile.QuoteLine(err, text))
 	}
@@ -158,12 +158,12 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 		}
 		return c.writeChain(ctx, env, before, after, left)
 	}
-	c.note(env, before, after)
+	c.printSizes(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// note says how large the chain is, or the MDP that is left, to whoever wants to know.
-func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
+// printSizes says how large the chain is, or the MDP that is left, to whoever wants to know.
+func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
 	if !env.quiet {
 		b, a := before.Model(), after.Model()
 		left := fmt.Sprintf("%d transitions of the chain", a.NumEdges())
@@ -176,21 +176,21 @@ func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
 }
 
 // writeStates writes files of the states of a chain.
-func (c *resolveCmd) writeStates(ctx context.Context, env *world, o output, before, chain *explicit.Space) error {
-	if err := env.places.with("--output", namesOf([]output{o}, len(chain.Program().Rewards))...).check(); err != nil {
+func (c *resolveCmd) writeStates(ctx context.Context, env *environment, o output, before, chain *explicit.Space) error {
+	if err := env.files.withOutputs("--output", outputFiles([]output{o}, len(chain.Program().Rewards))...).check(); err != nil {
 		return err
 	}
 	program := *chain.Program()
 	if chain.Model().Kind == sparse.DTMC {
 		program.Type = syntax.DTMC
 	}
-	c.note(env, before, chain)
-	x := &exporter{env: env, space: chain, opts: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
+	c.printSizes(env, before, chain)
+	x := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
 	return x.write(ctx, o)
 }
 
-// read reads the file of a scheduler: the choices that it permits, and the scheduler that they are, if they are one.
-func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
+// readScheduler reads the file of a scheduler: the choices that it permits, and the scheduler that they are, if they are one.
+func (c *resolveCmd) readScheduler(ctx context.Context, env *environment, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
 	text, err := env.readSource(c.Scheduler)
 	if err != nil {
 		return nil, nil, err
@@ -198,14 +198,14 @@ func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space
 	return scheduler.ReadPermitted(ctx, c.Scheduler, text, space)
 }
 
-// states builds those of a model.
-func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
+// buildSpace builds those of a model.
+func (c *resolveCmd) buildSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	plan, err := runner.PlanModel(ctx, c.job(src))
 	if err != nil {
 		return nil, err
 	}
 	space, err := load.Space(ctx, plan)
-	return space, outOfStates(err)
+	return space, stateLimitError(err)
 }
 
 func (c *resolveCmd) job(src []byte) runner.Job {
@@ -215,8 +215,8 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 	}
 }
 
-// withMemory returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
-func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.Model, src []byte) (*syntax.Model, error) {
+// inducedModel returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
+func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, model *syntax.Model, src []byte) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
 	}
@@ -224,7 +224,7 @@ func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.M
 	if err != nil || !scheduler.Remembers(text) {
 		return nil, err
 	}
-	space, err := c.exactly(ctx, src)
+	space, err := c.buildExactSpace(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -246,20 +246,20 @@ func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.M
 	return left, nil
 }
 
-// exactly builds the states, with fractions if the model has them.
-func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
+// buildExactSpace builds the states, with fractions if the model has them.
+func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	job := c.job(src)
 	m, _, err := load.Model(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	space, _, err := load.Fractions(ctx, m, load.Options(&job))
-	return space, outOfStates(err)
+	return space, stateLimitError(err)
 }
 
-// resolver returns the modules that make the choices; none if every choice is as likely,
+// choosingModules returns the modules that make the choices; none if every choice is as likely,
 // which is what a DTMC with several commands for a state means.
-func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space, made scheduler.Scheduler) ([]syntax.Item, error) {
+func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, made scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
 	case made != nil:
 		found, err := tree.Imitate(ctx, space, made[0])
@@ -274,7 +274,7 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 	case c.Uniform:
 		return nil, nil
 	}
-	if missing(c.Policy) {
+	if noSuchFile(c.Policy) {
 		policy, err := modelgen.ParsePolicy(c.Policy)
 		if err != nil {
 			return nil, fieldUsage(err)

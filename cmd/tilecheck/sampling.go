@@ -72,16 +72,16 @@ func (f confidenceFlags) confidence(otherwise float64) float64 {
 }
 
 // method returns the method asked for. The flags of the other one have no effect.
-func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
+func (e *environment) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(m.Method), otherwise)
 	return method, cmp.Or(
-		e.without(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
-		e.without(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
+		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
+		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
 	)
 }
 
 // simulation checks the flags and returns what they ask for. It draws a seed when none was given.
-func (f samplingFlags) simulation(env *world, method runner.Method, workers int) (runner.Simulation, error) {
+func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
 	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.split}
 	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
 		return s, usageError("--samples, --confidence and --width are all given, want two of them: the third follows")
@@ -106,7 +106,7 @@ func (f samplingFlags) simulation(env *world, method runner.Method, workers int)
 }
 
 // seedOr returns the given seed, or draws one that every reader of JSON keeps exactly.
-func (e *world) seedOr(given *uint64) (uint64, error) {
+func (e *environment) seedOr(given *uint64) (uint64, error) {
 	switch {
 	case given != nil:
 		return *given, nil

@@ -12,7 +12,7 @@ type schemaCmd struct {
 }
 
 // Run prints the schema, or the commands that have one.
-func (c *schemaCmd) Run(env *world) error {
+func (c *schemaCmd) Run(env *environment) error {
 	if len(c.Command) == 0 {
 		return textWriter(strings.Join(schema.Commands(), "\n") + "\n")(env.stdout)
 	}

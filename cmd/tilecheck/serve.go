@@ -35,8 +35,8 @@ type serveCmd struct {
 }
 
 // Run answers the page until it is interrupted.
-func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
-	if err := env.withoutTools(c.Engine); err != nil {
+func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
+	if err := env.refuseToolFlags(c.Engine); err != nil {
 		return err
 	}
 	if c.Export != "" {
@@ -84,7 +84,7 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	if name, err := os.Hostname(); everywhere && err == nil && !env.quiet {
 		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}
-	env.printing()
+	env.beginsPrinting()
 	return errors.Join(site.Serve(ctx, l, opts), folders.Close())
 }
 
@@ -156,7 +156,7 @@ func token() string {
 }
 
 // export writes the playground.
-func (c *serveCmd) export(ctx context.Context, env *world) error {
+func (c *serveCmd) export(ctx context.Context, env *environment) error {
 	if len(c.Table) > 0 {
 		return usageError("--export writes a page without tables, found %s", c.Table[0])
 	}

@@ -60,16 +60,16 @@ func (f *fraction) UnmarshalText(text []byte) error {
 }
 
 // Run computes the shield, and what it promises.
-func (c *shieldCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	outputs := []string{c.Output}
 	if o, ok := stateFiles(c.Output); ok {
-		outputs = namesOf([]output{o}, 0)
+		outputs = outputFiles([]output{o}, 0)
 	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
-	if err := env.places.with("--output", outputs...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
 		return err
 	}
 	if c.ExportScheduler != "" {
@@ -96,12 +96,12 @@ func (c *shieldCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	written, err := c.files(ctx, env, x, p, tree)
+	written, err := c.writeFiles(ctx, env, x, p, tree)
 	return errors.Join(c.print(env, x, p, written, time.Since(start)), err)
 }
 
-// files writes the files that were asked for, and returns the names of those that it has written.
-func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (written []string, err error) {
+// writeFiles writes the files that were asked for, and returns the names of those that it has written.
+func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (written []string, err error) {
 	if c.Output != "" {
 		if written, err = c.write(ctx, env, x, p, tree); err != nil {
 			return nil, err
@@ -118,14 +118,14 @@ func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *
 }
 
 // question reads the model, and finds what the property asks of its states.
-func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
+func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (*shield.Question, *syntax.Model, error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
 		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, nil, mistaken(err, &job)
+		return nil, nil, explainMisplaced(err, &job)
 	}
 	_, instances, err := plan.Instances()
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 	defer done()
 	space, err := load.Space(ctx, plan.WithOutputs(func(o *runner.Outputs) { o.Progress = progress }))
 	if err != nil {
-		return nil, nil, outOfStates(err)
+		return nil, nil, stateLimitError(err)
 	}
 	instances[0].Text = c.Property // as it was given, for errors
 	q, err := native.ShieldQuestion(ctx, space, &instances[0])
@@ -146,21 +146,21 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 }
 
 // writeScheduler writes the worst scheduler that obeys, which has to attain what is promised, as one of the whole model.
-func (c *shieldCmd) writeScheduler(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise) (string, error) {
+func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, x *shield.Shield, p *shield.Promise) (string, error) {
 	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
 		return "", err
 	}
 	if err := x.ConfirmScheduler(ctx, p); err != nil {
-		return "", unconfirmed(file, err)
+		return "", brokenPromise(file, err)
 	}
 	return file, env.writeFile(file, func(w io.Writer) error {
 		return scheduler.Write(ctx, w, x.Space, scheduler.Scheduler{p.Obeying}, format, opts)
 	})
 }
 
-// unconfirmed is the error of a file that is not written since it does not have the values that are promised.
-func unconfirmed(file string, err error) error {
+// brokenPromise is the error of a file that is not written since it does not have the values that are promised.
+func brokenPromise(file string, err error) error {
 	if _, broken := errors.AsType[*shield.BrokenPromise](err); broken {
 		return fmt.Errorf("%s was not written: %w; this is a bug: please report it", file, err)
 	}
@@ -169,7 +169,7 @@ func unconfirmed(file string, err error) error {
 
 // write writes the shield, and returns the names of its files. A model is read and solved again before: it has to have the
 // values that are promised.
-func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) ([]string, error) {
+func (c *shieldCmd) write(ctx context.Context, env *environment, x *shield.Shield, p *shield.Promise, tree *syntax.Model) ([]string, error) {
 	if filepath.Ext(c.Output) == ".json" {
 		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return x.JSON(ctx, w) })
 	}
@@ -185,27 +185,27 @@ func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
 	if err := p.Confirm(ctx, q); err != nil {
-		return nil, unconfirmed(c.Output, err)
+		return nil, brokenPromise(c.Output, err)
 	}
 	return []string{c.Output}, env.writeFile(c.Output, textWriter(string(text)))
 }
 
 // writeStates writes files of the states, with the choices that are allowed.
-func (c *shieldCmd) writeStates(ctx context.Context, env *world, x *shield.Shield, o output) ([]string, error) {
+func (c *shieldCmd) writeStates(ctx context.Context, env *environment, x *shield.Shield, o output) ([]string, error) {
 	left, err := x.Space.Restrict(x.Allowed)
 	if err != nil {
 		return nil, err
 	}
-	if err := env.places.with("--output", namesOf([]output{o}, len(left.Program().Rewards))...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputFiles([]output{o}, len(left.Program().Rewards))...).check(); err != nil {
 		return nil, err
 	}
-	w := &exporter{env: env, space: left.WithoutFractions(), opts: files.Options{Precision: files.MaxPrecision, Zeros: true}}
+	w := &exporter{env: env, space: left.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}
 	err = w.write(ctx, o)
-	return w.wrote, err
+	return w.written, err
 }
 
 // print prints what the shield promises and how permissive it is, and some of its states.
-func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, written []string, elapsed time.Duration) error {
+func (c *shieldCmd) print(env *environment, x *shield.Shield, p *shield.Promise, written []string, elapsed time.Duration) error {
 	t := &table.Facts{Title: "Shield of " + c.ModelFile}
 	f := x.Figures()
 	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
@@ -233,14 +233,14 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 		t.Notes = append(t.Notes, "wrote "+strings.Join(written, ", "))
 	}
 	t.Notes = append(t.Notes, x.Space.Warnings()...)
-	env.printing()
+	env.beginsPrinting()
 	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.States == 0 || c.Format != table.Text && c.Format != table.Markdown {
 		return err
 	}
 	if _, err := fmt.Fprintln(env.stdout); err != nil {
 		return err
 	}
-	return c.states(x).Write(env.stdout, c.Format, env.reportOptions())
+	return c.stateTable(x).Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // fractionCell shows a number with its digits; programs get it as a double.
@@ -258,8 +258,8 @@ func probabilityCell(n shield.Number) table.Cell {
 	return table.Cell{Text: digits.Of(f, (n.Upper-n.Lower)/2).Format(f, 0), Value: f}
 }
 
-// states lists the first states in which something is not allowed.
-func (c *shieldCmd) states(x *shield.Shield) *table.Table {
+// stateTable lists the first states in which something is not allowed.
+func (c *shieldCmd) stateTable(x *shield.Shield) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed"}, {Name: "instead"},
 	}}

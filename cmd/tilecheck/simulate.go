@@ -44,23 +44,23 @@ type simulateCmd struct {
 }
 
 // Run prints one path.
-func (c *simulateCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	if c.Scheduler != "" { // all states are built
 		var freed context.CancelFunc
-		ctx, freed = env.within(ctx, 0)
+		ctx, freed = env.withMemoryLimit(ctx, 0)
 		defer freed()
 	}
 	whole := c.Time > 0 || c.Deadlock
 	drawn := c.Path == "" || whole || env.given["steps"]
 	err := cmp.Or(
-		env.without(!drawn, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
-		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
-		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
-		env.without(!c.Board, "without --as-board", "cols"),
-		env.without(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
-		env.without(c.Board, "with --as-board", "format", "probs", "rewards"),
+		env.refuseFlags(!drawn, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
+		env.refuseFlags(whole, "with --time or --deadlock, want --max-path", "steps"),
+		env.refuseFlags(!whole, "without --time or --deadlock, want --steps", "max-path"),
+		env.refuseFlags(!c.Board, "without --as-board", "cols"),
+		env.refuseFlags(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
+		env.refuseFlags(c.Board, "with --as-board", "format", "probs", "rewards"),
 	)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	for _, w := range warnings {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
-	env.printing()
+	env.beginsPrinting()
 	path := simulate.Walk(ctx, src, opt)
 	p := paths.Printer{
 		Program: src.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: drawn, Scheduler: c.Scheduler,
@@ -105,7 +105,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 }
 
 // source reads the model or the files of states, and what to be warned of. It sets the chooser of --scheduler, for which it builds the states.
-func (c *simulateCmd) source(ctx context.Context, env *world, opt *simulate.PathOptions) (simulate.Source, []string, error) {
+func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (simulate.Source, []string, error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if named.Is(c.ModelFile) || c.Scheduler != "" {
 		space, err := flags.space(ctx, env)

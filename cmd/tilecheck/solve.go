@@ -83,7 +83,7 @@ type solveCmd struct {
 }
 
 // Run solves the game and prints what it is worth.
-func (c *solveCmd) Run(ctx context.Context, env *world) error {
+func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
@@ -102,12 +102,12 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 			return usageError("--worker without --output, want the file that the processes make together")
 		}
 	}
-	ctx, cancel := c.apply(ctx, env, &opts)
+	ctx, cancel := c.start(ctx, env, &opts)
 	defer cancel()
 	start := time.Now()
 	stats, err := c.solve(ctx, opts)
 	if err != nil {
-		return c.explain(err)
+		return c.explainError(err)
 	}
 	problem, err := opts.Problem()
 	if err != nil {
@@ -120,8 +120,8 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// apply puts the flags into the options and starts the clock.
-func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options) (context.Context, context.CancelFunc) {
+// start puts the flags into the options and starts the clock.
+func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (context.Context, context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
 		opts.Memory = memory.Available() / 4 * 3
@@ -139,7 +139,7 @@ func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options)
 			tell(progress.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: progress.States})
 		}
 	}
-	ctx, cancel := env.limit(ctx, f.Timeout)
+	ctx, cancel := env.withTimeLimit(ctx, f.Timeout)
 	return ctx, func() {
 		cancel()
 		done()
@@ -161,8 +161,8 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	return stats, errors.Join(err, remove())
 }
 
-// explain adds what the user can do, and the exit code.
-func (c *solveCmd) explain(err error) error {
+// explainError adds what the user can do, and the exit code.
+func (c *solveCmd) explainError(err error) error {
 	work := solve.WorkDir(c.Output)
 	switch {
 	case errors.Is(err, solve.ErrExists):

@@ -40,8 +40,8 @@ type typeFlags struct {
 	CTMC bool `name:"ctmc" rare:"" help:"The files of states are of a CTMC." xor:"type"`
 }
 
-// forModel refuses them beside a model.
-func (c *typeFlags) forModel() error {
+// refuseForModel refuses them beside a model.
+func (c *typeFlags) refuseForModel() error {
 	if c.DTMC || c.MDP || c.CTMC {
 		return usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
 	}
@@ -63,20 +63,20 @@ func (c *typeFlags) modelType() syntax.ModelType {
 
 // space builds or reads the state space. The warnings are about constants; what
 // is doubtful about the space is in its Warnings.
-func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
+func (c *spaceFlags) space(ctx context.Context, env *environment) (*explicit.Space, error) {
 	space, err := c.load(ctx, env)
-	return space, outOfStates(err)
+	return space, stateLimitError(err)
 }
 
-// outOfStates gives an error of too many states its exit code.
-func outOfStates(err error) error {
+// stateLimitError gives an error of too many states its exit code.
+func stateLimitError(err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return &codedError{exitOutOfLimit, err}
 	}
 	return err
 }
 
-func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
+func (c *spaceFlags) load(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if !named.Is(c.ModelFile) {
 		return c.build(ctx, env)
 	}
@@ -84,18 +84,18 @@ func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, err
 }
 
 // read reads files of states.
-func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, error) {
+func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
 	}
-	states, err := env.states(ctx, c.ModelFile, c.readOptions())
+	states, err := env.openStateFiles(ctx, c.ModelFile, c.readOptions())
 	if err != nil {
 		return nil, err
 	}
 	return states.Space(ctx, explicit.NoFractions) // of c.Exact it has them
 }
 
-func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
+func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Space, error) {
 	m, warnings, err := c.compile(ctx, env)
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func (c *spaceFlags) job() runner.Job {
 }
 
 // compile reads a model. The warnings are about its definitions.
-func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, []string, error) {
-	if err := c.forModel(); err != nil {
+func (c *spaceFlags) compile(ctx context.Context, env *environment) (*compile.Model, []string, error) {
+	if err := c.refuseForModel(); err != nil {
 		return nil, nil, err
 	}
 	job := c.job()
@@ -139,13 +139,13 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 	return files.ReadOptions{Type: c.modelType(), Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
 }
 
-// states reads files of states.
-func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
+// openStateFiles reads files of states.
+func (e *environment) openStateFiles(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	return named.Reader(e.readSource).Open(ctx, name, opts)
 }
 
-// missing reports whether there is no file of that name.
-func missing(name string) bool {
+// noSuchFile reports whether there is no file of that name.
+func noSuchFile(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -26,14 +26,14 @@ type splitFlags struct {
 
 // sharing is the part of a command's work that a process does, or the parts that are merged.
 type sharing struct {
-	split   *shard.Ledger // nil if the process does everything
-	partial *partial      // of a part that is recorded
-	shards  []string      // the files that are merged
-	outputs []heldFile    // the files that a merge will write
+	split      *shard.Ledger // nil if the process does everything
+	recording  *recording    // of a part that is recorded
+	shardFiles []string      // the files that are merged
+	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// splits has a command that was given a part do that, and nothing else.
-func (e *world) splits(kctx *kong.Context, args []string) error {
+// beginShard has a command that was given a part do that, and nothing else.
+func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	var text, file string
 	shares := false
 	for _, f := range kctx.Flags() {
@@ -52,7 +52,7 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	case e.split.Replaying() && text+file != "":
 		return usageError("a command that shards are of cannot have --shard itself")
 	case e.split.Replaying():
-		return shard.SameMeans(e.partial.means, means(kctx))
+		return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
 	case file == "" && (text == "" || own):
 		return nil
 	case file == "":
@@ -66,27 +66,27 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	for _, in := range e.places.in {
+	for _, in := range e.files.inputs {
 		if in.name == "-" {
-			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.what)
+			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.source)
 		}
 	}
 	e.split = shard.Record(part)
-	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
+	e.recording = &recording{file: file, arguments: withoutSplit(args), meaning: meaningOf(kctx)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 
-// alone refuses flags that only a process that does everything can follow.
-func (e *world) alone(flags ...string) error {
-	return e.without(e.split != nil, "with --shard: it takes one process", flags...)
+// refuseWithShard refuses flags that only a process that does everything can follow.
+func (e *environment) refuseWithShard(flags ...string) error {
+	return e.refuseFlags(e.split != nil, "with --shard: it takes one process", flags...)
 }
 
-// partial is where a part is recorded.
-type partial struct {
-	file        string
-	args, means []string
-	own         []string // of a merge: the words that may name outputs
+// recording is where a part is recorded.
+type recording struct {
+	file               string
+	arguments, meaning []string
+	outputWords        []string // of a merge: the words that may name outputs
 }
 
 // withoutSplit is a command line without its part.
@@ -106,9 +106,9 @@ func withoutSplit(args []string) []string {
 	return out
 }
 
-// free has the flags that decide nothing of what a command finds, besides those
+// decidesNothing has the flags that decide nothing of what a command finds, besides those
 // that name outputs.
-func free(f *kong.Value) bool {
+func decidesNothing(f *kong.Value) bool {
 	kind := f.Tag.Get("file")
 	return kind == "out" || kind == "target" || slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
@@ -116,34 +116,34 @@ func free(f *kong.Value) bool {
 	}, f.Name)
 }
 
-// means says what of a command line decides what the command finds.
-func means(kctx *kong.Context) []string {
+// meaningOf says what of a command line decides what the command finds.
+func meaningOf(kctx *kong.Context) []string {
 	node := kctx.Selected()
 	out := []string{nameOf(node)}
 	for _, arg := range node.Positional {
 		if arg.Target.IsZero() {
 			continue
 		}
-		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(value(arg.Target))))
+		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
 	for _, f := range kctx.Flags() {
-		if !free(f.Value) && !f.Target.IsZero() {
-			out = append(out, fmt.Sprintf("--%s %q", f.Name, fmt.Sprint(value(f.Target))))
+		if !decidesNothing(f.Value) && !f.Target.IsZero() {
+			out = append(out, fmt.Sprintf("--%s %q", f.Name, fmt.Sprint(flagValue(f.Target))))
 		}
 	}
 	return out
 }
 
-// value is that of a flag that was given, or has a default.
-func value(v reflect.Value) any {
+// flagValue is that of a flag that was given, or has a default.
+func flagValue(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 	return v.Interface()
 }
 
-// records ends a command that did one part, whose error this is: it writes the file.
-func (e *world) records(ctx context.Context, outcome error) (err error) {
+// endShard ends a command that did one part, whose error this is: it writes the file.
+func (e *environment) endShard(ctx context.Context, outcome error) (err error) {
 	if !e.split.Recording() {
 		return outcome
 	}
@@ -156,19 +156,19 @@ func (e *world) records(ctx context.Context, outcome error) (err error) {
 	if e.split.Streams() == 0 {
 		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
 	}
-	job := &shard.Job{Args: e.partial.args, Means: e.partial.means}
+	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
 	if job.Build, err = e.identify(); err != nil {
 		return err
 	}
-	if job.Inputs, err = e.places.digests(); err != nil {
+	if job.Inputs, err = e.files.digests(); err != nil {
 		return err
 	}
 	write := func(w io.Writer) error { return e.split.Write(w, job) }
-	if unwritten := atomicfile.WriteOr(e.partial.file, e.onExit, write); unwritten != nil {
+	if unwritten := atomicfile.WriteOr(e.recording.file, e.onExit, write); unwritten != nil {
 		return unwritten
 	}
 	if !e.quiet {
-		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.partial.file)
+		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.recording.file)
 	}
 	if e.split.HasResults() {
 		return outcome
@@ -177,9 +177,9 @@ func (e *world) records(ctx context.Context, outcome error) (err error) {
 }
 
 // digests identifies the inputs by their content.
-func (p *places) digests() (out []shard.Input, err error) {
-	for _, in := range p.in {
-		if in.kept || missing(in.name) {
+func (p *commandFiles) digests() (out []shard.Input, err error) {
+	for _, in := range p.inputs {
+		if in.kept || noSuchFile(in.name) {
 			continue
 		}
 		sum, _, err := shard.Digest(in.name)

@@ -27,33 +27,33 @@ const (
 
 // lifetime says how a command ends before its work is done.
 type lifetime struct {
-	last   *lastWords                   // nil unless the command ends the process
+	ending *forcedEnd                   // nil unless the command ends the process
 	onExit func(f func()) (done func()) // ending.OnExit; nil if nothing ends the process
 }
 
-// lastWords is what is left to do and to say when a command does not end by itself.
-type lastWords struct {
-	clean func() // removes what must not be left behind
+// forcedEnd is what is left to do and to say when a command does not end by itself.
+type forcedEnd struct {
+	cleanUp func() // removes what must not be left behind
 
-	mu      sync.Mutex
-	second  chan struct{} // closed by a second interrupt that the command hears; nil if that kills
-	until   time.Time     // when the command is waited for no longer, if that is later than patience
-	printed bool          // the command has begun to print its results
-	said    bool          // the command has said why it ends
-	gone    bool          // the process ends: nobody else may end it
-	clears  []func()      // progress bars
+	mu              sync.Mutex
+	secondInterrupt chan struct{} // closed by a second interrupt that the command hears; nil if that kills
+	waitUntil       time.Time     // when the command is waited for no longer, if that is later than patience
+	printed         bool          // the command has begun to print its results
+	reasonPrinted   bool          // the command has said why it ends
+	claimed         bool          // the process ends: nobody else may end it
+	clearBars       []func()      // progress bars
 }
 
-// hear returns the context of a command: it ends with the first signal that asks
+// listenForSignals returns the context of a command: it ends with the first signal that asks
 // for that. A second one kills.
 //
 // SIGHUP says that the terminal went away; it is heard unless whoever started the
 // process ignores it, as nohup does. SIGQUIT stays what it is in Go: it kills, and
 // prints what every goroutine does.
-func (e *world) hear(ctx context.Context) context.Context {
+func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
-	e.last = &lastWords{clean: clean}
+	e.ending = &forcedEnd{cleanUp: clean}
 	e.onExit = func(f func()) func() { return ending.OnExit(ctx, f) }
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -72,7 +72,7 @@ func (e *world) hear(ctx context.Context) context.Context {
 			default:
 			}
 		}
-		second := e.last.hears(s)
+		second := e.ending.onSignal(s)
 		if second == nil {
 			signal.Stop(heard)
 		}
@@ -84,83 +84,83 @@ func (e *world) hear(ctx context.Context) context.Context {
 		}
 	}()
 	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
-	e.insist(ctx)
+	e.exitIfCommandDoesNot(ctx)
 	return ctx
 }
 
-// again has a second interrupt heard by the command, which then has to end itself;
+// hearSecondInterrupt has a second interrupt heard by the command, which then has to end itself;
 // a third one kills.
-func (l *lifetime) again() (second <-chan struct{}) {
-	if l.last == nil {
+func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
+	if l.ending == nil {
 		return nil
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.second = make(chan struct{})
-	return l.last.second
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.secondInterrupt = make(chan struct{})
+	return l.ending.secondInterrupt
 }
 
-// spare has the process wait for a command that has been told to end.
-func (l *lifetime) spare(d time.Duration) {
-	if l.last == nil {
+// allowMoreTime has the process wait for a command that has been told to end.
+func (l *lifetime) allowMoreTime(d time.Duration) {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.until = time.Now().Add(d)
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.waitUntil = time.Now().Add(d)
 }
 
-// hears returns what a second signal closes after this one, nil if it kills.
-func (l *lastWords) hears(s os.Signal) chan struct{} {
+// onSignal returns what a second signal closes after this one, nil if it kills.
+func (l *forcedEnd) onSignal(s os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s != os.Interrupt {
 		return nil
 	}
-	return l.second
+	return l.secondInterrupt
 }
 
-// wait is how long a command that has been told to end is waited for beyond patience.
-func (l *lastWords) wait() time.Duration {
+// timeLeft is how long a command that has been told to end is waited for beyond patience.
+func (l *forcedEnd) timeLeft() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Until(l.until)
+	return time.Until(l.waitUntil)
 }
 
-// limit is a time limit of the command; 0 is none.
-func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := ending.After(ctx, limit)
-	if limit > 0 {
-		e.insist(ctx)
+// withTimeLimit is a time limit of the command; 0 is none.
+func (e *environment) withTimeLimit(ctx context.Context, withTimeLimit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := ending.After(ctx, withTimeLimit)
+	if withTimeLimit > 0 {
+		e.exitIfCommandDoesNot(ctx)
 	}
 	return ctx, cancel
 }
 
-// within is a limit of memory of the command, 0 for the default. A part of the work that takes too much is given up alone. A command in a test shares its process with others
+// withMemoryLimit is a limit of memory of the command, 0 for the default. A part of the work that takes too much is given up alone. A command in a test shares its process with others
 // and is not watched.
-func (e *world) within(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
+func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	most := int64(limit)
 	if most == 0 {
 		most = memory.Available() / 4 * 3
 	}
-	e.memory = most
-	if e.last == nil || most == 0 {
+	e.memoryLimit = most
+	if e.ending == nil || most == 0 {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ctx, end := ending.Divisible(ctx)
 	stop := memory.Watch(most, func() { end(&ending.Memory{Limit: most}) })
-	e.insist(ctx)
+	e.exitIfCommandDoesNot(ctx)
 	return ctx, func() {
 		stop()
 		cancel()
 	}
 }
 
-// limits are those of time and of memory.
-func (e *world) limits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
-	ctx, done := e.limit(ctx, time)
-	ctx, freed := e.within(ctx, memory)
+// withLimits are those of time and of memory.
+func (e *environment) withLimits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
+	ctx, done := e.withTimeLimit(ctx, time)
+	ctx, freed := e.withMemoryLimit(ctx, memory)
 	return ctx, func() {
 		freed()
 		done()
@@ -172,9 +172,9 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// insist ends the process when the command does not, although its context has ended.
-func (e *world) insist(ctx context.Context) {
-	if e.last == nil {
+// exitIfCommandDoesNot ends the process when the command does not, although its context has ended.
+func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
+	if e.ending == nil {
 		return
 	}
 	context.AfterFunc(ctx, func() {
@@ -182,16 +182,16 @@ func (e *world) insist(ctx context.Context) {
 			return // the command has ended
 		}
 		time.Sleep(patience)
-		for wait := e.last.wait(); wait > 0; wait = e.last.wait() {
+		for wait := e.ending.timeLeft(); wait > 0; wait = e.ending.timeLeft() {
 			time.Sleep(wait)
 		}
-		e.leave(ctx.Err())
+		e.exitNow(ctx.Err())
 	})
 }
 
-// leave says what is finished, removes what must not be left behind and ends the process.
-func (e *world) leave(why error) {
-	l := e.last
+// exitNow says what is finished, removes what must not be left behind and ends the process.
+func (e *environment) exitNow(why error) {
+	l := e.ending
 	if l.printing() {
 		time.Sleep(printLimit)
 	}
@@ -201,88 +201,88 @@ func (e *world) leave(why error) {
 	done := make(chan struct{})
 	go func() { // printing can wait for a reader, and removing for a disk
 		defer close(done)
-		l.clean()
-		l.say(e, why)
+		l.cleanUp()
+		l.printReason(e, why)
 	}()
 	select {
 	case <-done:
 	case <-time.After(cleanLimit):
 	}
-	os.Exit(endCodeOf(why))
+	os.Exit(exitCodeAfterEnd(why))
 }
 
-func (l *lastWords) printing() bool {
+func (l *forcedEnd) printing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.printed
 }
 
 // claim reports whether nobody else is ending the process.
-func (l *lastWords) claim() bool {
+func (l *forcedEnd) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := !l.gone
-	l.gone = true
+	first := !l.claimed
+	l.claimed = true
 	return first
 }
 
-// say prints what the command has not printed itself.
-func (l *lastWords) say(e *world, why error) {
+// printReason prints what the command has not printed itself.
+func (l *forcedEnd) printReason(e *environment, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, clear := range l.clears {
+	for _, clear := range l.clearBars {
 		clear()
 	}
-	if !l.said {
+	if !l.reasonPrinted {
 		fmt.Fprintln(e.stderr, "tilecheck:", why)
-		e.ends(endCodeOf(why), why)
+		e.endJSON(exitCodeAfterEnd(why), why)
 	}
 }
 
-// endCodeOf is the exit code of a command that was told to end.
-func endCodeOf(why error) int {
+// exitCodeAfterEnd is the exit code of a command that was told to end.
+func exitCodeAfterEnd(why error) int {
 	if errors.Is(why, context.DeadlineExceeded) {
 		return exitOutOfLimit
 	}
 	return exitCannotRun
 }
 
-// ended says that a command has ended with an exit code. It does not return while
+// claimExit says that a command has ended with an exit code. It does not return while
 // leave is ending the process.
-func (l *lifetime) ended(code int) int {
-	if !l.last.claim() {
+func (l *lifetime) claimExit(code int) int {
+	if !l.ending.claim() {
 		select {}
 	}
 	return code
 }
 
-// printing says that a command prints its results from here on.
-func (l *lifetime) printing() {
-	if l.last == nil {
+// beginsPrinting says that a command prints its results from here on.
+func (l *lifetime) beginsPrinting() {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.printed = true
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.printed = true
 }
 
-// saying says that a command says itself why it ends.
-func (l *lifetime) saying() {
-	if l.last == nil {
+// printsReason says that a command says itself why it ends.
+func (l *lifetime) printsReason() {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.said = true
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.reasonPrinted = true
 }
 
-// clearsBar notes how to clear a progress bar, and returns a function that does.
-func (l *lastWords) clearsBar(clear func()) (done func()) {
+// addBar notes how to clear a progress bar, and returns a function that does.
+func (l *forcedEnd) addBar(clear func()) (done func()) {
 	if l == nil {
 		return clear
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.clears = append(l.clears, clear)
+	l.clearBars = append(l.clearBars, clear)
 	return clear
 }

@@ -19,7 +19,7 @@ type strategiesCmd struct {
 }
 
 // Run lists the families of strategies, or says what the specs mean.
-func (c *strategiesCmd) Run(env *world) error {
+func (c *strategiesCmd) Run(env *environment) error {
 	setting, err := c.setting()
 	if err != nil {
 		return err

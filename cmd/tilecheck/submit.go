@@ -37,8 +37,8 @@ type submitCmd struct {
 	Any        submitAnyCmd        `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
 }
 
-// shareFlags say what is shared out, and where.
-type shareFlags struct {
+// jobDirFlags say what is shared out, and where.
+type jobDirFlags struct {
 	Dir     string `help:"Directory of the job, which every task sees (default: submit-… here, by the command)." placeholder:"DIR" file:"none"`
 	Shards  int    `help:"Parts to split the work into (default: 64, or 4 for each process)." want:"[1,100000]" placeholder:"N"`
 	Retries int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
@@ -51,38 +51,38 @@ type loginFlags struct {
 }
 
 // login says where the commands are.
-func (f loginFlags) login() submit.Login {
-	return submit.Login{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
+func (f loginFlags) login() submit.ClusterCommands {
+	return submit.ClusterCommands{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
 }
 
 type submitLocalCmd struct {
 	Processes int      `arg:"" name:"processes" help:"How many at a time." want:"[1,1024]"`
 	Words     []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags `embed:""`
+	jobDirFlags `embed:""`
 }
 
 // Run runs the shards here.
-func (c *submitLocalCmd) Run(ctx context.Context, env *world) error {
+func (c *submitLocalCmd) Run(ctx context.Context, env *environment) error {
 	if c.Processes > settings.MaxCPUs {
 		return usageError("<processes> is %d, want 1 to %d", c.Processes, settings.MaxCPUs)
 	}
-	return env.submit(ctx, c.shareFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
+	return env.submit(ctx, c.jobDirFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
 }
 
 type submitSlurmCmd struct {
 	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags `embed:""`
-	Partition  string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
-	Account    string    `help:"Account." placeholder:"NAME"`
-	Time       string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
-	Memory     byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
-	CPUs       int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
-	Sbatch     []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
-	Tasks      int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
-	DryRun     bool      `help:"Print the batch script, and do nothing."`
-	loginFlags `embed:""`
+	jobDirFlags `embed:""`
+	Partition   string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
+	Account     string    `help:"Account." placeholder:"NAME"`
+	Time        string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
+	Memory      byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
+	CPUs        int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
+	Sbatch      []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
+	Tasks       int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
+	DryRun      bool      `help:"Print the batch script, and do nothing."`
+	loginFlags  `embed:""`
 }
 
 // settings are those of the flags, over those of the suite file here.
@@ -90,11 +90,11 @@ func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	asked := settings.Settings{
 		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
 	}
-	return submit.OverFile(asked)
+	return submit.WithSuiteSettings(asked)
 }
 
 // Run runs the shards on Slurm.
-func (c *submitSlurmCmd) Run(ctx context.Context, env *world) error {
+func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	if c.SlurmPrefix != "" && strings.TrimSpace(c.SlurmPrefix) == "" {
 		return usageError("--slurm-prefix is blank, want words such as: ssh login")
 	}
@@ -104,9 +104,9 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *world) error {
 	}
 	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.shareFlags, request)
+		return env.dryRun(c.jobDirFlags, request)
 	}
-	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
 type submitAttachCmd struct {
@@ -116,15 +116,15 @@ type submitAttachCmd struct {
 }
 
 // Run goes on with a job.
-func (c *submitAttachCmd) Run(ctx context.Context, env *world) error {
+func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
 	w, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	quiet := env.quiet // the merge reads the flags of the job's own command
-	err = env.drive(ctx, w, c.loginFlags, c.Retries)
+	err = env.runJob(ctx, w, c.loginFlags, c.Retries)
 	if !quiet {
-		env.noteLeft(ctx, w, err)
+		env.noteJobDirectory(ctx, w, err)
 	}
 	return err
 }
@@ -135,7 +135,7 @@ type submitCancelCmd struct {
 }
 
 // Run ends the tasks of a job.
-func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
+func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
 	w, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
@@ -154,28 +154,28 @@ func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
 
 // submitAnyCmd has the other commands as flags.
 type submitAnyCmd struct {
-	Words      []string `arg:"" optional:"" name:"command" want:"any"`
-	Attach     string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
-	Local      int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
-	shareFlags `embed:""`
-	loginFlags `embed:""`
+	Words       []string `arg:"" optional:"" name:"command" want:"any"`
+	Attach      string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
+	Local       int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
+	jobDirFlags `embed:""`
+	loginFlags  `embed:""`
 }
 
 // Run runs what is asked for.
-func (c *submitAnyCmd) Run(ctx context.Context, env *world) error {
+func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	switch {
 	case c.Attach != "" && (c.Local != 0 || len(c.Words) > 0 || c.Dir != ""):
 		return usageError("--attach goes on with a job as it is, want nothing else with it")
 	case c.Attach != "":
 		return (&submitAttachCmd{c.Attach, c.Retries, c.loginFlags}).Run(ctx, env)
 	case c.Local != 0 && len(c.Words) > 0:
-		return (&submitLocalCmd{c.Local, c.Words, c.shareFlags}).Run(ctx, env)
+		return (&submitLocalCmd{c.Local, c.Words, c.jobDirFlags}).Run(ctx, env)
 	}
 	return usageError("want a place and a command, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
 }
 
-// request completes what is to be submitted, and says where.
-func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job cluster.Job, err error) {
+// completeRequest completes what is to be submitted, and says where.
+func (e *environment) completeRequest(f jobDirFlags, q *cluster.Request) (dir string, job cluster.Job, err error) {
 	if q.Dir, err = os.Getwd(); err != nil {
 		return "", job, err
 	}
@@ -185,7 +185,7 @@ func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job clust
 	if q.Build, err = e.identify(); err != nil {
 		return "", job, err
 	}
-	if err := e.divide(q); err != nil {
+	if err := e.readCommand(q); err != nil {
 		return "", job, err
 	}
 	shards := 64
@@ -199,11 +199,11 @@ func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job clust
 	return cmp.Or(f.Dir, "submit-"+job.ID()), job, nil
 }
 
-// divide reads the command: the files that it reads, and its seed, which all shards
+// readCommand reads the command: the files that it reads, and its seed, which all shards
 // have to share.
-func (e *world) divide(q *cluster.Request) error {
+func (e *environment) readCommand(q *cluster.Request) error {
 	var c cli
-	sub := &world{system: e.system}
+	sub := &environment{system: e.system}
 	app, err := newApp(context.Background(), &c, sub, func(int) {}, q.Given...)
 	if err != nil {
 		return err
@@ -215,10 +215,10 @@ func (e *world) divide(q *cluster.Request) error {
 	if err != nil {
 		return usageError("%s: %w", strings.Join(q.Given, " "), err)
 	}
-	if sub.given, err = flagsOf(kctx); err != nil {
+	if sub.given, err = checkedFlags(kctx); err != nil {
 		return err
 	}
-	places := placesOf(kctx, sub)
+	places := commandFilesOf(kctx, sub)
 	if err := places.check(); err != nil {
 		return err
 	}
@@ -240,9 +240,9 @@ func (e *world) divide(q *cluster.Request) error {
 	case c.Quiet:
 		e.quiet = true
 	}
-	for _, in := range places.in {
+	for _, in := range places.inputs {
 		switch {
-		case in.what == "--prism-path" || in.what == "--storm-path" || in.kept || missing(in.name):
+		case in.source == "--prism-path" || in.source == "--storm-path" || in.kept || noSuchFile(in.name):
 			continue // tools are there or not; what is not there is for the command to say
 		}
 		q.Inputs = append(q.Inputs, in.name)
@@ -251,14 +251,14 @@ func (e *world) divide(q *cluster.Request) error {
 		q.Inputs = append(q.Inputs, c.Test.Paths...)
 	}
 	q.Words = q.Given
-	if flags["seed"] != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
-		q.Words, err = e.seeded(q.Given)
+	if flags["seed"] != nil && !sub.given["seed"] && name != "test" && !computesStates(name, flags) { // a suite has a seed by itself
+		q.Words, err = e.withSeed(q.Given)
 	}
 	return err
 }
 
-// seeded is a command with a seed that is drawn for all shards.
-func (e *world) seeded(words []string) ([]string, error) {
+// withSeed is a command with a seed that is drawn for all shards.
+func (e *environment) withSeed(words []string) ([]string, error) {
 	drawn, err := e.seedOr(nil)
 	at := slices.Index(words, "--")
 	if at < 0 {
@@ -267,8 +267,8 @@ func (e *world) seeded(words []string) ([]string, error) {
 	return slices.Insert(slices.Clone(words), at, "--seed", strconv.FormatUint(drawn, 10)), err
 }
 
-// exactly reports whether a command has no samples, and so no seed.
-func exactly(name string, flags map[string]*kong.Flag) bool {
+// computesStates reports whether a command has no samples, and so no seed.
+func computesStates(name string, flags map[string]*kong.Flag) bool {
 	f := flags["method"]
 	if f == nil {
 		return false
@@ -278,8 +278,8 @@ func exactly(name string, flags map[string]*kong.Flag) bool {
 }
 
 // dryRun prints the script that would be submitted.
-func (e *world) dryRun(f shareFlags, q cluster.Request) error {
-	dir, job, err := e.request(f, &q)
+func (e *environment) dryRun(f jobDirFlags, q cluster.Request) error {
+	dir, job, err := e.completeRequest(f, &q)
 	if err != nil {
 		return err
 	}
@@ -292,8 +292,8 @@ func (e *world) dryRun(f shareFlags, q cluster.Request) error {
 }
 
 // submit submits a command, or goes on where the same one was.
-func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cluster.Request) error {
-	dir, job, err := e.request(f, &q)
+func (e *environment) submit(ctx context.Context, f jobDirFlags, login loginFlags, q cluster.Request) error {
+	dir, job, err := e.completeRequest(f, &q)
 	if err != nil {
 		return err
 	}
@@ -302,17 +302,17 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 		return err
 	}
 	quiet := e.quiet // the merge reads the flags of the job's own command
-	if err = e.drive(ctx, w, login, f.Retries); ours {
-		err = submit.Forget(w, err, exitUsage)
+	if err = e.runJob(ctx, w, login, f.Retries); ours {
+		err = submit.RemoveFailed(w, err, exitUsage)
 	}
 	if !quiet {
-		e.noteLeft(ctx, w, err)
+		e.noteJobDirectory(ctx, w, err)
 	}
 	return err
 }
 
 // driver returns what runs a job, and what ends its processes.
-func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
+func (e *environment) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
 	return submit.Driver(ctx, w, login.login(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
@@ -327,9 +327,9 @@ const (
 	cancelLimit = 10 * time.Second
 )
 
-// drive runs a job to its end and prints what its shards found, as the command
+// runJob runs a job to its end and prints what its shards found, as the command
 // itself would have. It takes over the directory.
-func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, retries int) error {
+func (e *environment) runJob(ctx context.Context, w *cluster.Work, login loginFlags, retries int) error {
 	defer w.Close()
 	build, err := e.identify()
 	if err != nil {
@@ -351,7 +351,7 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	}
 	var second <-chan struct{}
 	if d.Backend.Detached() {
-		second = e.again()
+		second = e.hearSecondInterrupt()
 	}
 	progress, clear := e.progress()
 	d.Progress, d.Retries = progress, retries
@@ -370,18 +370,18 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	clear()
 	why := ctx.Err()
 	if err == nil || why == nil || !errors.Is(err, why) {
-		return cmp.Or(ended(err), w.Sweep())
+		return cmp.Or(withExitCode(err), w.Sweep())
 	}
 	if !d.Backend.Detached() {
 		done()
 	}
-	return e.interrupted(d, why, second)
+	return e.afterInterrupt(d, why, second)
 }
 
-// interrupted says what becomes of a job whose driver was told to end; a second
+// afterInterrupt says what becomes of a job whose driver was told to end; a second
 // interrupt cancels what goes on without it.
-func (e *world) interrupted(d *cluster.Driver, why error, second <-chan struct{}) error {
-	e.saying()
+func (e *environment) afterInterrupt(d *cluster.Driver, why error, second <-chan struct{}) error {
+	e.printsReason()
 	back := "tilecheck submit attach " + quote.Word(string(d.Work.Dir))
 	if !d.Backend.Detached() {
 		return fmt.Errorf("%w; what is finished stays: %s", why, back)
@@ -390,26 +390,26 @@ func (e *world) interrupted(d *cluster.Driver, why error, second <-chan struct{}
 	if second == nil || interrupt == nil || interrupt.Signal != "SIGINT" {
 		return fmt.Errorf("%w; the tasks go on: %s", why, back)
 	}
-	e.spare(linger + 100*time.Millisecond)
+	e.allowMoreTime(linger + 100*time.Millisecond)
 	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(again, and they are cancelled)\n", why, back)
 	select {
 	case <-time.After(linger):
-		return status(exitCannotRun)
+		return exitStatus(exitCannotRun)
 	case <-second:
 	}
-	e.spare(cancelLimit + time.Second)
+	e.allowMoreTime(cancelLimit + time.Second)
 	fmt.Fprintln(e.stderr, "tilecheck: cancelling the tasks; what is finished stays")
 	ctx, cancel := context.WithTimeout(context.Background(), cancelLimit)
 	defer cancel()
 	if err := d.Cancel(ctx); err != nil {
 		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(back, "attach", "cancel", 1))
 	}
-	return status(exitCannotRun)
+	return exitStatus(exitCannotRun)
 }
 
-// noteLeft says what a job of this machine leaves in its directory, and whether that can be removed. An interrupt says so itself.
-func (e *world) noteLeft(ctx context.Context, w *cluster.Work, err error) {
-	if w.Backend != "local" || ctx.Err() != nil || missing(string(w.Dir)) {
+// noteJobDirectory says what a job of this machine leaves in its directory, and whether that can be removed. An interrupt says so itself.
+func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err error) {
+	if w.Backend != "local" || ctx.Err() != nil || noSuchFile(string(w.Dir)) {
 		return
 	}
 	size := int64(0)
@@ -431,8 +431,8 @@ func (e *world) noteLeft(ctx context.Context, w *cluster.Work, err error) {
 	}
 }
 
-// ended gives the errors of a driver their exit codes.
-func ended(err error) error {
+// withExitCode gives the errors of a driver their exit codes.
+func withExitCode(err error) error {
 	if f, ok := errors.AsType[*cluster.Failure](err); ok && (f.Code == exitUsage || f.Code == exitOutOfLimit) {
 		return &codedError{f.Code, err}
 	}

@@ -14,7 +14,7 @@ import (
 type submitKubernetesCmd struct {
 	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags    `embed:""`
+	jobDirFlags   `embed:""`
 	Image         string    `help:"Image that the staged program runs in (this and what follows: default of tilecheck.yaml here, block cluster)." placeholder:"NAME"`
 	Claim         string    `help:"Persistent volume claim, ReadWriteMany, that has the directory." placeholder:"NAME"`
 	Mount         string    `help:"Where the root of the claim is mounted here (default: it is the directory)." placeholder:"DIR" file:"none"`
@@ -37,7 +37,7 @@ type submitKubernetesCmd struct {
 
 // settings are those of the flags, over those of the suite file here.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
-	return submit.OverFile(settings.Settings{
+	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
 		Kubernetes: settings.Kubernetes{
 			Image: c.Image, Claim: c.Claim, Mount: c.Mount, Namespace: c.Namespace, Context: c.Context, Parallelism: c.Parallelism, RunAs: c.RunAs,
@@ -47,16 +47,16 @@ func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 }
 
 // Run runs the shards on Kubernetes.
-func (c *submitKubernetesCmd) Run(ctx context.Context, env *world) error {
+func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	asked, err := c.settings()
 	if err != nil {
 		return err
 	}
 	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.shareFlags, request)
+		return env.dryRun(c.jobDirFlags, request)
 	}
-	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
 // submitTaskCmd is what a pod runs.
@@ -67,7 +67,7 @@ type submitTaskCmd struct {
 
 // Run does the shards of the task that Kubernetes names in the environment. The
 // exit code is that of the last shard that did not finish.
-func (c *submitTaskCmd) Run(ctx context.Context, env *world) error {
+func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {
 		return usageError("%s is %q, want the index of a pod", kubernetes.IndexVariable, env.getenv(kubernetes.IndexVariable))
@@ -81,5 +81,5 @@ func (c *submitTaskCmd) Run(ctx context.Context, env *world) error {
 	if err != nil || code == 0 {
 		return err
 	}
-	return status(code)
+	return exitStatus(code)
 }

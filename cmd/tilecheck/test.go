@@ -49,7 +49,7 @@ type testCmd struct {
 }
 
 // Run runs the suite and prints the report.
-func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	s, err := c.selection(env)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		if rep.Elsewhere > 0 && !env.quiet {
 			fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
 		}
-		return status(regress.FailureCode(rep)) // what the other parts have may be all that passes
+		return exitStatus(regress.FailureCode(rep)) // what the other parts have may be all that passes
 	}
 	var changed *report.Baseline
 	if old != nil {
@@ -88,14 +88,14 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if code == exitOK && changed != nil && !changed.HasCompared() && rep.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
-	return status(code)
+	return exitStatus(code)
 }
 
 // selection finds what is to be run, and checks the flags that are about it.
-func (c *testCmd) selection(env *world) (*selection.Selection, error) {
+func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	if err := cmp.Or(
-		env.without(!c.QVBS, "without --qvbs", "skip-larger"),
-		env.without(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
+		env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"),
+		env.refuseFlags(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
 	); err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (c *testCmd) selection(env *world) (*selection.Selection, error) {
 	}
 	names := engineNames(s.Labels)
 	return s, cmp.Or(
-		env.withoutTools(names),
-		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
+		env.refuseToolFlags(names),
+		env.refuseFlags(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
 	)
 }
 
 // run runs the suite.
-func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (rep *report.TestReport, err error) {
+func (c *testCmd) run(ctx context.Context, env *environment, s *selection.Selection) (rep *report.TestReport, err error) {
 	if err := c.openCache(env, s); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (
 }
 
 // complete checks the flags and completes the options.
-func (c *testCmd) complete(env *world, s *selection.Selection) error {
+func (c *testCmd) complete(env *environment, s *selection.Selection) error {
 	var err error
 	if c.Shard != "" {
 		switch s.Options.Shard, err = shard.Parse(c.Shard); {
@@ -190,7 +190,7 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.All, []string{"--pair-all"}},
 		{c.NoConfig, []string{"--no-config"}},
 		{c.QVBS, []string{"--qvbs"}},
-		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
+		{c.Seed != nil, []string{"--seed", fmt.Sprint(valueOrZero(c.Seed))}},
 		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
 		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
 		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
@@ -222,7 +222,7 @@ func (c *testCmd) rerun(engines, id string) string {
 	return strings.Join(words, " ")
 }
 
-func deref(x *uint64) uint64 {
+func valueOrZero(x *uint64) uint64 {
 	if x == nil {
 		return 0
 	}
@@ -243,12 +243,12 @@ func readLines(flag, file string) (*report.TestReport, error) {
 }
 
 // write prints the report and writes its files. If one of them cannot be written, the others are.
-func (c *testCmd) write(env *world, rep *report.TestReport, changed *report.Baseline) error {
+func (c *testCmd) write(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
 // writeFiles writes all files before it replaces the old ones.
-func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
+func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	opt := env.reportOptions()
 	reports := []struct {
 		file  string
@@ -271,9 +271,9 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	return errors.Join(append(errs, err)...)
 }
 
-func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Baseline) error {
+func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
-	env.printing()
+	env.beginsPrinting()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}

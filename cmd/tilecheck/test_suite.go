@@ -42,7 +42,7 @@ type runFlags struct {
 }
 
 // load finds the tests. No output may be one of the files that they are made of.
-func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
+func (c *suiteFlags) load(env *environment, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
 	asked := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
@@ -51,13 +51,13 @@ func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*
 		change(&asked)
 	}
 	return asked.Find(func(files []string) error {
-		env.places.reads("the suite's", files...)
-		return env.places.check()
+		env.files.addInputs("the suite's", files...)
+		return env.files.check()
 	})
 }
 
 // openCache sets the cache of the suite.
-func (c *runFlags) openCache(env *world, s *selection.Selection) error {
+func (c *runFlags) openCache(env *environment, s *selection.Selection) error {
 	if c.NoCache || env.split.Replaying() {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (c *runFlags) openCache(env *world, s *selection.Selection) error {
 }
 
 // engines returns the engines of the suite.
-func (c *runFlags) engines(ctx context.Context, env *world, tools *toolbox.Box, s *selection.Selection) ([]regress.EngineConfig, error) {
+func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox.Box, s *selection.Selection) ([]regress.EngineConfig, error) {
 	var out []regress.EngineConfig
 	for _, label := range s.Labels {
 		name, x, err := suitefile.Engine(label)

@@ -44,14 +44,14 @@ func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
 
 var _ kong.BoolMapperValue = (*pathCount)(nil)
 
-// given reports whether paths are wanted.
-func (n *pathCount) given() bool { return *n > 0 }
+// isSet reports whether paths are wanted.
+func (n *pathCount) isSet() bool { return *n > 0 }
 
-// pathsApart reports a number of paths that stands apart from its flag, where it was read as a
+// refuseSeparatePathCount reports a number of paths that stands apart from its flag, where it was read as a
 // file: --witness 2.
-func (c *checkCmd) pathsApart() error {
+func (c *checkCmd) refuseSeparatePathCount() error {
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
-		if k, err := strconv.Atoi(name); err == nil && c.Witness.given() && missing(name) {
+		if k, err := strconv.Atoi(name); err == nil && c.Witness.isSet() && noSuchFile(name) {
 			return usageError("%s: no such file; a number of paths stands behind =, want --witness=%d", name, k)
 		}
 	}
@@ -59,9 +59,9 @@ func (c *checkCmd) pathsApart() error {
 }
 
 // witness asks for witnesses.
-func (c *checkCmd) witness(env *world, job *runner.Job) error {
-	if !c.Witness.given() {
-		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
+func (c *checkCmd) witness(env *environment, job *runner.Job) error {
+	if !c.Witness.isSet() {
+		return env.refuseFlags(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
@@ -79,17 +79,17 @@ func (c *checkCmd) witness(env *world, job *runner.Job) error {
 		return usageError("--export-subsystem has no effect without --subsystem")
 	}
 	job.Witness.Model = func(text []byte) error {
-		if c.part != nil {
+		if c.subsystem != nil {
 			return fmt.Errorf("--export-subsystem writes one model, and there is another bound that is not kept")
 		}
-		c.part = text
+		c.subsystem = text
 		return nil
 	}
 	return nil
 }
 
 // exportWitness writes the likeliest path of the only property that has one.
-func (c *checkCmd) exportWitness(ctx context.Context, env *world, verdicts []result.Verdict) error {
+func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts []result.Verdict) error {
 	if c.ExportWitness == "" {
 		return nil
 	}
@@ -105,13 +105,13 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *world, verdicts []res
 		found = &list[0]
 	}
 	if found == nil {
-		return env.unwritten(ctx, c.ExportWitness, "there is no path")
+		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
 	return env.writeFile(c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
-// unwritten says why there is no file. What ended too early has told so in the verdicts.
-func (e *world) unwritten(ctx context.Context, file, why string) error {
+// notWritten says why there is no file. What ended too early has told so in the verdicts.
+func (e *environment) notWritten(ctx context.Context, file, why string) error {
 	if ctx.Err() != nil {
 		fmt.Fprintf(e.stderr, "warning: %s was not written\n", file)
 		return nil
@@ -119,15 +119,15 @@ func (e *world) unwritten(ctx context.Context, file, why string) error {
 	return fmt.Errorf("%s was not written: %s", file, why)
 }
 
-// exportPart checks the part of the model that refutes a bound, and writes it.
-func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) error {
+// exportSubsystem checks the part of the model that refutes a bound, and writes it.
+func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job runner.Job) error {
 	if c.ExportSubsystem == "" {
 		return nil
 	}
-	if c.part == nil {
-		return env.unwritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
+	if c.subsystem == nil {
+		return env.notWritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
 	}
-	job.File, job.Model, job.Witness = c.ExportSubsystem, c.part, nil
+	job.File, job.Model, job.Witness = c.ExportSubsystem, c.subsystem, nil
 	verdicts, err := c.verdicts(ctx, env, job)
 	if err != nil {
 		return fmt.Errorf("check the part again: %w", err)
@@ -138,7 +138,7 @@ func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) e
 			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, v.Err)
 		}
 		if v.Err == nil && v.Value.Kind == result.Boolean && !v.Value.Bool {
-			return env.writeFile(c.ExportSubsystem, textWriter(string(c.part)))
+			return env.writeFile(c.ExportSubsystem, textWriter(string(c.subsystem)))
 		}
 	}
 	return fmt.Errorf("%s was not written: the part by itself does not refute the bound; this is a bug: please report it", c.ExportSubsystem)

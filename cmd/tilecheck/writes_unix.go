@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// hearWrites makes a pipe without a reader, and a file that may not grow, errors
+// ignoreWriteSignals makes a pipe without a reader, and a file that may not grow, errors
 // of the write instead of the end of the process. Nobody reads the signals: a
 // tool that is started has them as they were.
-func hearWrites() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }
+func ignoreWriteSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }

@@ -20,7 +20,7 @@ import (
 	"tilecheck/report/plot"
 )
 
-// places are the files of a run. A flag or argument that names files says with
+// commandFiles are the files of a run. A flag or argument that names files says with
 // its tag "file" what happens to them:
 //
 //	in       read; - is standard input
@@ -30,25 +30,25 @@ import (
 //	keep     read and written while the command runs, by what opens it first
 //	some     files that the command adds itself, when it knows them
 //	none     not a file, or one that no output can be taken for
-type places struct {
+type commandFiles struct {
 	stdin, stdout, stderr any
-	in, out               []placed
-	printed               []string // what of the command line is written to standard output
+	inputs, outputs       []namedFile
+	toStdout              []string // what of the command line is written to standard output
 }
 
-// placed is a file, and what of the command line names it.
-type placed struct {
-	what, name string
-	place      atomicfile.Place
-	kept       bool // read and written while the command runs
+// namedFile is a file, and what of the command line names it.
+type namedFile struct {
+	source, name string
+	place        atomicfile.Place
+	kept         bool // read and written while the command runs
 }
 
-func (p placed) String() string { return strings.TrimSpace(p.what + " " + p.name) }
+func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p.name) }
 
-// placesOf lists the files of the flags and arguments of a command.
-func placesOf(kctx *kong.Context, env *world) *places {
-	p := &places{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
-	p.keeps("shard", env.shards...)
+// commandFilesOf lists the files of the flags and arguments of a command.
+func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
+	p := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
+	p.addKept("shard", env.shardFiles...)
 	node := kctx.Selected()
 	if node == nil {
 		return p
@@ -60,19 +60,19 @@ func placesOf(kctx *kong.Context, env *world) *places {
 		}
 	}
 	for _, v := range values {
-		p.add(flagName(v), v.Tag.Get("file"), v.Target)
+		p.addFlag(flagName(v), v.Tag.Get("file"), v.Target)
 	}
 	if env.split.Replaying() { // what only a shard names is not written
-		p.out = slices.DeleteFunc(p.out, func(out placed) bool { return !namesOutput(env.partial.own, out.name) })
+		p.outputs = slices.DeleteFunc(p.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
 	}
 	return p
 }
 
-func (p *places) add(what, kind string, x reflect.Value) {
+func (p *commandFiles) addFlag(what, kind string, x reflect.Value) {
 	switch x.Kind() {
 	case reflect.Slice:
 		for i := range x.Len() {
-			p.add(what, kind, x.Index(i))
+			p.addFlag(what, kind, x.Index(i))
 		}
 		return
 	case reflect.String:
@@ -82,88 +82,88 @@ func (p *places) add(what, kind string, x reflect.Value) {
 	name := x.String()
 	switch kind {
 	case "in":
-		p.reads(what, name)
+		p.addInputs(what, name)
 	case "states":
-		p.reads(what, named.Files(name)...)
+		p.addInputs(what, named.Files(name)...)
 	case "out":
-		p.writes(what, name)
+		p.addOutputs(what, name)
 	case "target":
 		file, _ := cutTarget(name)
-		p.writes(what, file)
+		p.addOutputs(what, file)
 	case "keep":
-		p.keeps(what, name)
+		p.addKept(what, name)
 	}
 }
 
-// with returns the places with more outputs, which the command line names with what.
-func (p *places) with(what string, names ...string) *places {
+// withOutputs returns the places with more outputs, which the command line names with what.
+func (p *commandFiles) withOutputs(what string, names ...string) *commandFiles {
 	more := *p
-	more.out = slices.Clone(p.out)
-	more.writes(what, names...)
+	more.outputs = slices.Clone(p.outputs)
+	more.addOutputs(what, names...)
 	return &more
 }
 
-// reads adds inputs.
-func (p *places) reads(what string, names ...string) {
+// addInputs adds inputs.
+func (p *commandFiles) addInputs(what string, names ...string) {
 	for _, name := range names {
 		if name == "-" {
 			if f, ok := p.stdin.(*os.File); ok {
 				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-					p.in = append(p.in, placed{what: what, name: "-", place: place})
+					p.inputs = append(p.inputs, namedFile{source: what, name: "-", place: place})
 				}
 			}
 		} else if name != "" {
-			p.in = append(p.in, placed{what: what, name: name, place: atomicfile.PlaceOf(name)})
+			p.inputs = append(p.inputs, namedFile{source: what, name: name, place: atomicfile.PlaceOf(name)})
 		}
 	}
 }
 
-// writes adds outputs.
-func (p *places) writes(what string, names ...string) {
+// addOutputs adds outputs.
+func (p *commandFiles) addOutputs(what string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
-			p.printed = append(p.printed, what)
+			p.toStdout = append(p.toStdout, what)
 		}
 		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
-			p.out = append(p.out, placed{what: what, name: name, place: place})
+			p.outputs = append(p.outputs, namedFile{source: what, name: name, place: place})
 		}
 	}
 }
 
-// keeps adds what is nobody else's.
-func (p *places) keeps(what string, names ...string) {
+// addKept adds what is nobody else's.
+func (p *commandFiles) addKept(what string, names ...string) {
 	for _, name := range names {
 		if name == "" {
 			continue
 		}
-		p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name), true})
+		p.inputs = append(p.inputs, namedFile{what, name, atomicfile.PlaceOf(name), true})
 	}
 }
 
 // check refuses an output that is an input or another output, and reports what
 // would keep an output from being written.
-func (p *places) check() error {
-	taken := slices.Clone(p.in)
+func (p *commandFiles) check() error {
+	taken := slices.Clone(p.inputs)
 	for _, x := range []struct {
 		what   string
 		stream any
 	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
 		if f, ok := x.stream.(*os.File); ok {
 			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-				taken = append(taken, placed{what: x.what, place: place})
+				taken = append(taken, namedFile{source: x.what, place: place})
 			}
 		}
 	}
-	for _, out := range p.out {
-		i := slices.IndexFunc(taken, func(other placed) bool { return out.place.Same(other.place) })
+	for _, out := range p.outputs {
+		i := slices.IndexFunc(taken, func(other namedFile) bool { return out.place.Same(other.place) })
 		if i >= 0 {
 			return usageError("%v is the same file as %v, want another one", out, taken[i])
 		}
 		taken = append(taken, out)
 	}
-	for _, out := range p.out {
+	for _, out := range p.outputs {
 		if err := atomicfile.Check(out.name); err != nil {
-			return fmt.Errorf("%s: %w", out.what, err)
+			return fmt.Errorf("%s: %w", out.source, err)
 		}
 	}
 	return nil
@@ -173,14 +173,14 @@ func (p *places) check() error {
 func isStdout(name string) bool { return name == "-" || name == "stdout" }
 
 // writeFile writes a file completely or not at all.
-func (e *world) writeFile(name string, write func(io.Writer) error) error {
+func (e *environment) writeFile(name string, write func(io.Writer) error) error {
 	switch {
 	case isStdout(name):
 		return write(e.stdout)
 	case e.split.Recording():
 		return nil // a part has no results
 	case e.split.Replaying():
-		return e.keepOutput(name, write)
+		return e.holdOutput(name, write)
 	}
 	return atomicfile.WriteOr(name, e.onExit, write)
 }
@@ -190,7 +190,7 @@ type writeFile = func(name string, write func(io.Writer) error) error
 
 // writeSet writes files that belong together, all or none: files adds them. names are the names of the set for its readers, such as
 // w for w.tra and w.lab.
-func (e *world) writeSet(names []string, files func(add writeFile) error, stale ...string) error {
+func (e *environment) writeSet(names []string, files func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := files(func(name string, write func(io.Writer) error) error {
 		if isStdout(name) || e.split != nil {
@@ -205,7 +205,7 @@ func (e *world) writeSet(names []string, files func(add writeFile) error, stale 
 }
 
 // plot draws a chart to a file.
-func (e *world) plot(name string, chart *plot.Chart) error {
+func (e *environment) plot(name string, chart *plot.Chart) error {
 	return e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
 }
 

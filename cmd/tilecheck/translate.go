@@ -14,12 +14,12 @@ import (
 	"tilecheck/internal/build"
 )
 
-// meant translates a command line for PRISM or Storm, or one with words that are
+// translateForeign translates a command line for PRISM or Storm, or one with words that are
 // no longer ours. It returns no words unless that gives one that this program
 // understands.
-func meant(ctx context.Context, args []string) foreign.Reading {
+func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	var c cli
-	unheard := &world{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
+	unheard := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
 	app, err := newApp(ctx, &c, unheard, func(int) {})
 	if err != nil {
 		return foreign.Reading{}
@@ -35,9 +35,9 @@ func meant(ctx context.Context, args []string) foreign.Reading {
 	return foreign.Reading{}
 }
 
-// wholeFlag names in an error the whole word of a command line where only its first letter was
+// withFullFlag names in an error the whole word of a command line where only its first letter was
 // read, as that of a short flag.
-func wholeFlag(args []string, found string) string {
+func withFullFlag(args []string, found string) string {
 	letter, unknown := strings.CutPrefix(found, "unknown flag -")
 	if !unknown || len(letter) != 1 {
 		return found
@@ -50,8 +50,8 @@ func wholeFlag(args []string, found string) string {
 	return found
 }
 
-// explained makes words of the switches of PRISM and Storm in a request for help.
-func explained(args []string) []string {
+// switchesAsWords makes words of the switches of PRISM and Storm in a request for help.
+func switchesAsWords(args []string) []string {
 	if len(args) < 2 || args[0] != "help" {
 		return args
 	}
