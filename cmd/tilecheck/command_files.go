@@ -20,32 +20,33 @@ import (
 	"tilecheck/report/plot"
 )
 
-// commandFiles are the files of a run. A flag or argument that names files says with
-// its tag "file" what happens to them:
+// commandFiles are the files that a command line names. The tag "file" of a flag or argument says how the
+// command uses them:
 //
 //	in       read; - is standard input
 //	states   read: a model, or files of states, of which one name has several
 //	out      written at the end; - is standard output
 //	target   out, with options behind a colon
-//	keep     read and written while the command runs, by what opens it first
+//	keep     read and written while the command runs
 //	some     files that the command adds itself, when it knows them
-//	none     not a file, or one that no output can be taken for
+//	none     not a file that could be the same as an output
 type commandFiles struct {
 	stdin, stdout, stderr any
 	inputs, outputs       []namedFile
-	toStdout              []string // what of the command line is written to standard output
+	toStdout              []string // the flags whose output is written to standard output
 }
 
-// namedFile is a file, and what of the command line names it.
+// namedFile is a file, with the flag or argument that names it.
 type namedFile struct {
 	source, name string
 	place        atomicfile.Place
 	kept         bool // read and written while the command runs
 }
 
+// String returns the flag and the file as error messages name them.
 func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p.name) }
 
-// commandFilesOf lists the files of the flags and arguments of a command.
+// commandFilesOf returns the files of the flags and arguments of a command.
 func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	p := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
 	p.addKept("shard", env.shardFiles...)
@@ -62,95 +63,96 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	for _, v := range values {
 		p.addFlag(flagName(v), v.Tag.Get("file"), v.Target)
 	}
-	if env.split.Replaying() { // what only a shard names is not written
+	if env.split.Replaying() { // a file that only a shard names is not written
 		p.outputs = slices.DeleteFunc(p.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
 	}
 	return p
 }
 
-func (p *commandFiles) addFlag(what, kind string, x reflect.Value) {
-	switch x.Kind() {
+// addFlag adds the files in the value of a flag or argument. kind is its tag "file".
+func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
+	switch value.Kind() {
 	case reflect.Slice:
-		for i := range x.Len() {
-			p.addFlag(what, kind, x.Index(i))
+		for i := range value.Len() {
+			p.addFlag(source, kind, value.Index(i))
 		}
 		return
 	case reflect.String:
 	default:
 		return
 	}
-	name := x.String()
+	name := value.String()
 	switch kind {
 	case "in":
-		p.addInputs(what, name)
+		p.addInputs(source, name)
 	case "states":
-		p.addInputs(what, named.Files(name)...)
+		p.addInputs(source, named.Files(name)...)
 	case "out":
-		p.addOutputs(what, name)
+		p.addOutputs(source, name)
 	case "target":
 		file, _ := cutTarget(name)
-		p.addOutputs(what, file)
+		p.addOutputs(source, file)
 	case "keep":
-		p.addKept(what, name)
+		p.addKept(source, name)
 	}
 }
 
-// withOutputs returns the places with more outputs, which the command line names with what.
-func (p *commandFiles) withOutputs(what string, names ...string) *commandFiles {
+// withOutputs returns a copy with more outputs. source is the flag that names them.
+func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles {
 	more := *p
 	more.outputs = slices.Clone(p.outputs)
-	more.addOutputs(what, names...)
+	more.addOutputs(source, names...)
 	return &more
 }
 
-// addInputs adds inputs.
-func (p *commandFiles) addInputs(what string, names ...string) {
+// addInputs adds files that the command reads.
+func (p *commandFiles) addInputs(source string, names ...string) {
 	for _, name := range names {
 		if name == "-" {
 			if f, ok := p.stdin.(*os.File); ok {
 				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-					p.inputs = append(p.inputs, namedFile{source: what, name: "-", place: place})
+					p.inputs = append(p.inputs, namedFile{source: source, name: "-", place: place})
 				}
 			}
 		} else if name != "" {
-			p.inputs = append(p.inputs, namedFile{source: what, name: name, place: atomicfile.PlaceOf(name)})
+			p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name)})
 		}
 	}
 }
 
-// addOutputs adds outputs.
-func (p *commandFiles) addOutputs(what string, names ...string) {
+// addOutputs adds files that the command writes at its end.
+func (p *commandFiles) addOutputs(source string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
-			p.toStdout = append(p.toStdout, what)
+			p.toStdout = append(p.toStdout, source)
 		}
 		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
-			p.outputs = append(p.outputs, namedFile{source: what, name: name, place: place})
+			p.outputs = append(p.outputs, namedFile{source: source, name: name, place: place})
 		}
 	}
 }
 
-// addKept adds what is nobody else's.
-func (p *commandFiles) addKept(what string, names ...string) {
+// addKept adds files that the command reads and writes while it runs, and that no output may replace.
+func (p *commandFiles) addKept(source string, names ...string) {
 	for _, name := range names {
 		if name == "" {
 			continue
 		}
-		p.inputs = append(p.inputs, namedFile{what, name, atomicfile.PlaceOf(name), true})
+		p.inputs = append(p.inputs, namedFile{source, name, atomicfile.PlaceOf(name), true})
 	}
 }
 
-// check refuses an output that is an input or another output, and reports what
-// would keep an output from being written.
+// check returns an error if an output is the same file as an input or another output, or if it
+// cannot be written.
 func (p *commandFiles) check() error {
 	taken := slices.Clone(p.inputs)
-	for _, x := range []struct {
+	for _, standard := range []struct {
 		what   string
 		stream any
 	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
-		if f, ok := x.stream.(*os.File); ok {
+		if f, ok := standard.stream.(*os.File); ok {
 			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-				taken = append(taken, namedFile{source: x.what, place: place})
+				taken = append(taken, namedFile{source: standard.what, place: place})
 			}
 		}
 	}
@@ -172,7 +174,7 @@ func (p *commandFiles) check() error {
 // isStdout reports whether a name means standard output, as PRISM's switches do.
 func isStdout(name string) bool { return name == "-" || name == "stdout" }
 
-// writeFile writes a file completely or not at all.
+// writeFile writes a file completely or not at all. A shard writes no results; a merge writes them when it is complete.
 func (e *environment) writeFile(name string, write func(io.Writer) error) error {
 	switch {
 	case isStdout(name):
@@ -188,11 +190,11 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 // writeFile adds a file to a set.
 type writeFile = func(name string, write func(io.Writer) error) error
 
-// writeSet writes files that belong together, all or none: files adds them. names are the names of the set for its readers, such as
-// w for w.tra and w.lab.
-func (e *environment) writeSet(names []string, files func(add writeFile) error, stale ...string) error {
+// writeSet writes files that belong together, all or none of them. addFiles calls add for each file. names are the common names of files in the
+// set, such as w for w.tra and w.lab. stale files are removed.
+func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
-	err := files(func(name string, write func(io.Writer) error) error {
+	err := addFiles(func(name string, write func(io.Writer) error) error {
 		if isStdout(name) || e.split != nil {
 			return e.writeFile(name, write)
 		}
@@ -209,7 +211,7 @@ func (e *environment) plot(name string, chart *plot.Chart) error {
 	return e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
 }
 
-// cutTarget splits options off a file. In C:\x the colon is part of the name.
+// cutTarget splits FILE:OPTIONS. In C:\x the colon is part of the file name.
 func cutTarget(target string) (file, options string) {
 	volume := filepath.VolumeName(target)
 	file, options, _ = strings.Cut(target[len(volume):], ":")

@@ -26,12 +26,12 @@ type jobFlags struct {
 	dialectFlag `embed:""`
 }
 
-// dialectFlag says whose language models and properties are in.
+// dialectFlag selects the language of models and properties.
 type dialectFlag struct {
 	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm"`
 }
 
-// dialect is the one of that name.
+// dialect returns the dialect with a name.
 func dialect(name string) syntax.Dialect {
 	if name == "storm" {
 		return syntax.Storm
@@ -39,12 +39,11 @@ func dialect(name string) syntax.Dialect {
 	return syntax.PRISM
 }
 
-// job reads the files.
+// job reads the files of the model and the properties, and returns the job that the flags describe.
 func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
-	switch {
-	case c.PropsFile == "-" && c.ModelFile == "-":
+	if c.PropsFile == "-" && c.ModelFile == "-" {
 		return job, usageError("model and properties cannot both be standard input")
 	}
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
@@ -78,7 +77,8 @@ func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) 
 	return err
 }
 
-// explainMisplaced is what to say of an error of a job's files.
+// explainMisplaced replaces a syntax error by a hint, if the model and the properties file are in the wrong
+// places.
 func explainMisplaced(err error, job *runner.Job) error {
 	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Parse {
 		if hint := job.Misplaced(); hint != "" {

@@ -76,7 +76,8 @@ type cli struct {
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
-// environment is what a command may touch besides its flags.
+// environment is everything that a command uses besides its flags: this machine, the command line, the files it reads, and how it
+// ends.
 type environment struct {
 	system
 	invocation
@@ -85,7 +86,7 @@ type environment struct {
 	sharing
 }
 
-// system is this machine. Tests replace it.
+// system is the interface to this machine. Tests replace it.
 type system struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -97,7 +98,7 @@ type system struct {
 	identify func() (string, error) // build.Identify, once
 }
 
-// invocation is what the command line says to every command.
+// invocation is the part of the command line that concerns every command.
 type invocation struct {
 	name        string // of the command, for JSON; empty unless it prints JSON
 	asksJSON    bool   // the command line asks for JSON, whether or not it can be parsed
@@ -114,9 +115,10 @@ func (e *environment) color(w io.Writer) bool {
 	return tty && !e.noColor && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
 }
 
-// width is the number of columns to lay tables out for.
+// width returns the number of columns of standard output, for the layout of tables.
 func (e *system) width() int { return e.widthOf(e.stdout) }
 
+// widthOf returns the number of columns of a terminal; 120 if w is none.
 func (e *system) widthOf(w io.Writer) int {
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
@@ -135,7 +137,7 @@ func main() {
 	os.Exit(process(sync.OnceValues(build.Identify)))
 }
 
-// process is the program but for who says which build it is.
+// process runs the program and returns its exit code. identify returns the version of the build.
 func process(identify func() (string, error)) int {
 	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
@@ -147,6 +149,7 @@ func process(identify func() (string, error)) int {
 	return env.claimExit(run(ctx, os.Args[1:], env))
 }
 
+// terminalSize returns the number of columns of a terminal; false if w is none.
 func terminalSize(w io.Writer) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -156,9 +159,8 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp describes the command line to kong: every command, or the one that a
-// line begins with, which takes a tenth of the time. exit is called for --help and
-// --version.
+// newApp describes the command line to kong. If line begins with a command, it describes only that
+// command, which takes a tenth of the time. kong calls exit after --help and --version.
 func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
@@ -180,8 +182,8 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 	return app, err
 }
 
-// onlyFirstCommand leaves out the commands that are not the first word of a line, unless
-// that is none, or one that is about all of them.
+// onlyFirstCommand makes kong ignore all commands except the first word of a line. If that is no command,
+// or a command that needs all of them (help and man), kong ignores none.
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
@@ -207,26 +209,26 @@ func run(ctx context.Context, args []string, env *environment) int {
 	return env.codeAfterOutput(env.runCommand(ctx, args))
 }
 
-// codeAfterOutput is the exit code of a run, which is not a success if what it printed
-// did not arrive.
+// codeAfterOutput returns the exit code of a run: code or, if writing standard output failed,
+// exitCannotRun.
 func (e *environment) codeAfterOutput(code int) int {
-	told, err := e.stdout.(*stream.Stream).Failed()
+	reported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
 		return code
 	}
-	if !told {
+	if !reported {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 	}
 	return exitCannotRun
 }
 
-// runCommand runs the command of a command line.
+// runCommand runs the command of a command line and returns its exit code.
 func (e *environment) runCommand(ctx context.Context, args []string) int {
 	var c cli
 	exited := -1
 	line := args
 	if e.getenv("COMP_LINE") != "" {
-		line = nil // the words are the shell's
+		line = nil // the words come from the shell
 	}
 	app, err := newApp(ctx, &c, e, func(code int) { exited = code }, line...)
 	if err != nil {
@@ -237,7 +239,7 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	if len(args) == 0 {
-		_, _ = app.Parse([]string{"--help"}) // which prints
+		_, _ = app.Parse([]string{"--help"}) // prints the help
 		return exitUsage
 	}
 	args, e.mergedFlags = splitMergedFlags(args)
@@ -284,10 +286,10 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	return e.reportError(err)
 }
 
-// explainParseError is the error of a command line that could not be parsed, of that command
-// or none. It says what somebody who knows PRISM or Storm may have meant.
+// explainParseError returns the error of a command line that could not be parsed. It suggests a
+// translation of switches of PRISM and Storm. node is the command of the line; nil if there is none.
 func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
-	found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
+	found, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
 	found = withFullFlag(args, found)
 	if r := translateForeign(ctx, args); r.Words != nil {
 		for i := range r.Words {
@@ -315,7 +317,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// reportError prints the error, one line per diagnostic, and returns the exit code.
+// reportError prints an error, if there is one, and returns its exit code.
 func (e *environment) reportError(err error) int {
 	code := exitOK
 	if err != nil {
@@ -330,7 +332,7 @@ func (e *environment) reportError(err error) int {
 	return code
 }
 
-// asksJSON reports whether a command line that could not be parsed asks for JSON.
+// asksJSON reports whether a command line asks for JSON, also if it cannot be parsed.
 func asksJSON(args []string) (asked bool) {
 	for i, arg := range args {
 		switch {
@@ -345,7 +347,7 @@ func asksJSON(args []string) (asked bool) {
 	return asked
 }
 
-// commandOf is the command of such a command line; nil if there is none.
+// commandOf returns the command of a command line that cannot be parsed; nil if there is none.
 func commandOf(node *kong.Node, args []string) *kong.Node {
 	for _, arg := range args {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == arg })
@@ -363,7 +365,7 @@ func commandOf(node *kong.Node, args []string) *kong.Node {
 	return node
 }
 
-// nameOf is the name of a command: "image list"; empty for none.
+// nameOf returns the full name of a command, such as "image list"; empty for nil.
 func nameOf(node *kong.Node) string {
 	if node == nil {
 		return ""

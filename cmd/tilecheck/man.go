@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCmd prints the manual page, for those who make packages.
+// manCmd prints the manual page, for packages of this program.
 type manCmd struct{}
 
 // Run prints the page: one section of the manual for all commands.

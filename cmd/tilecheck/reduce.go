@@ -73,20 +73,20 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if f := reduced[0].Err; job.Partition != nil && f != nil {
-		if strings.HasPrefix(f.Message, c.Partition+":") { // the place is in that file, and not in the property
-			return errors.New(f.Message)
+	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
+		if strings.HasPrefix(failure.Message, c.Partition+":") { // the place is in that file
+			return errors.New(failure.Message)
 		}
-		return f
+		return failure
 	}
 	env.beginsPrinting()
-	t, code := reductionTable(whole, reduced)
-	err = t.Write(env.stdout, c.Format, env.reportOptions())
+	reductions, code := reductionTable(whole, reduced)
+	err = reductions.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarnings(c.Format, reduced)
 	return cmp.Or(err, exitStatus(code))
 }
 
-// checkNative asks the embedded engine.
+// checkNative checks a job with the embedded engine.
 func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
@@ -95,9 +95,9 @@ func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) 
 	return native.New().Check(ctx, plan)
 }
 
-// reductionTable has a row for each property, and the exit code.
+// reductionTable returns a table with a row for each property, and the exit code. whole are the verdicts about the model, reduced those about its quotients.
 func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
-	t := &table.Table{
+	out := &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
 			{Name: "states", Align: table.Right},
@@ -112,36 +112,35 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
 	}
 	code := verdictCode(whole)
 	for i := range whole {
-		v, w := &whole[i], &reduced[i]
-		relation := agree.Verdicts("whole", v, "reduced", w, agree.Ask(v.Property, v.Constants), agree.Options{}).Relation
+		ofModel, ofQuotient := &whole[i], &reduced[i]
+		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
 		agreement := relation.String()
 		switch {
-		case w.Err != nil:
-			agreement, code = w.Err.Error(), verdictCode(reduced)
+		case ofQuotient.Err != nil:
+			agreement, code = ofQuotient.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
-		t.Append(v.Property, v.States, w.States, v.Choices, w.Choices, v.Transitions, w.Transitions, valueText(w), agreement)
-		for _, warning := range w.Warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", w.Property, warning))
+		out.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
+		for _, warning := range ofQuotient.Warnings {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
 		}
 	}
-	if slices.ContainsFunc(reduced, func(v result.Verdict) bool { return v.Err == nil }) {
-		t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	if slices.ContainsFunc(reduced, func(ofModel result.Verdict) bool { return ofModel.Err == nil }) {
+		out.Notes = append(out.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
-	return t, code
+	return out, code
 }
 
-// valueText is a value, for people: a fraction, a number in the middle of its bounds, or
-// a truth value.
-func valueText(v *result.Verdict) string {
+// valueText returns the value of a verdict: a fraction, a decimal number, or a truth value.
+func valueText(verdict *result.Verdict) string {
 	switch {
-	case v.Err != nil:
+	case verdict.Err != nil:
 		return ""
-	case v.Value.Kind == result.Boolean:
-		return strconv.FormatBool(v.Value.Bool)
-	case v.Value.Rat != nil:
-		return v.Value.Rat.RatString()
+	case verdict.Value.Kind == result.Boolean:
+		return strconv.FormatBool(verdict.Value.Bool)
+	case verdict.Value.Rat != nil:
+		return verdict.Value.Rat.RatString()
 	}
-	return strconv.FormatFloat(v.Value.Num, 'g', 9, 64)
+	return strconv.FormatFloat(verdict.Value.Num, 'g', 9, 64)
 }

@@ -14,43 +14,43 @@ import (
 	"tilecheck/internal/build"
 )
 
-// translateForeign translates a command line for PRISM or Storm, or one with words that are
-// no longer ours. It returns no words unless that gives one that this program
-// understands.
+// translateForeign translates a command line for PRISM or Storm, or one of an older version of
+// this program. It returns a reading without words if no translation can be parsed.
 func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	var c cli
-	unheard := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
-	app, err := newApp(ctx, &c, unheard, func(int) {})
+	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
+	app, err := newApp(ctx, &c, silent, func(int) {})
 	if err != nil {
 		return foreign.Reading{}
 	}
-	for _, r := range foreign.Readings(args, commandNames(app)) {
-		if r.Words == nil || slices.Equal(r.Words, args) {
+	for _, reading := range foreign.Readings(args, commandNames(app)) {
+		if reading.Words == nil || slices.Equal(reading.Words, args) {
 			continue
 		}
-		if _, err := app.Parse(r.Words); err == nil {
-			return r
+		if _, err := app.Parse(reading.Words); err == nil {
+			return reading
 		}
 	}
 	return foreign.Reading{}
 }
 
-// withFullFlag names in an error the whole word of a command line where only its first letter was
-// read, as that of a short flag.
-func withFullFlag(args []string, found string) string {
-	letter, unknown := strings.CutPrefix(found, "unknown flag -")
+// withFullFlag returns an error about an unknown flag with the whole word of the command line. kong
+// reads a word with one dash as short flags, and names only its first letter. message is kong's error.
+func withFullFlag(args []string, message string) string {
+	letter, unknown := strings.CutPrefix(message, "unknown flag -")
 	if !unknown || len(letter) != 1 {
-		return found
+		return message
 	}
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "--") && strings.HasPrefix(arg, "-"+letter) {
 			return "unknown flag " + quote.Word(arg)
 		}
 	}
-	return found
+	return message
 }
 
-// switchesAsWords makes words of the switches of PRISM and Storm in a request for help.
+// switchesAsWords removes the dashes of PRISM's and Storm's switches in a request for help, so that they are
+// not read as flags.
 func switchesAsWords(args []string) []string {
 	if len(args) < 2 || args[0] != "help" {
 		return args
@@ -64,6 +64,7 @@ func switchesAsWords(args []string) []string {
 	return out
 }
 
+// commandNames returns the names of all commands.
 func commandNames(app *kong.Kong) []string {
 	var out []string
 	for _, cmd := range app.Model.Children {
