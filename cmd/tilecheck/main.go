@@ -289,32 +289,38 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 // explainParseError returns the error of a command line that could not be parsed. It suggests a
 // translation of switches of PRISM and Storm. node is the command of the line; nil if there is none.
 func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
-	found, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
-	found = withFullFlag(args, found)
-	if r := translateForeign(ctx, args); r.Words != nil {
-		for i := range r.Words {
-			r.Words[i] = quote.Word(r.Words[i])
+	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
+	message = withFullFlag(args, message)
+	if reading := translateForeign(ctx, args); reading.Words != nil {
+		for i := range reading.Words {
+			reading.Words[i] = quote.Word(reading.Words[i])
 		}
-		if r.File != "" {
-			r.Words = append(r.Words, ">", quote.Word(r.File))
+		if reading.File != "" {
+			reading.Words = append(reading.Words, ">", quote.Word(reading.File))
 		}
-		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(r.Words, " "))
+		return usageError("%s; did you mean: tilecheck %s", message, strings.Join(reading.Words, " "))
 	}
-	word, unknown := strings.CutPrefix(found, "unknown flag ")
-	s := foreign.Lookup(word)
-	if absent, x := foreign.Absent(args); !unknown || s == nil || s.Needless && strings.HasPrefix(word, "--") { // which may be a flag of another command
-		word, s = absent, x
+	if word, known := foreignSwitch(args, message); known != nil {
+		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
-	if s != nil {
-		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, s.Explain())
-	}
-	if found != err.Error() && strings.HasPrefix(found, "unknown flag") && !strings.HasPrefix(err.Error(), found) {
-		err = errors.New(found) // the word, and not the flags that begin as it does
+	if strings.HasPrefix(message, "unknown flag") && !strings.HasPrefix(err.Error(), message) {
+		err = errors.New(message) // without kong's suggestions, which begin with the same letter
 	}
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)
 	}
 	return usageError("%w (see %s --help)", err, node.FullPath())
+}
+
+// foreignSwitch returns the switch of PRISM or Storm that made a command line unreadable, and its word; nil if there is none. It is the unknown
+// flag in kong's message. If that is none, or may be a flag of another command, it is another switch in the command line.
+func foreignSwitch(args []string, message string) (string, *foreign.Switch) {
+	word, unknown := strings.CutPrefix(message, "unknown flag ")
+	known := foreign.Lookup(word)
+	if unknown && known != nil && !(known.Needless && strings.HasPrefix(word, "--")) {
+		return word, known
+	}
+	return foreign.Absent(args)
 }
 
 // reportError prints an error, if there is one, and returns its exit code.

@@ -6,7 +6,7 @@ import (
 	"tilecheck/report/schema"
 )
 
-// schemaCmd prints what can be expected of the JSON of a command.
+// schemaCmd prints the JSON Schema of the output of a command.
 type schemaCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check or image list." name:"of"`
 }

@@ -20,7 +20,7 @@ const maxSource = 1 << 30
 
 // sources are the texts that a command has read.
 type sources struct {
-	texts       map[string][]byte // those that errors may be about, by the name that errors give them
+	texts       map[string][]byte // texts that errors may show lines of, by the name in error messages
 	memoryLimit int64             // the limit of the command, 0 if it has none
 	bytesRead   int64             // bytes so far
 }
@@ -35,6 +35,7 @@ func (e *environment) readSource(path string) ([]byte, error) {
 	return text, err
 }
 
+// readText reads a text file, which may be compressed; "-" is standard input.
 func (e *environment) readText(path string) ([]byte, error) {
 	if path == "-" {
 		return e.readLimited(e.stdin, "standard input")
@@ -64,6 +65,7 @@ func (e *environment) readText(path string) ([]byte, error) {
 	return text, nil
 }
 
+// readLimited reads a text of at most bytesLeft bytes.
 func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
 	src, err := limited.Read(r, s.bytesLeft())
 	if err != nil {
@@ -73,7 +75,7 @@ func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
 	return src, nil
 }
 
-// bytesLeft is how many bytes the next text may have: the memory limit is for all texts together, because the command keeps them.
+// bytesLeft returns the largest size of the next text in bytes. The memory limit is for all texts together, because the command keeps them.
 func (s *sources) bytesLeft() int64 {
 	if s.memoryLimit == 0 {
 		return maxSource
@@ -81,7 +83,7 @@ func (s *sources) bytesLeft() int64 {
 	return min(maxSource, max(0, s.memoryLimit-s.bytesRead))
 }
 
-// sizeError returns the error of a text that was not read. It is the memory limit's if there was room for less than maxSource.
+// sizeError returns the error about a text that is too large. If the memory limit, and not maxSource, was the reason, it is the error of that limit.
 func (s *sources) sizeError(name string, err error) error {
 	if _, large := errors.AsType[limited.TooLarge](err); large && s.bytesLeft() < maxSource {
 		err = &ending.Memory{Limit: s.memoryLimit}

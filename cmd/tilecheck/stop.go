@@ -15,41 +15,41 @@ import (
 )
 
 const (
-	// patience is how long a command may take to end by itself, and to print what
-	// it has, after it was told to. Work is told between steps, most of which take
-	// far less; one of them can be the multiplication of two huge numbers.
+	// patience is the time that a command has to end by itself, and to print what it
+	// has, after its context has ended. It checks the context between steps, most of which
+	// take far less; a long one is the multiplication of two huge numbers.
 	patience = 500 * time.Millisecond
-	// printLimit is how long a command that has begun to print may go on.
+	// printLimit is the additional time for a command that has begun to print.
 	printLimit = 300 * time.Millisecond
-	// cleanLimit is how long the removal of what would be left behind may take then.
+	// cleanLimit is the time for removing temporary files and containers after that.
 	cleanLimit = 250 * time.Millisecond
 )
 
-// lifetime says how a command ends before its work is done.
+// lifetime controls how a command ends before its work is done.
 type lifetime struct {
-	ending *forcedEnd                   // nil unless the command ends the process
+	ending *forcedEnd                   // nil if the end of the command does not end the process
 	onExit func(f func()) (done func()) // ending.OnExit; nil if nothing ends the process
 }
 
-// forcedEnd is what is left to do and to say when a command does not end by itself.
+// forcedEnd is the state of ending the process when its command does not end by itself.
 type forcedEnd struct {
-	cleanUp func() // removes what must not be left behind
+	cleanUp func() // removes temporary files and containers
 
 	mu              sync.Mutex
-	secondInterrupt chan struct{} // closed by a second interrupt that the command hears; nil if that kills
-	waitUntil       time.Time     // when the command is waited for no longer, if that is later than patience
+	secondInterrupt chan struct{} // closed by a second interrupt; nil if that kills the process
+	waitUntil       time.Time     // the end of the waiting for the command, if it is later than patience
 	printed         bool          // the command has begun to print its results
-	reasonPrinted   bool          // the command has said why it ends
-	claimed         bool          // the process ends: nobody else may end it
+	reasonPrinted   bool          // the command has printed why it ends
+	claimed         bool          // some goroutine is ending the process
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns the context of a command: it ends with the first signal that asks
-// for that. A second one kills.
+// listenForSignals returns a context that ends with the first signal that asks the process to
+// end. A second signal kills the process.
 //
-// SIGHUP says that the terminal went away; it is heard unless whoever started the
-// process ignores it, as nohup does. SIGQUIT stays what it is in Go: it kills, and
-// prints what every goroutine does.
+// SIGHUP means that the terminal was closed; it is ignored if the process was started
+// with it ignored, as nohup does. SIGQUIT keeps its meaning in Go: it kills the process and
+// prints the stacks of all goroutines.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
@@ -59,28 +59,28 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	if !signal.Ignored(syscall.SIGHUP) {
 		names[syscall.SIGHUP] = "SIGHUP"
 	}
-	heard := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 1)
 	for s := range names {
-		signal.Notify(heard, s)
+		signal.Notify(signals, s)
 	}
 	go func() {
-		s := <-heard
+		received := <-signals
 		if memory.Supervised() { // a terminal sends its signals to us and to the process that passes them on
 			time.Sleep(50 * time.Millisecond)
 			select {
-			case <-heard:
+			case <-signals:
 			default:
 			}
 		}
-		second := e.ending.onSignal(s)
-		if second == nil {
-			signal.Stop(heard)
+		secondInterrupt := e.ending.onSignal(received)
+		if secondInterrupt == nil {
+			signal.Stop(signals)
 		}
-		end(&ending.Interrupt{Signal: names[s]})
-		if second != nil {
-			<-heard
-			signal.Stop(heard)
-			close(second)
+		end(&ending.Interrupt{Signal: names[received]})
+		if secondInterrupt != nil {
+			<-signals
+			signal.Stop(signals)
+			close(secondInterrupt)
 		}
 	}()
 	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
@@ -88,8 +88,8 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	return ctx
 }
 
-// hearSecondInterrupt has a second interrupt heard by the command, which then has to end itself;
-// a third one kills.
+// hearSecondInterrupt makes a second interrupt close the returned channel instead of killing the
+// process. The command must then end by itself; a third interrupt kills.
 func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	if l.ending == nil {
 		return nil
@@ -100,7 +100,7 @@ func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	return l.ending.secondInterrupt
 }
 
-// allowMoreTime has the process wait for a command that has been told to end.
+// allowMoreTime makes the process wait for d from now before it ends without the command.
 func (l *lifetime) allowMoreTime(d time.Duration) {
 	if l.ending == nil {
 		return
@@ -110,7 +110,7 @@ func (l *lifetime) allowMoreTime(d time.Duration) {
 	l.ending.waitUntil = time.Now().Add(d)
 }
 
-// onSignal returns what a second signal closes after this one, nil if it kills.
+// onSignal returns the channel that a second signal after s must close; nil if the second signal kills.
 func (l *forcedEnd) onSignal(s os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,14 +120,14 @@ func (l *forcedEnd) onSignal(s os.Signal) chan struct{} {
 	return l.secondInterrupt
 }
 
-// timeLeft is how long a command that has been told to end is waited for beyond patience.
+// timeLeft returns how much longer the process waits for the command.
 func (l *forcedEnd) timeLeft() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Until(l.waitUntil)
 }
 
-// withTimeLimit is a time limit of the command; 0 is none.
+// withTimeLimit sets a time limit for the command; 0 means none.
 func (e *environment) withTimeLimit(ctx context.Context, withTimeLimit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := ending.After(ctx, withTimeLimit)
 	if withTimeLimit > 0 {
@@ -136,20 +136,20 @@ func (e *environment) withTimeLimit(ctx context.Context, withTimeLimit time.Dura
 	return ctx, cancel
 }
 
-// withMemoryLimit is a limit of memory of the command, 0 for the default. A part of the work that takes too much is given up alone. A command in a test shares its process with others
-// and is not watched.
+// withMemoryLimit sets a memory limit for the command; 0 means three quarters of the available memory. If a part of the work exceeds it, only that
+// part ends. A command in a test shares its process with others, so its memory is not watched.
 func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
-	most := int64(limit)
-	if most == 0 {
-		most = memory.Available() / 4 * 3
+	maxBytes := int64(limit)
+	if maxBytes == 0 {
+		maxBytes = memory.Available() / 4 * 3
 	}
-	e.memoryLimit = most
-	if e.ending == nil || most == 0 {
+	e.memoryLimit = maxBytes
+	if e.ending == nil || maxBytes == 0 {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ctx, end := ending.Divisible(ctx)
-	stop := memory.Watch(most, func() { end(&ending.Memory{Limit: most}) })
+	stop := memory.Watch(maxBytes, func() { end(&ending.Memory{Limit: maxBytes}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx, func() {
 		stop()
@@ -157,7 +157,7 @@ func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (con
 	}
 }
 
-// withLimits are those of time and of memory.
+// withLimits sets a time limit and a memory limit.
 func (e *environment) withLimits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
 	ctx, done := e.withTimeLimit(ctx, time)
 	ctx, freed := e.withMemoryLimit(ctx, memory)
@@ -172,7 +172,7 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// exitIfCommandDoesNot ends the process when the command does not, although its context has ended.
+// exitIfCommandDoesNot ends the process if the context ends and the command does not end soon after.
 func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	if e.ending == nil {
 		return
@@ -189,35 +189,36 @@ func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	})
 }
 
-// exitNow says what is finished, removes what must not be left behind and ends the process.
-func (e *environment) exitNow(why error) {
-	l := e.ending
-	if l.printing() {
+// exitNow removes temporary files, prints why the command ends, and ends the process.
+func (e *environment) exitNow(reason error) {
+	end := e.ending
+	if end.printing() {
 		time.Sleep(printLimit)
 	}
-	if !l.claim() {
+	if !end.claim() {
 		return
 	}
 	done := make(chan struct{})
-	go func() { // printing can wait for a reader, and removing for a disk
+	go func() { // printing and removing may block
 		defer close(done)
-		l.cleanUp()
-		l.printReason(e, why)
+		end.cleanUp()
+		end.printReason(e, reason)
 	}()
 	select {
 	case <-done:
 	case <-time.After(cleanLimit):
 	}
-	os.Exit(exitCodeAfterEnd(why))
+	os.Exit(exitCodeAfterEnd(reason))
 }
 
+// printing reports whether the command has begun to print its results.
 func (l *forcedEnd) printing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.printed
 }
 
-// claim reports whether nobody else is ending the process.
+// claim returns true to its first caller, who may then end the process.
 func (l *forcedEnd) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,29 +227,29 @@ func (l *forcedEnd) claim() bool {
 	return first
 }
 
-// printReason prints what the command has not printed itself.
-func (l *forcedEnd) printReason(e *environment, why error) {
+// printReason removes progress bars and, if the command has not printed why it ends, prints the reason.
+func (l *forcedEnd) printReason(e *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, clear := range l.clearBars {
 		clear()
 	}
 	if !l.reasonPrinted {
-		fmt.Fprintln(e.stderr, "tilecheck:", why)
-		e.endJSON(exitCodeAfterEnd(why), why)
+		fmt.Fprintln(e.stderr, "tilecheck:", reason)
+		e.endJSON(exitCodeAfterEnd(reason), reason)
 	}
 }
 
-// exitCodeAfterEnd is the exit code of a command that was told to end.
-func exitCodeAfterEnd(why error) int {
-	if errors.Is(why, context.DeadlineExceeded) {
+// exitCodeAfterEnd returns the exit code of a command that ended because of a limit or an interrupt.
+func exitCodeAfterEnd(reason error) int {
+	if errors.Is(reason, context.DeadlineExceeded) {
 		return exitOutOfLimit
 	}
 	return exitCannotRun
 }
 
-// claimExit says that a command has ended with an exit code. It does not return while
-// leave is ending the process.
+// claimExit returns the exit code of a command that has ended. It does not return if exitNow is
+// ending the process.
 func (l *lifetime) claimExit(code int) int {
 	if !l.ending.claim() {
 		select {}
@@ -256,7 +257,7 @@ func (l *lifetime) claimExit(code int) int {
 	return code
 }
 
-// beginsPrinting says that a command prints its results from here on.
+// beginsPrinting records that the command begins to print its results.
 func (l *lifetime) beginsPrinting() {
 	if l.ending == nil {
 		return
@@ -266,7 +267,7 @@ func (l *lifetime) beginsPrinting() {
 	l.ending.printed = true
 }
 
-// printsReason says that a command says itself why it ends.
+// printsReason records that the command itself prints why it ends.
 func (l *lifetime) printsReason() {
 	if l.ending == nil {
 		return
@@ -276,7 +277,7 @@ func (l *lifetime) printsReason() {
 	l.ending.reasonPrinted = true
 }
 
-// addBar notes how to clear a progress bar, and returns a function that does.
+// addBar records how to remove a progress bar, and returns that function.
 func (l *forcedEnd) addBar(clear func()) (done func()) {
 	if l == nil {
 		return clear

@@ -35,7 +35,7 @@ type submitKubernetesCmd struct {
 	loginFlags    `embed:""`
 }
 
-// settings are those of the flags, over those of the suite file here.
+// settings returns the settings of the flags, completed by those of the suite file in the current directory.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
@@ -59,14 +59,14 @@ func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
-// submitTaskCmd is what a pod runs.
+// submitTaskCmd is the command that a pod runs.
 type submitTaskCmd struct {
 	Dir   string `arg:"" name:"dir" help:"Directory of a job."`
 	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
 // Run does the shards of the task that Kubernetes names in the environment. The
-// exit code is that of the last shard that did not finish.
+// exit code is that of the last unfinished shard.
 func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {
@@ -74,7 +74,7 @@ func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	}
 	at := cluster.Place{Host: env.getenv(kubernetes.NodeVariable)}
 	if at.Host == "" {
-		at.Host, _ = os.Hostname() // for people
+		at.Host, _ = os.Hostname() // only shown to the user
 	}
 	at.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
 	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, submit.Program, at, env.stderr)
