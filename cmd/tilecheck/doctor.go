@@ -27,7 +27,7 @@ type doctorCmd struct {
 // next. That something is missing is an error only if a flag or the environment
 // names it: the embedded engine needs nothing.
 func (c *doctorCmd) Run(ctx context.Context, env *world) error {
-	t := &table.Table{Columns: []table.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
+	t := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	t.Append("native engine", "ready", "tilecheck "+env.version())
 	t.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	x := &checkup{cmd: c, env: env, table: t}

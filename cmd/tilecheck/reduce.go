@@ -80,8 +80,12 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 		return f
 	}
 	env.printing()
-	t, code := reductions(whole, reduced)
-	err = t.Write(env.stdout, c.Format, env.reportOptions())
+	t, records, code := reductions(whole, reduced)
+	if c.Format.Machine() {
+		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, t.Notes)
+	} else {
+		err = t.Write(env.stdout, c.Format, env.reportOptions())
+	}
 	env.warn(c.Format, reduced)
 	return cmp.Or(err, status(code))
 }
@@ -95,8 +99,17 @@ func checked(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
 	return native.New().Check(ctx, plan)
 }
 
+// reductionRecord is a row in JSON and CSV: the verdict on the quotient, with the sizes of the model and of the quotient.
+type reductionRecord struct {
+	result.Record
+	ReducedStates      int64  `json:"reduced_states,omitempty"`
+	ReducedChoices     int64  `json:"reduced_choices,omitempty"`
+	ReducedTransitions int64  `json:"reduced_transitions,omitempty"`
+	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
+}
+
 // reductions has a row for each property, and the exit code.
-func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
+func reductions(whole, reduced []result.Verdict) (*table.Table, []reductionRecord, int) {
 	t := &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
@@ -107,20 +120,28 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 			{Name: "transitions", Align: table.Right},
 			{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
 			{Name: "value"},
-			{Name: "agreement", Min: 10},
+			{Name: "outcome", Min: 10},
 		},
 	}
 	code := verdictCode(whole)
+	records := []reductionRecord{}
 	for i := range whole {
 		v, w := &whole[i], &reduced[i]
 		relation := agree.Verdicts("whole", v, "reduced", w, agree.Ask(v.Property, v.Constants), agree.Options{}).Relation
-		agreement := relation.String()
+		r := reductionRecord{
+			Record: result.NewRecord(w), Outcome: relation.String(),
+			ReducedStates: w.States, ReducedChoices: w.Choices, ReducedTransitions: w.Transitions,
+		}
+		r.States, r.Choices, r.Transitions = v.States, v.Choices, v.Transitions
+		agreement := r.Outcome
 		switch {
 		case w.Err != nil:
+			r.Outcome = ""
 			agreement, code = w.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
+		records = append(records, r)
 		t.Append(v.Property, v.States, w.States, v.Choices, w.Choices, v.Transitions, w.Transitions, valueText(w), agreement)
 		for _, warning := range w.Warnings {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", w.Property, warning))
@@ -129,7 +150,7 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 	if slices.ContainsFunc(reduced, func(v result.Verdict) bool { return v.Err == nil }) {
 		t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
-	return t, code
+	return t, records, code
 }
 
 // valueText is a value, for people: a fraction, a number in the middle of its bounds, or

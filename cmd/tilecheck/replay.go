@@ -68,7 +68,7 @@ func (c *replayCmd) list(ctx context.Context, env *world, r io.Reader) error {
 		{Name: "game", Align: table.Right},
 		{Name: "score", Align: table.Right},
 		{Name: "moves", Align: table.Right},
-		{Name: "largest", Align: table.Right},
+		{Name: "largest tile", Align: table.Right},
 		{Name: "won after", Align: table.Right},
 	}}
 	h, err := play.ReadRecord(r, c.File, func(p *play.Played) error {

@@ -219,15 +219,15 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 	default:
 		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
-	t.Add(table.Column{Name: "best"}, probabilityCell(p.Best), "of the schedulers that obey; it is that of the model")
-	t.Add(table.Column{Name: "worst"}, probabilityCell(p.Worst), "of the schedulers that obey: this is what is promised")
-	t.Add(table.Column{Name: "uniform"}, probabilityCell(p.Uniform), "choices that are allowed equally likely")
-	t.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, probabilityCell(p.Free), "all choices equally likely, no shield")
+	t.Add(table.Column{Name: "best", Field: "best_value"}, probabilityCell(p.Best), "of the schedulers that obey; it is that of the model")
+	t.Add(table.Column{Name: "worst", Field: "worst_value"}, probabilityCell(p.Worst), "of the schedulers that obey: this is what is promised")
+	t.Add(table.Column{Name: "uniform", Field: "uniform_value"}, probabilityCell(p.Uniform), "choices that are allowed equally likely")
+	t.Add(table.Column{Name: "uniform without", Field: "unshielded_uniform_value"}, probabilityCell(p.Free), "all choices equally likely, no shield")
 	t.Add(table.Column{Name: "states"}, f.States, "reached under the shield")
 	t.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, f.Deciding, "of these, with several choices")
 	t.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, f.Restricted, "of these, where a choice is not allowed")
 	t.Add(table.Column{Name: "choices"}, f.Choices, "of the deciding states")
-	t.Add(table.Column{Name: "allowed"}, f.Allowed, "of these, allowed")
+	t.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, f.Allowed, "of these, allowed")
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 	if len(written) > 0 {
 		t.Notes = append(t.Notes, "wrote "+strings.Join(written, ", "))
@@ -261,7 +261,7 @@ func probabilityCell(n shield.Number) table.Cell {
 // states lists the first states in which something is not allowed.
 func (c *shieldCmd) states(x *shield.Shield) *table.Table {
 	t := &table.Table{Columns: []table.Column{
-		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed"}, {Name: "instead"},
+		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
 	m := x.Space.Model()
 	listed, more := 0, 0

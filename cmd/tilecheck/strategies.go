@@ -54,7 +54,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 		Columns: append([]table.Column{
 			{Name: "strategy"},
 			{Name: "options", Min: 26, Code: true},
-			{Name: "what", Min: 20},
+			{Name: "description", Min: 20},
 			{Name: "source", Min: 12},
 			{Name: "example", Min: 18, Code: true},
 		}, behaviourColumns()...),
@@ -74,7 +74,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	t := &table.Table{
 		Columns: append([]table.Column{
-			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "what", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
+			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "description", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
 	all := strategy.List()

@@ -20,7 +20,7 @@ func (e *world) begins(command string) {
 func (e *world) ends(code int, err error) {
 	var p *table.Problem
 	if err != nil {
-		p = &table.Problem{Message: err.Error(), Code: code, Places: locate.Places(err)}
+		p = &table.Problem{Message: err.Error(), ExitCode: code, Places: locate.Places(err)}
 	}
 	e.stdout.(*stream.Stream).End(e.reportOptions(), p)
 }

@@ -12,13 +12,13 @@ import (
 
 // comparisonRecord is a Comparison in JSON and CSV.
 type comparisonRecord struct {
-	Verdict     Equal  `json:"verdict"`
+	Equal       Equal  `json:"outcome"`
 	Numbers     string `json:"numbers,omitempty"`
 	States      int    `json:"states,omitempty"`
 	Choices     int    `json:"choices,omitempty"`
 	Transitions int    `json:"transitions,omitempty"`
 	differenceRecord
-	Remarks []string `json:"remarks,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 }
 
 type equalityRecord struct {
@@ -38,8 +38,8 @@ func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
 	for i := range e.Comparisons {
 		c := &e.Comparisons[i]
 		records = append(records, comparisonRecord{
-			Verdict: c.Equal(), Numbers: c.numbers(), States: c.States, Choices: c.Choices, Transitions: c.Transitions,
-			differenceRecord: newDifferenceRecord(&c.Diagnosis), Remarks: c.Remarks,
+			Equal: c.Equal(), Numbers: c.numbers(), States: c.States, Choices: c.Choices, Transitions: c.Transitions,
+			differenceRecord: newDifferenceRecord(&c.Diagnosis), Notes: c.Remarks,
 		})
 	}
 	return table.WriteRecords(w, f, opt, equalityRecord{
@@ -48,7 +48,7 @@ func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
 	}, records, e.Notes)
 }
 
-// numbers returns the number type of the comparison: "fractions" or "doubles".
+// numbers returns the number type of the comparison: "fractions" or "floats".
 func (c *Comparison) numbers() string {
 	switch {
 	case c.Equal() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
@@ -56,7 +56,7 @@ func (c *Comparison) numbers() string {
 	case c.Exact:
 		return "fractions"
 	}
-	return "doubles"
+	return "floats"
 }
 
 // Table returns the comparisons as a table.
@@ -64,7 +64,7 @@ func (e *Equality) Table() *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "first"},
 		{Name: "second"},
-		{Name: "verdict"},
+		{Name: "outcome"},
 		{Name: "numbers"},
 		{Name: "states", Align: table.Right},
 		{Name: "choices", Align: table.Right},
