@@ -79,17 +79,21 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 
 // newExperiment returns nil if the results of a property are not enough for a picture.
 func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
-	constant := experimentConstant(results)
+	var valuations [][]result.Constant
+	for _, r := range results {
+		valuations = append(valuations, r.Constants)
+	}
+	constant := experimentConstant(valuations, minExperiment)
 	if constant == "" {
 		return nil
 	}
 	e := &experiment{first: results[0], constant: constant}
-	varying := varyingConstants(results)
+	varying := varyingConstants(valuations)
 	fixed := result.Valuation(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
 	e.setting = strings.TrimSpace(fixed.String() + switches)
 	for _, r := range results {
-		x, ok := constantNumber(r, constant)
+		x, ok := constantNumber(r.Constants, constant)
 		if !ok {
 			continue
 		}
@@ -160,20 +164,21 @@ func (e *experiment) finish(engines []string) *experiment {
 }
 
 // varyingConstants lists the constants that have several values.
-func varyingConstants(results []*TestResult) []string {
-	var out []string
-	for _, c := range results[0].Constants {
-		if len(constantValues(results, c.Name)) > 1 {
-			out = append(out, c.Name)
+func varyingConstants(valuations [][]result.Constant) []string {
+	var names []string
+	for _, c := range valuations[0] {
+		if len(constantValues(valuations, c.Name)) > 1 {
+			names = append(names, c.Name)
 		}
 	}
-	return out
+	return names
 }
 
-func constantValues(results []*TestResult, name string) map[string]bool {
+// constantValues returns the set of values of a constant.
+func constantValues(valuations [][]result.Constant, name string) map[string]bool {
 	values := make(map[string]bool)
-	for _, r := range results {
-		for _, c := range r.Constants {
+	for _, valuation := range valuations {
+		for _, c := range valuation {
 			if c.Name == name {
 				values[c.Value] = true
 			}
@@ -182,22 +187,23 @@ func constantValues(results []*TestResult, name string) map[string]bool {
 	return values
 }
 
-// experimentConstant is the constant with the most values, if these are numbers and enough for a picture.
-func experimentConstant(results []*TestResult) string {
-	best, most := "", minExperiment-1
-	for _, c := range results[0].Constants {
-		if _, ok := constantNumber(results[0], c.Name); !ok {
+// experimentConstant returns the constant with the most values, if these are numbers and at least fewest; "" if there is none.
+func experimentConstant(valuations [][]result.Constant, fewest int) string {
+	best, most := "", fewest-1
+	for _, c := range valuations[0] {
+		if _, ok := constantNumber(valuations[0], c.Name); !ok {
 			continue
 		}
-		if n := len(constantValues(results, c.Name)); n > most {
+		if n := len(constantValues(valuations, c.Name)); n > most {
 			best, most = c.Name, n
 		}
 	}
 	return best
 }
 
-func constantNumber(r *TestResult, name string) (float64, bool) {
-	for _, c := range r.Constants {
+// constantNumber returns the value of a constant, if it is a number.
+func constantNumber(valuation []result.Constant, name string) (float64, bool) {
+	for _, c := range valuation {
 		if c.Name == name {
 			return plainNumber(c.Value)
 		}
