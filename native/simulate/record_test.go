@@ -36,11 +36,11 @@ func TestRecordIsReplayed(t *testing.T) {
 	for _, text := range []string{counter, dead, race3, choose, overlap} {
 		m := load(t, text)
 		for seed := range uint64(5) {
-			opt := PathOptions{Steps: 40, Seed: seed, Rewards: true}
-			want := walk(t, m, opt)
+			opts := PathOptions{Steps: 40, Seed: seed, Rewards: true}
+			want := walk(t, m, opts)
 			for _, table := range []TableOptions{{}, {Separator: ","}, {Separator: "\t", Probs: true, Rewards: true}} {
 				var b bytes.Buffer
-				must(t, WriteTable(&b, Walk(t.Context(), FromModel(m.Model), opt), table))
+				must(t, WriteTable(&b, Walk(t.Context(), FromModel(m.Model), opts), table))
 				record, err := ReadPath(t.Context(), "p.csv", b.Bytes(), m.prog)
 				must(t, err)
 				got := walk(t, m, PathOptions{Record: record, Rewards: true})
@@ -137,11 +137,11 @@ func TestRecordStarts(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := Walk(ctx, FromModel(m.Model), PathOptions{Record: record})
-	for range p.Visits() {
+	path := Walk(ctx, FromModel(m.Model), PathOptions{Record: record})
+	for range path.Visits() {
 	}
-	if p.Err == nil {
-		t.Errorf("a path without time: %v", p.End)
+	if path.Err == nil {
+		t.Errorf("a path without time: %v", path.End)
 	}
 }
 
