@@ -504,6 +504,8 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	case logic.Instantaneous:
 		vector.Kind = certificate.Instant
 		err = t.rewardTime(&vector, objective)
+	case logic.CostBoundedReward:
+		return vectorValue{}, t.unsupported(formula.X, logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward
 		vector.Right, err = t.stateFormula(objective.Target)

@@ -139,7 +139,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 }
 
 // steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
-// In a small chain it takes many steps by squaring a matrix.
+// In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.exact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
@@ -154,6 +154,10 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 	if ok {
 		dense, ok = sys.newDenseSteps(states)
 	}
+	var geometric *geometricSteps
+	if !ok {
+		geometric = sys.newGeometricSteps(opts, states, n)
+	}
 	return sys.values.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
 		if sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && sys.stepSkipper.trySkip(sys.values, done, n-done) {
 			return true, nil
@@ -162,6 +166,9 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 			if enough, err := sys.stepLimit(lower, upper, n-done); enough || err != nil {
 				return true, err
 			}
+		}
+		if geometric != nil && done == geometricAfter {
+			return true, geometric.run(meter)
 		}
 		if ok && done == denseAfter {
 			finite, err := dense.run(meter, n)

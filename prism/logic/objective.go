@@ -16,6 +16,7 @@ const (
 	Instantaneous                        // I=k: the reward of the state after so many steps, or at a time
 	TotalReward                          // C
 	LongRun                              // S: the long-run average
+	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
 )
 
@@ -33,6 +34,8 @@ type Objective struct {
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
 	At sema.Expr
+	// Costs are the bounds of CostBoundedReward.
+	Costs []sema.Cost
 	// Path is the path formula of ReachReward, BoundedReachReward and CoSafe; otherwise nil.
 	Path *Path
 }
@@ -40,7 +43,7 @@ type Objective struct {
 func objectiveOf(x *sema.Reward) *Objective {
 	o := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
 	if p, ok := x.Path.(*sema.RewardPath); ok {
-		o.At = p.Bound
+		o.At, o.Costs = p.Bound, p.Costs
 		switch {
 		case p.Kind == syntax.LongRun:
 			o.Form = LongRun
@@ -48,6 +51,8 @@ func objectiveOf(x *sema.Reward) *Objective {
 			o.Form = Instantaneous
 		case p.Bound != nil:
 			o.Form = Cumulative
+		case len(p.Costs) > 0:
+			o.Form = CostBoundedReward
 		default:
 			o.Form = TotalReward
 		}
@@ -65,7 +70,7 @@ func objectiveOf(x *sema.Reward) *Objective {
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.
 func (o *Objective) Letter() string {
 	switch o.Form {
-	case Cumulative, TotalReward:
+	case Cumulative, CostBoundedReward, TotalReward:
 		return "C"
 	case Instantaneous:
 		return "I"

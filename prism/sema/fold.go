@@ -170,11 +170,7 @@ func (f *folder) operator(e Expr) Expr {
 	case *Temporal:
 		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.bound(e.Bound)}
 	case *CostBounded:
-		out := &CostBounded{Base: e.Base, X: f.fold(e.X), Y: f.fold(e.Y)}
-		for _, c := range e.Costs {
-			out.Costs = append(out.Costs, Cost{c.Struct, f.fold(c.Rate), f.bound(c.Bound)})
-		}
-		return out
+		return &CostBounded{e.Base, f.fold(e.X), f.fold(e.Y), f.costs(e.Costs)}
 	case *Prob:
 		return &Prob{e.Base, f.threshold(e.Threshold), f.fold(e.Path)}
 	case *Steady:
@@ -182,7 +178,7 @@ func (f *folder) operator(e Expr) Expr {
 	case *Reward:
 		return f.reward(e)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound)}
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.costs(e.Costs)}
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
@@ -193,6 +189,14 @@ func (f *folder) operator(e Expr) Expr {
 		return &Multi{e.Base, f.all(e.Args)}
 	}
 	return e
+}
+
+func (f *folder) costs(list []Cost) []Cost {
+	var out []Cost
+	for _, c := range list {
+		out = append(out, Cost{c.Struct, f.fold(c.Rate), f.bound(c.Bound)})
+	}
+	return out
 }
 
 func (f *folder) bound(b *Bound) *Bound {
@@ -367,9 +371,7 @@ func Operands(e Expr, visit func(Expr)) {
 		}
 	case *CostBounded:
 		each(e.X, e.Y)
-		for _, c := range e.Costs {
-			each(c.Bound.Low, c.Bound.High)
-		}
+		eachCostBound(e.Costs, each)
 	case *Prob:
 		each(e.Bound, e.Path)
 	case *Steady:
@@ -378,6 +380,7 @@ func Operands(e Expr, visit func(Expr)) {
 		each(e.index, e.indexDiv, e.Bound, e.Path)
 	case *RewardPath:
 		each(e.Bound)
+		eachCostBound(e.Costs, each)
 	case *Quant:
 		each(e.Path)
 	case *Strategy:
@@ -386,5 +389,11 @@ func Operands(e Expr, visit func(Expr)) {
 		each(e.X, e.States)
 	case *Multi:
 		each(e.Args...)
+	}
+}
+
+func eachCostBound(costs []Cost, each func(...Expr)) {
+	for _, c := range costs {
+		each(c.Bound.Low, c.Bound.High)
 	}
 }

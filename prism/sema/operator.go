@@ -106,7 +106,7 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 		return r.costBounded(e, out)
 	}
 	if b := e.Bound; b != nil {
-		out.Bound = r.timeBound(b, e.Op)
+		out.Bound = r.timeBound(b, e.Op.String())
 		if e.Op == syntax.Next {
 			r.semantic(e, "cannot attach bounds to X operator")
 		}
@@ -118,13 +118,13 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 	return out
 }
 
-func (r *resolver) timeBound(b *syntax.TimeBound, of syntax.TemporalOp) *Bound {
+func (r *resolver) timeBound(b *syntax.TimeBound, operator string) *Bound {
 	out := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
 	out.High = out.Low
 	if !b.Equal {
 		out.High = r.optional(b.High)
 	}
-	op := of.String() + " operator"
+	op := operator + " operator"
 	r.numberBound(b.Low, out.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
 	r.numberBound(b.High, out.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return out
@@ -136,20 +136,27 @@ func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
 	if e.Op != syntax.Future && e.Op != syntax.Until {
 		r.semantic(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
 	}
-	for _, c := range e.Costs {
-		b := Cost{Struct: -1, Bound: r.timeBound(c.Bound, e.Op)}
-		if c.Word == "rew" {
-			b.Struct = r.costStruct(c)
-		}
-		if c.Rate != nil {
-			b.Rate = r.expr(c.Rate)
-		}
-		out.Costs = append(out.Costs, b)
-	}
+	out.Costs = r.costs(e.Costs, e.Op.String())
 	if e.X != nil {
 		r.temporalOperand(e, e.X, out.X)
 	}
 	r.temporalOperand(e, e.Y, out.Y)
+	return out
+}
+
+// costs resolves the reward bounds of an operator, which is named in messages.
+func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
+	var out []Cost
+	for _, b := range bounds {
+		c := Cost{Struct: -1, Bound: r.timeBound(b.Bound, operator)}
+		if b.Word == "rew" {
+			c.Struct = r.costStruct(b)
+		}
+		if b.Rate != nil {
+			c.Rate = r.expr(b.Rate)
+		}
+		out = append(out, c)
+	}
 	return out
 }
 
@@ -278,8 +285,9 @@ func (r *resolver) rewardStruct(op *syntax.Reward, e syntax.Expr, x Expr, byDefa
 }
 
 func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
-	out := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound)}
-	op := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind] + " operator"
+	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind]
+	out := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.costs(e.Costs, letter)}
+	op := letter + " operator"
 	r.numberBound(e.Bound, out.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return out
 }

@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What only Storm's dialect has.
 //
@@ -198,7 +201,7 @@ func (p *parser) cumulated() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC
 }
 
-// cumulative parses C with any bounds of Storm's dialect, and refuses those that are not supported.
+// cumulative parses C with any bounds of Storm's dialect, and refuses those that Storm does not accept.
 func (p *parser) cumulative() Expr {
 	x := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
@@ -206,10 +209,10 @@ func (p *parser) cumulative() Expr {
 	p.height = 0
 	behind := p.tok.pos
 	switch b, costs := p.bounds(); {
-	case len(costs) > 0:
-		p.fail(behind, "bounds on rewards are not supported with C, want C<=k")
-	case b != nil && (b.High == nil || b.Low != nil || b.HighStrict):
+	case b != nil && !nonStrictUpper(b) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !nonStrictUpper(c.Bound) }):
 		p.fail(behind, "lower and strict bounds are not supported with C, want C<=k")
+	case len(costs) > 0:
+		x.Costs = costs
 	case b != nil:
 		x.Bound = b.High
 	}
@@ -220,6 +223,9 @@ func (p *parser) cumulative() Expr {
 	x.Span = p.span(start)
 	return x
 }
+
+// nonStrictUpper reports whether a bound is <=e.
+func nonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
 
 // timeOperator parses T=?, Tmin=? or Tmax=? with its brackets.
 func (p *parser) timeOperator() Expr {

@@ -86,12 +86,7 @@ func (r *rewriter) propChildren(x Expr) Expr {
 	case *Temporal:
 		c := *x
 		c.X, c.Bound, c.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
-		c.Costs = slices.Clone(x.Costs)
-		for i, b := range x.Costs {
-			d := *b
-			d.Bound = r.bound(b.Bound)
-			c.Costs[i] = &d
-		}
+		c.Costs = r.costs(x.Costs)
 		return keep(r, x, &c)
 	case *Prob:
 		c := *x
@@ -108,10 +103,20 @@ func (r *rewriter) propChildren(x Expr) Expr {
 		return keep(r, x, &c)
 	case *RewardPath:
 		c := *x
-		c.Bound = r.expr(x.Bound)
+		c.Bound, c.Costs = r.expr(x.Bound), r.costs(x.Costs)
 		return keep(r, x, &c)
 	}
 	return x
+}
+
+func (r *rewriter) costs(list []*CostBound) []*CostBound {
+	out := slices.Clone(list)
+	for i, b := range list {
+		c := *b
+		c.Bound = r.bound(b.Bound)
+		out[i] = &c
+	}
+	return out
 }
 
 func (r *rewriter) index(x Expr) Expr {

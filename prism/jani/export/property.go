@@ -228,6 +228,8 @@ func (x *exporter) reward(f *logic.Formula) (any, error) {
 	case logic.LongRun:
 		return x.asked("S", f.Threshold, out)
 	case logic.TotalReward:
+	case logic.CostBoundedReward:
+		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative:
 		out[instant], err = x.expr(o.At)
 	case logic.Instantaneous:
