@@ -505,7 +505,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 		vector.Kind = certificate.Instant
 		err = t.rewardTime(&vector, objective)
 	case logic.CostBoundedReward:
-		return vectorValue{}, t.unsupported(formula.X, logic.Describe(objective.X))
+		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward
 		vector.Right, err = t.stateFormula(objective.Target)
