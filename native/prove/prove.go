@@ -292,7 +292,7 @@ func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *spars
 	return single
 }
 
-// membership is what is known of a set: the states that are in it, and those that are not. The bounds of a
+// membership has the states that are known to be inside a set, and those known to be outside. The bounds of a
 // vector can leave states undecided.
 type membership struct{ inside, outside *sparse.Set }
 

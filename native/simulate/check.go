@@ -270,7 +270,7 @@ func (c *checker) setValue(ctx context.Context) error {
 // setEstimate sets the value of a query to the estimate.
 func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.result.Value = result.Value{Kind: result.Number, Num: outcome.Mean}
-	if !math.IsInf(outcome.Width, 0) && !c.plan.Valid() { // whose interval is what was asked for
+	if !math.IsInf(outcome.Width, 0) && !c.plan.Valid() { // a valid plan has an interval instead
 		c.result.HalfWidth = &outcome.Width
 	}
 	c.warnEstimate(outcome)

@@ -12,8 +12,8 @@ import (
 // of the elimination bounds the values, or bounds around the result are proved inductive. Otherwise ok
 // is false, and the bounds are unchanged.
 //
-// Elimination is not tried if it takes more operations than budget. Bi-CGSTAB then replaces it, whose
-// result must be proved; overBudget says that a larger budget may help.
+// If elimination takes more operations than budget, Bi-CGSTAB replaces it, and its result must be proved;
+// overBudget says that a larger budget may help.
 func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(l, budget)
 	defer func() { l.extended = ok && solver.extendedFactors != nil }()
@@ -42,7 +42,7 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 	if solver.iterative {
 		maxWidth = eps
 	}
-	// First try the scheduler found, whose factors are there.
+	// First try the slack of the current scheduler, since its factors are already computed.
 	for _, maxDelta := range []float64{1e-9, 1e-3} {
 		slack, err := solver.solveSlack(meter, x, maxDelta < 1e-3)
 		if err != nil {

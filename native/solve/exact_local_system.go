@@ -13,13 +13,13 @@ type exactLocalSystem struct {
 	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
 	choice              []uint32   // the current scheduler
-	// The value of unknown k is num[k] / (den * common).
+	// The value of unknown k is numerator[k] / (denominator * constantDenominator).
 	numerator   []*big.Int
 	denominator *big.Int
 }
 
-// exactRow is the equation of one choice: scale * x = constant + sum of coef * x(col). All numbers but
-// the constant are integers.
+// exactRow is the equation of one choice: scale * x = constant + sum of coefficient[i] * x(column[i]). All
+// numbers except the constant are integers.
 type exactRow struct {
 	scale          *big.Int
 	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied

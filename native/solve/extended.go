@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// extended is a floating-point number m * 2^e with the precision of float64 and a practically unlimited
-// exponent: m is 0, or 1 <= m < 2. Operations round as those of float64 do, but cannot overflow or
-// underflow.
+// extended is a floating-point number mantissa * 2^exponent with the precision of float64 and a practically
+// unlimited exponent. The mantissa is 0, or at least 1 and less than 2. Operations round like float64
+// operations, but cannot overflow or underflow.
 type extended struct {
 	mantissa float64
 	exponent int
@@ -60,8 +60,8 @@ func (w extended) add(other extended) extended {
 // float returns the nearest float64: infinite or 0 if the number is out of range.
 func (w extended) float() float64 { return math.Ldexp(w.mantissa, w.exponent) }
 
-// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that are
-// left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
+// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that a run
+// leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
 // factorizeExtended is factorizeFloat in extended numbers, which neither overflow nor underflow. It reports

@@ -10,11 +10,10 @@ import (
 // ErrFill says that an exact solution would take too much memory.
 var ErrFill = errors.New("exact solution: the elimination of a component creates too many terms")
 
-// lifting solves linear equations with one solution, scale * x = constant + sum of coef * x(col), by
-// p-adic lifting: it computes the solution modulo powers of a prime digit by digit, and reconstructs
-// fractions from enough digits. The digits are the solution modulo the prime for the remainder of the
-// constants. Coefficients must be positive, and those of a row or of a column must sum to at most its
-// scale.
+// lifting solves the linear equations scale * x = constant + sum of coefficient[i] * x(column[i]), which must
+// have one solution, by p-adic lifting. It computes the solution modulo powers of a prime digit by digit, and
+// reconstructs fractions from enough digits. Each digit is the solution modulo the prime for the remainder of
+// the constants. Coefficients must be positive, and their sum in a row or column at most its scale.
 //
 // Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
@@ -24,7 +23,7 @@ type lifting struct {
 	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
-	smallRows           []smallRow
+	smallRows           []smallRow // of each row
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into

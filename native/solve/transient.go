@@ -144,24 +144,27 @@ type uniformisation struct {
 	values   *Values
 	opts     Options
 	// Of the maybe states, set by prepare:
-	rate           float64   // of steps
-	maybeStates    []uint32  // the open ones
-	exitRate       []float64 // of each state, self-loops left out
-	stayProb       []float64 // probability of each state that a step stays
-	stepProb       []float64 // that of each weight in a step
+	rate           float64 // of steps
+	maybeStates    []uint32
+	exitRate       []float64 // of each state, without self-loops
+	stayProb       []float64 // of each state: the probability that a step stays in it
+	stepProb       []float64 // of each weight: its probability in one step
 	relErrPerStep  float64   // relative error of one step
 	lossPerStep    float64   // greatest absolute loss of a step because a value is below the floor
 	stepsTaken     float64   // number of steps taken
 	skippedErr     float64   // relative error of the skipped steps
 	lostSmallValue bool      // whether a value fell below the floor in the last step
-	// forward says that steps compute a distribution forwards, so later values are not means of these.
+	// forward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
 	forward bool
 }
 
 func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *uniformisation {
 	opts.Scheduler = false
 	n := graph.NumStates()
-	return &uniformisation{graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts, exitRate: make([]float64, n), stayProb: make([]float64, n)}
+	return &uniformisation{
+		graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts,
+		exitRate: make([]float64, n), stayProb: make([]float64, n),
+	}
 }
 
 func (z *uniformisation) capUpper(x float64) {
