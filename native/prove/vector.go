@@ -199,22 +199,22 @@ func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 		}
 	}
 	w.setBoundColumns(values)
-	maybe := w.positiveStates(values).Minus(right)
-	w.Rank = w.rankColumn(w.progressRanks(maybe, w.lowerEquations(values), nil), maybe)
+	positive := w.positiveStates(values).Minus(right)
+	w.Rank = w.rankColumn(w.progressRanks(positive, w.lowerEquations(values), nil), positive)
 	return values, nil
 }
 
-// progressRanks ranks the maybe states for a lower bound. For a maximum, a choice that satisfies the equation
-// of the lower bound leads to a smaller rank; for a minimum every choice does. If a reward structure is
-// given, a choice with a reward needs no smaller rank.
-func (w *vectorProof) progressRanks(maybe *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
+// progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other
+// states. For a maximum, a choice that satisfies the equation of the lower bound leads to a smaller rank; for
+// a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
+func (w *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
-	targets := maybe.Complement()
+	targets := states.Complement()
 	if !w.Max {
-		return rankAllChoices(w.graph, targets, maybe, func(s, c int) bool { return !earns(s, c) })
+		return rankAllChoices(w.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
 	}
 	if rewards != nil {
-		for s := range maybe.All() {
+		for s := range states.All() {
 			first, end := w.graph.Choices(s)
 			for c := first; c < end && !targets.Has(s); c++ {
 				if earns(s, c) && equations.compareChoice(s, c) >= 0 {
@@ -223,7 +223,7 @@ func (w *vectorProof) progressRanks(maybe *sparse.Set, equations *bellmanEquatio
 			}
 		}
 	}
-	return rankByDistance(w.graph, targets, maybe, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	return rankByDistance(w.graph, targets, states, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
 }
 
 // earnsReward reports whether the reward of state s or choice c is positive.
@@ -377,8 +377,8 @@ func (w *vectorProof) totalReward() (*solve.Values, error) {
 // infinite value.
 func (w *vectorProof) rankTotalReward(values *solve.Values) (err error) {
 	graph := w.graph
-	maybe, infinite := w.positiveStates(values), infiniteStates(values)
-	rank := w.progressRanks(maybe, w.lowerEquations(values), w.rewardStructure)
+	positive, infinite := w.positiveStates(values), infiniteStates(values)
+	rank := w.progressRanks(positive, w.lowerEquations(values), w.rewardStructure)
 	inside, layer := rank, rank
 	if w.Max {
 		if inside, layer, err = w.recurringRewardRanks(infinite); err != nil {
@@ -393,7 +393,7 @@ func (w *vectorProof) rankTotalReward(values *solve.Values) (err error) {
 	for s := range infinite.All() {
 		rank[s] = inside[s]
 	}
-	w.Rank = w.rankColumn(rank, maybe.Union(infinite))
+	w.Rank = w.rankColumn(rank, positive.Union(infinite))
 	w.Layer = w.rankColumn(layer, infinite)
 	return nil
 }

@@ -36,9 +36,9 @@ type Path struct {
 
 // Visit is a state of a path and the steps around it, valid until the next visit.
 type Visit struct {
-	Number int64   // of the steps before it
-	Time   float64 // at which the state is entered in a CTMC, 0 in other models
-	State  []int32 // a value per Program.Vars
+	Number int64   // the number of steps before the state
+	Time   float64 // when the state is entered in a CTMC, 0 in other models
+	State  []int32 // the value of each variable in Program.Vars
 	// Rewards has one number per Program.Rewards: per step, or per unit of time in
 	// a CTMC. Nil unless PathOptions.Rewards is set.
 	Rewards []float64
@@ -49,13 +49,13 @@ type Visit struct {
 // Step is one step of a path.
 type Step struct {
 	// Action is an index into Program.Actions or sema.Unlabelled. Module is the
-	// module of an unlabelled step that one module makes by itself, else -1.
+	// module that makes an unlabelled step by itself, otherwise -1.
 	Action, Module int
-	// Choice is which of the Choices choices of the state was taken, from 0, in
-	// the order of the Source.
+	// Choice is the index of the selected choice, and Choices the number of choices
+	// of the state, in the order of the Source.
 	Choice, Choices int
-	// Probability is that of the target within the choice; in a DTMC it is
-	// divided by the number of choices; in a CTMC it is a rate.
+	// Probability is the probability of the target within the choice. In a DTMC it
+	// is divided by the number of choices; in a CTMC it is a rate.
 	Probability float64
 	// Time is the time spent in the state before the step; CTMC only.
 	Time float64
@@ -68,7 +68,7 @@ type PathEnd uint8
 
 // The ends of a path.
 const (
-	AtLength   PathEnd = iota // as long as was asked for
+	AtLength   PathEnd = iota // the path has PathOptions.Steps steps
 	AtTime                    // the time asked for has passed
 	AtDeadlock                // the last state has no choice
 	AtLoop                    // the last step was a deterministic self-loop, which would repeat for ever
@@ -149,7 +149,7 @@ func (p *Path) Visits() iter.Seq[*Visit] {
 	}
 }
 
-// pathDrawer draws a path.
+// pathDrawer draws a path, or replays the steps of a record.
 type pathDrawer struct {
 	ctx          context.Context
 	source       Source
@@ -321,7 +321,8 @@ func (w *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (step 
 	return step, transition
 }
 
-// probability is that of a transition in a Markov chain, or within its choice; or its rate.
+// probability returns the probability of a transition of the given weight in a Markov chain, or within its
+// choice in an MDP; in a CTMC it returns the rate.
 func (w *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
 	if w.source.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
@@ -337,8 +338,8 @@ func (w *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	return w.source.StateRewards(state)
 }
 
-// sampleTransition returns the first transition whose cumulative weight exceeds u. If rounding makes the sum too small, it returns the
-// last one.
+// sampleTransition returns the first transition whose cumulative weight exceeds random. If rounding makes the
+// sum too small, it returns the last one.
 func sampleTransition(transitions []compile.Transition, random float64) int {
 	for i := range transitions {
 		if random -= transitions[i].Weight; random < 0 {

@@ -23,11 +23,11 @@ type Record struct {
 
 // row is a state of a record and the step that led to it.
 type row struct {
-	line, col   int32
-	action      string // as ActionText has it; empty if the file does not say
-	probability float64
-	time        float64 // both NaN if the file does not say
-	state       []int32
+	line, column int32
+	action       string // as ActionText has it; empty if the file does not say
+	probability  float64
+	time         float64 // both NaN if the file does not say
+	state        []int32
 }
 
 // Steps returns the number of steps of the record.
@@ -146,56 +146,58 @@ func (p *recordReader) readHeading(line string) error {
 	return nil
 }
 
+// readRow reads the row of state number, and checks the columns of the step number, the probability and the
+// time.
 func (p *recordReader) readRow(line string, number int) (row, error) {
-	text, at := p.splitColumns(line)
-	if len(text) != p.numColumns {
-		return row{}, p.formatError(1, "found %d columns, want %d, as in the heading", len(text), p.numColumns)
+	texts, columns := p.splitColumns(line)
+	if len(texts) != p.numColumns {
+		return row{}, p.formatError(1, "found %d columns, want %d, as in the heading", len(texts), p.numColumns)
 	}
-	r := row{line: p.line, col: int32(at[0]), probability: math.NaN(), time: math.NaN(), state: make([]int32, len(p.slots))}
+	result := row{line: p.line, column: int32(columns[0]), probability: math.NaN(), time: math.NaN(), state: make([]int32, len(p.slots))}
 	for slot, i := range p.slots {
-		v := &p.program.Vars[slot]
-		x, ok := valueOf(v.Type, text[i])
+		variable := &p.program.Vars[slot]
+		value, ok := valueOf(variable.Type, texts[i])
 		if !ok {
-			return r, p.formatError(at[i], "found %q for %s, want %s", text[i], v.Name, map[bool]string{true: "true or false", false: "an integer"}[v.Type == sema.Bool])
+			return result, p.formatError(columns[i], "found %q for %s, want %s", texts[i], variable.Name, map[bool]string{true: "true or false", false: "an integer"}[variable.Type == sema.Bool])
 		}
-		r.state[slot] = x
+		result.state[slot] = value
 	}
 	if len(p.slots) > 0 {
-		r.col = int32(at[p.slots[0]])
+		result.column = int32(columns[p.slots[0]])
 	}
-	if i, ok := p.columns["action"]; ok && text[i] != "?" && number > 0 {
-		if r.action = text[i]; r.action == "null" {
-			return r, nil
+	if i, ok := p.columns["action"]; ok && texts[i] != "?" && number > 0 {
+		if result.action = texts[i]; result.action == "null" {
+			return result, nil
 		}
 	}
-	if i, ok := p.columns["step"]; ok && text[i] != strconv.Itoa(number) {
-		return r, p.formatError(at[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", text[i], number)
+	if i, ok := p.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
+		return result, p.formatError(columns[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
 	}
-	number64 := func(column string, least float64) (float64, error) {
+	parseColumn := func(column string, least float64) (float64, error) {
 		i, ok := p.columns[column]
-		if !ok || text[i] == "-" && number == 0 {
+		if !ok || texts[i] == "-" && number == 0 {
 			return math.NaN(), nil
 		}
-		x, err := strconv.ParseFloat(text[i], 64)
-		if err != nil || !(x >= least) || math.IsInf(x, 1) {
-			return 0, p.formatError(at[i], "found %q for the %s, want a number of at least %s", text[i], column, strconv.FormatFloat(least, 'g', -1, 64))
+		value, err := strconv.ParseFloat(texts[i], 64)
+		if err != nil || !(value >= least) || math.IsInf(value, 1) {
+			return 0, p.formatError(columns[i], "found %q for the %s, want a number of at least %s", texts[i], column, strconv.FormatFloat(least, 'g', -1, 64))
 		}
-		return x, nil
+		return value, nil
 	}
 	var err error
-	if r.probability, err = number64("probability", 0); err != nil {
-		return r, err
+	if result.probability, err = parseColumn("probability", 0); err != nil {
+		return result, err
 	}
 	if p.program.Type == syntax.CTMC {
-		r.time, err = number64("time", p.lastTime)
-		if err == nil && r.time == r.time {
-			p.lastTime = r.time
+		result.time, err = parseColumn("time", p.lastTime)
+		if err == nil && result.time == result.time {
+			p.lastTime = result.time
 		}
 	}
-	return r, err
+	return result, err
 }
 
-// valueOf is the value that a text stands for; value is its inverse.
+// valueOf returns the value of type t that a text stands for; it is the inverse of value.
 func valueOf(t sema.Type, text string) (x int32, ok bool) {
 	if t == sema.Bool {
 		return map[string]int32{"true": 1}[text], text == "true" || text == "false"
@@ -221,65 +223,69 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 	if len(initial) > maxListed {
 		listed = append(listed, "...")
 	}
-	return nil, recordError(r.File, first.line, first.col, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
+	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// recordedStep takes the step that the record has, as pick and race do: in a Markov chain its
-// probability is that of all commands which make it.
-func (w *pathDrawer) recordedStep(at *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
-	program, r := w.source.Program(), &w.opts.Record.rows[at.Number+1]
+// recordedStep returns the step that the record has. If several transitions fit, it prefers one with the
+// recorded probability. In a Markov chain the probability of the step is the sum over all commands that make
+// it.
+func (w *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
+	program, recorded := w.source.Program(), &w.opts.Record.rows[current.Number+1]
 	step = &Step{Choices: len(choices.List), Choice: -1}
-	given := !math.IsNaN(r.probability)
-	same := func(p float64) bool { // in a CTMC the rate, or what is to be expected of the race
-		return given && (written(p, r.probability) || w.continuous() && written(p/exitRateOf(choices), r.probability))
+	hasProbability := !math.IsNaN(recorded.probability)
+	equalsRecord := func(p float64) bool { // in a CTMC the record may have the rate, or the probability in the race
+		return hasProbability && (written(p, recorded.probability) || w.continuous() && written(p/exitRateOf(choices), recorded.probability))
 	}
-	sum, near := 0.0, false // of all candidates, and whether one has the probability of the record
+	sum := 0.0          // of the probabilities of all candidates
+	exactMatch := false // whether a candidate has the recorded probability
 	var others []string
 	for i := range choices.List {
-		for j, t := range choices.List[i].Transitions {
-			c := Step{Probability: w.probability(choices, t.Weight)}
-			c.Action, c.Module = w.source.Action(i, j)
-			action := ActionText(program, &c)
-			if !slices.Equal(t.Target, r.state) || r.action != "" && r.action != action {
+		for transitionIndex, t := range choices.List[i].Transitions {
+			candidate := Step{Probability: w.probability(choices, t.Weight)}
+			candidate.Action, candidate.Module = w.source.Action(i, transitionIndex)
+			action := ActionText(program, &candidate)
+			if !slices.Equal(t.Target, recorded.state) || recorded.action != "" && recorded.action != action {
 				if text := action + " to " + compile.StateText(program, t.Target); len(others) < 4 && !slices.Contains(others, text) {
 					others = append(others, text)
 				}
 				continue
 			}
-			sum += c.Probability
-			if step.Choice < 0 || !near && (same(c.Probability) || step.Probability < r.probability) {
+			sum += candidate.Probability
+			if step.Choice < 0 || !exactMatch && (equalsRecord(candidate.Probability) || step.Probability < recorded.probability) {
 				step.Choice = i
-				step.Action = c.Action
-				step.Module = c.Module
-				step.Probability = c.Probability
-				transition = j
+				step.Action = candidate.Action
+				step.Module = candidate.Module
+				step.Probability = candidate.Probability
+				transition = transitionIndex
 			}
-			near = near || same(c.Probability)
+			exactMatch = exactMatch || equalsRecord(candidate.Probability)
 		}
 	}
-	found := compile.StateText(program, r.state)
-	if r.action != "" {
-		found = r.action + " to " + found
+	found := compile.StateText(program, recorded.state)
+	if recorded.action != "" {
+		found = recorded.action + " to " + found
 	}
 	chain := program.Type == syntax.DTMC || program.Type == syntax.CTMC
-	if chain && !near {
+	if chain && !exactMatch {
 		step.Probability = sum
 	}
 	wrong := func(format string, args ...any) (*Step, int, error) {
-		return nil, 0, recordError(w.opts.Record.File, r.line, r.col, format, args...)
+		return nil, 0, recordError(w.opts.Record.File, recorded.line, recorded.column, format, args...)
 	}
 	switch {
 	case step.Choices == 0:
-		return wrong("found %s behind %s, which is a deadlock", found, compile.StateText(program, at.State))
+		return wrong("found %s after %s, which is a deadlock", found, compile.StateText(program, current.State))
 	case step.Choice < 0:
-		return wrong("found %s, which is no step from %s, want %s", found, compile.StateText(program, at.State), strings.Join(others, " or "))
-	case given && !same(step.Probability) && r.probability > step.Probability: // PRISM has that of one update of several
-		return wrong("found %s with %s, want %s", found, number(r.probability), number(step.Probability))
+		return wrong("found %s, which is not a step from %s, want %s", found, compile.StateText(program, current.State), strings.Join(others, " or "))
+	case hasProbability && !equalsRecord(step.Probability) && recorded.probability > step.Probability: // a smaller one may be PRISM's, of one of several updates
+		return wrong("found %s with %s, want %s", found, number(recorded.probability), number(step.Probability))
 	}
 	if w.continuous() {
-		step.Time = 1 / exitRateOf(choices)
-		if w.usesMeanTimes = w.usesMeanTimes || math.IsNaN(r.time); !math.IsNaN(r.time) {
-			step.Time = max(0, r.time-at.Time)
+		if math.IsNaN(recorded.time) {
+			step.Time = 1 / exitRateOf(choices)
+			w.usesMeanTimes = true
+		} else {
+			step.Time = max(0, recorded.time-current.Time)
 		}
 	}
 	return step, transition, nil

@@ -14,10 +14,9 @@ type sampler struct {
 	first   int64
 	end     int64
 	workers int // 0 means one per processor
-	// countOutcome is given every outcome in the order of the samples, each exactly
-	// once, until it returns false.
+	// countOutcome gets every outcome in the order of the samples, each exactly once, until it returns false.
 	countOutcome func(*compile.Outcome) (more bool)
-	// reportProgress, when not nil, is called now and then between calls of take.
+	// reportProgress, if not nil, is called now and then between calls of countOutcome.
 	reportProgress func()
 }
 

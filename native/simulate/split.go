@@ -21,18 +21,18 @@ import (
 // smallestBlock is the least number of samples that a part draws if the samples decide when to stop.
 const smallestBlock = 1000
 
-// stream returns the samples as parts share them. If their number is not known, a part of the first round draws a block: its share of half
-// of what a probability takes at most.
+// stream names the samples and divides them among the parts. If their number is not known, a part of the
+// first round draws a block: its share of half of the likely number of samples.
 func (c *checker) stream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
-	of := int64(c.opts.Split.Part().Of)
-	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*of))}
+	parts := int64(c.opts.Split.Part().Of)
+	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 
-// summed reports whether a part records only the sum of its samples. It records each sample if any of them may be the last
-// one, or if rewards are added, because sums of float64 numbers depend on the order.
+// summed reports whether a part records only the sum of its samples. It records each sample if any of them
+// may be the last one, or if rewards are added, because sums of float64 numbers depend on the order.
 func (c *checker) summed() bool {
 	_, fixed := c.plan.Samples()
 	return fixed && !c.objective.Reward

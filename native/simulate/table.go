@@ -60,12 +60,13 @@ func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
 	return t.writer.Flush()
 }
 
+// table writes the rows of a path.
 type table struct {
 	writer      *bufio.Writer
 	program     *sema.Program
 	opts        TableOptions
-	lineStarted bool   // the line has a column
-	lastShown   *Visit // what Changes compares with; nil before the first row
+	lineStarted bool   // the current line has a column
+	lastShown   *Visit // the last row, with which Changes compares; nil before the first row
 }
 
 // writeVisit writes the row of a state. With TableOptions.Changes it skips states in which no shown value
