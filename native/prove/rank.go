@@ -132,21 +132,21 @@ type attractor struct {
 // newAttractor starts without ranked states. Only usable choices need a ranked successor; usable is nil if
 // all do.
 func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
-	a := &attractor{
+	result := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
 		remaining: make([]uint32, graph.NumStates()), satisfied: sparse.NewSet(graph.NumChoices()),
 	}
-	for s := range a.remaining {
+	for s := range result.remaining {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if usable == nil || usable(s, c) {
-				a.remaining[s]++
+				result.remaining[s]++
 			} else {
-				a.satisfied.Add(c)
+				result.satisfied.Add(c)
 			}
 		}
 	}
-	return a
+	return result
 }
 
 // add ranks a state, from which extend will search.

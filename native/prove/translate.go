@@ -356,18 +356,18 @@ func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
 func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
-	b, err := sema.Enclose(formula.Bound, nil)
+	enclosed, err := sema.Enclose(formula.Bound, nil)
 	switch {
 	case err != nil:
 		return 0, err
-	case !b.Exact || b.Rat == nil:
+	case !enclosed.Exact || enclosed.Rat == nil:
 		return 0, t.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
 	value, err := t.value(formula.X)
 	if err != nil {
 		return 0, err
 	}
-	relation, threshold := formula.Rel, b.Rat
+	relation, threshold := formula.Rel, enclosed.Rat
 	if value.complement { // 1-v >= b where v <= 1-b
 		mirrored := map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}
 		relation = mirrored[relation]

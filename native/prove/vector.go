@@ -75,8 +75,8 @@ type bounds struct {
 
 // boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
 func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if b := p.computed[i]; b != nil && (b.effort >= e || b.zeroWidth()) {
-		return b, nil
+	if computed := p.computed[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+		return computed, nil
 	}
 	proof := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
 	values, err := proof.compute()

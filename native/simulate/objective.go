@@ -23,8 +23,8 @@ type Objective struct {
 	// Reward says that the reward is averaged, and not a truth value.
 	Reward   bool
 	Extremum syntax.Extremum
-	// Rel is OpNone for a query, else OpLt, OpLe, OpGt or OpGe, and Bound is
-	// what the average is compared with.
+	// Rel compares the average with Bound: OpLt, OpLe, OpGt or OpGe, or OpNone for a
+	// query.
 	Rel   syntax.Op
 	Bound float64
 }
@@ -40,10 +40,10 @@ func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 // reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here
 // they are errors.
 func NewObjective(property *Property, maxPath int64) (*Objective, error) {
-	b := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
-	objective := b.buildObjective(property.X)
-	if b.err != nil {
-		return nil, b.err
+	translator := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
+	objective := translator.buildObjective(property.X)
+	if translator.err != nil {
+		return nil, translator.err
 	}
 	objective.Monitor.MaxPath = maxPath
 	return objective, nil

@@ -18,14 +18,14 @@ import (
 
 // Path is a path that is drawn while it is visited, at random or from a record; see Walk.
 type Path struct {
-	// End and Err say, once all was visited, where the path ends and why. The
-	// error is a *result.Failure, and the path up to it has been visited. Reaching
-	// no deadlock is none.
+	// End says why the path ends, and Err has the error if it could not go on. Both are
+	// set after the last visit. The error is a *result.Failure; the path before it has
+	// been visited.
 	End PathEnd
 	Err error
-	// Probability is that of all the steps of a path with a record, under the choices that
-	// were made; MeanTimes says that in a CTMC the record did not have all times, and means
-	// stand for them.
+	// Probability is the probability of all steps of a path with a record, given its
+	// choices. MeanTimes says that a record of a CTMC lacks some times, which are replaced
+	// by mean sojourn times.
 	Probability big.Float
 	MeanTimes   bool
 
@@ -91,17 +91,18 @@ type PathOptions struct {
 	Deadlock bool // until a deadlock
 	// MaxSteps is the limit with Time and Deadlock; 0 means DefaultMaxPath.
 	MaxSteps int64
-	// NoLoopCheck goes on at a deterministic self-loop. In a CTMC time passes in
-	// a loop, so that it is none.
+	// NoLoopCheck continues the path at a deterministic self-loop. In a CTMC a
+	// self-loop does not end a path, because time passes in it.
 	NoLoopCheck bool
 	Rewards     bool // evaluate every reward structure
-	// Seed and Index determine the path, which is not sample Index of Check: it is
-	// drawn from the same seed in another way.
+	// Seed and Index determine the path. It differs from sample Index of Check, which
+	// is drawn from the same seed in another way.
 	Seed, Index uint64
-	// Record has the first steps of the path, of which the rest, if any is asked for, is
-	// drawn. With a record the path may begin in any initial state.
+	// Record has the first steps of the path; later steps are drawn. With a record the
+	// path may begin in any initial state.
 	Record *Record
-	// Chooser resolves the choices of an MDP; nil for uniformly. It takes no record.
+	// Chooser resolves the choices of an MDP; nil resolves them uniformly. It cannot be
+	// combined with a record.
 	Chooser Chooser
 }
 

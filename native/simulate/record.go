@@ -24,9 +24,9 @@ type Record struct {
 // row is a state of a record and the step that led to it.
 type row struct {
 	line, column int32
-	action       string // as ActionText has it; empty if the file does not say
-	probability  float64
-	time         float64 // both NaN if the file does not say
+	action       string  // as ActionText writes it; empty if it is unknown
+	probability  float64 // NaN if it is unknown
+	time         float64 // NaN if it is unknown
 	state        []int32
 }
 
@@ -87,9 +87,9 @@ type recordReader struct {
 	line       int32
 	separator  string
 	columns    map[string]int
-	numColumns int // of the columns
-	slots      []int
-	lastTime   float64 // time
+	numColumns int
+	slots      []int // of each variable: its column
+	lastTime   float64
 }
 
 func (p *recordReader) formatError(col int, format string, args ...any) error {

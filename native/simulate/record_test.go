@@ -105,7 +105,7 @@ func TestRecordIsWrong(t *testing.T) {
 		{counter, "n odd seen\n99999999999 false false\n", `p:2:1: found "99999999999"`},
 		{counter, "n odd seen\n1 false false\n", `p:2:1: found (n=1,odd=false,seen=false) in the first row, want an initial state: (n=0,odd=false,seen=false)`},
 		{counter, "n,odd,seen\n0,false,false\n 2,true,false\n", `p:3:2: found (n=2,odd=true,seen=false), which is not a step from (n=0,odd=false,seen=false), want [up] to (n=1,odd=true,seen=false)`},
-		{counter, "action n odd seen\n- 0 false false\n[down] 1 true false\n", `p:3:8: found [down] to (n=1,odd=true,seen=false), which is no step`},
+		{counter, "action n odd seen\n- 0 false false\n[down] 1 true false\n", `p:3:8: found [down] to (n=1,odd=true,seen=false), which is not a step`},
 		{counter, "step n odd seen\n0 0 false false\n2 2 false true\n", `p:3:1: found step 2, want 1: a path with all its states`},
 		{counter, "probability n odd seen\n- 0 false false\n1.5 1 true false\n", `p:3:5: found (n=1,odd=true,seen=false) with 1.5, want 1.0`},
 		{counter, "probability n odd seen\n- 0 false false\n-1 1 true false\n", `p:3:1: found "-1" for the probability`},

@@ -13,11 +13,11 @@ type Source interface {
 	Program() *sema.Program
 	// Start begins a path, with rewards or without, and returns the initial states.
 	Start(ctx context.Context, rewards bool) ([][]int32, error)
-	// Expand returns the choices of a state, until it is called again; it gives up
-	// with the context of Start. What their action is, Action says.
+	// Expand returns the choices of a state, which are valid until the next call. It
+	// returns an error if the context of Start ends.
 	Expand(state []int32) (*compile.Choices, error)
-	// Action and StepRewards are about a transition of a choice of the state that
-	// was expanded last: in a chain of states each may have an action of its own.
+	// Action and StepRewards return the action and the rewards of a transition of the
+	// state that was expanded last. Two transitions of one choice may have two actions.
 	Action(choice, transition int) (action, module int) // as in Step
 	StepRewards(choice, transition int) ([]float64, error)
 	StateRewards(state []int32) ([]float64, error)
@@ -30,8 +30,8 @@ type modelSource struct {
 	*compile.Model
 	expander compile.Expander
 	rewards  []*compile.Rewards
-	state    []int32 // that was expanded last, and its choices
-	choices  *compile.Choices
+	state    []int32          // the state that was expanded last
+	choices  *compile.Choices // its choices
 }
 
 // Start prepares the model for a path, with the reward structures if they are asked for, and returns the

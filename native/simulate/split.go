@@ -112,6 +112,8 @@ func failedPathOf(outcome *compile.Outcome) *failedPath {
 	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
+// outcome converts a recorded path without a value back to an outcome. The error says that the record is
+// inconsistent.
 func (e *failedPath) outcome() (*compile.Outcome, error) {
 	outcome := &compile.Outcome{Status: e.Status, Steps: e.Steps, Nondet: e.Nondet, Overlap: e.Overlap, Err: e.Err}
 	needsError := outcome.Status == compile.Failed || outcome.Status == compile.Deadlocked

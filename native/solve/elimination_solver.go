@@ -499,15 +499,15 @@ func (elim *eliminationSolver) setErrorBound() {
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		q := elim.lowerCols[i]
-		factor := workRow[q] / elim.pivot[q]
-		workRow[q] = 0
+		earlier := elim.lowerCols[i]
+		factor := workRow[earlier] / elim.pivot[earlier]
+		workRow[earlier] = 0
 		elim.lower[i] = factor
 		if factor == 0 {
 			continue
 		}
-		exit += factor * elim.exitWeight[q]
-		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		exit += factor * elim.exitWeight[earlier]
+		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		values := elim.upper[first:end]
 		for j, t := range elim.upperCols[first:end] {
 			workRow[t] += factor * values[j]

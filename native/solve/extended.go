@@ -68,7 +68,10 @@ type extendedFactors struct{ upper, lower, exit, pivot []extended }
 // false only if a pivot is zero.
 func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	n := len(elim.order)
-	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
+	factors := &extendedFactors{
+		upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)),
+		exit: make([]extended, n), pivot: make([]extended, n),
+	}
 	elim.extendedFactors = factors
 	elim.upper, elim.lower, elim.exitWeight, elim.pivot = nil, nil, nil, nil
 	elim.setErrorBound()
@@ -98,15 +101,15 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 		exit = newExtended(elim.equations.exitWeight[j], 0)
 	}
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		q := elim.lowerCols[i]
-		factor := workRow[q].quo(factors.pivot[q])
-		workRow[q] = extended{}
+		earlier := elim.lowerCols[i]
+		factor := workRow[earlier].quo(factors.pivot[earlier])
+		workRow[earlier] = extended{}
 		factors.lower[i] = factor
 		if factor.isZero() {
 			continue
 		}
-		exit = exit.add(factor.mul(factors.exit[q]))
-		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		exit = exit.add(factor.mul(factors.exit[earlier]))
+		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		for j, t := range elim.upperCols[first:end] {
 			workRow[t] = workRow[t].add(factor.mul(factors.upper[first+j]))
 		}

@@ -147,14 +147,14 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 		}
 		work := f.lowerStart[p+1] - f.lowerStart[p]
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			q := f.lowerCols[i]
-			factor := f.mul(workRow[q], f.pivot[q])
-			workRow[q], f.lower[i] = 0, factor
-			for j := f.upperStart[q]; j < f.upperStart[q+1]; j++ {
+			earlier := f.lowerCols[i]
+			factor := f.mul(workRow[earlier], f.pivot[earlier])
+			workRow[earlier], f.lower[i] = 0, factor
+			for j := f.upperStart[earlier]; j < f.upperStart[earlier+1]; j++ {
 				t := f.upperCols[j]
 				workRow[t] = f.sub(workRow[t], f.mul(factor, f.upper[j]))
 			}
-			work += 4 * (f.upperStart[q+1] - f.upperStart[q])
+			work += 4 * (f.upperStart[earlier+1] - f.upperStart[earlier])
 		}
 		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
 			t := f.upperCols[i]

@@ -200,8 +200,8 @@ func (z *uniformisation) prepare(maybe *sparse.Set) {
 		z.stayProb[s] = (z.rate - z.exitRate[s]) / z.rate
 	}
 	z.stepProb = z.stepProb[:0]
-	for _, w := range z.graph.Weights {
-		z.stepProb = append(z.stepProb, w/z.rate)
+	for _, weight := range z.graph.Weights {
+		z.stepProb = append(z.stepProb, weight/z.rate)
 	}
 }
 
@@ -372,9 +372,9 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
 	for k, last := 0, false; !last; k++ {
-		w := flatWeight
+		weight := flatWeight
 		if k >= distribution.firstKept {
-			w = weights[k-distribution.firstKept]
+			weight = weights[k-distribution.firstKept]
 		}
 		if last = k == distribution.last(); !last {
 			changed, err := z.step(values, next, meter)
@@ -384,21 +384,21 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
 			switch {
 			case (!changed || k%checkInterval == 0) && z.nearlyEqual(values):
-				w, _ = remaining.sum(1)
+				weight, _ = remaining.sum(1)
 				last = true
 			case !changed: // in float64: each later step has as much error again
-				w, _ = remaining.sum(1)
+				weight, _ = remaining.sum(1)
 				last, z.stepsTaken = true, float64(distribution.last())
 			default:
 				if skippedWeight, ok := z.extrapolate(k, values, next, sum, remaining); ok {
-					w, last = skippedWeight, true
+					weight, last = skippedWeight, true
 				}
 			}
 		}
-		if w > 0 {
+		if weight > 0 {
 			inParallelParts(len(z.maybeStates), 1<<14, func(from, to int) {
 				for _, s := range z.maybeStates[from:to] {
-					sum[s] += w * values[s]
+					sum[s] += weight * values[s]
 				}
 			})
 		}
