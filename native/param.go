@@ -529,6 +529,8 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 		return single(o.chain.ReachReward(o.ctx, rewards, target))
 	case r.Form == logic.LongRun:
 		return single(o.chain.LongRun(o.ctx, rewards))
+	case r.Form == logic.CostBoundedReward:
+		return nil, o.refuse(f.X, logic.Describe(r.X))
 	case r.Form == logic.TotalReward:
 		return single(o.chain.Total(o.ctx, rewards))
 	case o.program.Type == syntax.CTMC:

@@ -485,7 +485,7 @@ func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
 			case *syntax.Temporal:
 				timed = len(n.Costs) > 0 && n.Costs[0].Rate == nil || n.Bound != nil && !p.jani.Elapse(n)
 			case *syntax.RewardPath:
-				timed = n.Kind != syntax.Cumulative || n.Bound != nil
+				timed = n.Kind != syntax.Cumulative || n.Bound != nil || len(n.Costs) > 0
 			case *syntax.Steady:
 				timed = true
 			case *syntax.Reward:

@@ -52,13 +52,9 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	if err != nil {
 		return nil, err
 	}
-	var costs []cost
-	for _, c := range p.Costs {
-		k, err := e.costOf(p, c)
-		if err != nil {
-			return nil, err
-		}
-		costs = append(costs, k)
+	costs, err := e.costsOf(p.X, p.Costs)
+	if err != nil {
+		return nil, err
 	}
 	if budget, ok := budgetOf(costs, e.space.Model()); ok {
 		v, ok, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
@@ -68,25 +64,152 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	}
 	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	begin, goal, err := b.build(e.domain())
-	switch why := e.ctx.Err(); {
-	case err != nil && why != nil:
-		return nil, why
-	case err != nil:
-		return nil, e.unsupported(p.X, "%v", err)
+	if err != nil {
+		return nil, e.unsupportedUnlessStopped(p.X, err)
 	}
 	g := sparse.NewGraph(b.rows.Finish())
 	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	out := newNumbers(e.space.Model().NumStates(), v.acc)
-	if v.rat != nil {
+	return e.valuesWithoutCosts(v, begin), nil
+}
+
+// valuesWithoutCosts returns the values of the states of the model from those of the product, where begin has the state of the
+// product for each state of the model before any cost.
+func (e *evaluation) valuesWithoutCosts(product *numbers, begin []uint32) *numbers {
+	out := newNumbers(e.space.Model().NumStates(), product.acc)
+	if product.rat != nil {
 		out.rat = make([]*big.Rat, len(out.lo))
 	}
 	for s := range e.domain().All() {
-		out.put(s, v.at(int(begin[s])))
+		out.put(s, product.at(int(begin[s])))
+	}
+	return out
+}
+
+// unsupportedUnlessStopped returns the reason if the evaluation was stopped, and otherwise refuses a formula because of err.
+func (e *evaluation) unsupportedUnlessStopped(x sema.Expr, err error) error {
+	if stopped := e.ctx.Err(); stopped != nil {
+		return stopped
+	}
+	return e.unsupported(x, "%v", err)
+}
+
+// costBoundedReward returns the extremal expected total reward of the steps after which every bound on costs still holds. It is
+// the total reward of the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
+//
+// Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
+// (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
+func (e *evaluation) costBoundedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	o := f.Objective
+	switch {
+	case e.kind() == sparse.CTMC:
+		return nil, e.unsupported(o.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+	case e.wanted != nil:
+		return nil, e.unsupported(o.X, "found reward bounds, whose schedulers count rewards and are not exported")
+	}
+	costs, err := e.costsOf(o.X, o.Costs)
+	if err != nil {
+		return nil, err
+	}
+	m := e.space.Model()
+	b := &costProductBuilder{ctx: e.ctx, model: m, left: sparse.FullSet(m.NumStates()), right: sparse.NewSet(m.NumStates()), costs: costs}
+	begin, _, err := b.build(e.domain())
+	if err != nil {
+		return nil, e.unsupportedUnlessStopped(o.X, err)
+	}
+	product := b.rows.Finish()
+	earned, err := e.rewardWithinCosts(b, product, r, o.Struct)
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	if err != nil {
+		return nil, err
+	}
+	return e.valuesWithoutCosts(v, begin), nil
+}
+
+// rewardWithinCosts returns the reward of each choice of the product: the reward r of the choice of the model if no transition
+// exceeds a bound, and otherwise the expected reward of the transitions that do not. Structure index of the program is r.
+func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, r *sparse.Reward, index int) (*sparse.Reward, error) {
+	m := e.space.Model()
+	var states, moves []*big.Rat // of the structure, once they are needed
+	out := &sparse.Reward{Name: r.Name, Unfit: r.Unfit, Choice: make([]float64, product.NumChoices())}
+	if m.Exact() {
+		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
+	}
+	widest := 0
+	var within []int
+	for i := range product.NumStates() {
+		s := int(b.value(i, 0))
+		first, end := product.Choices(i)
+		for c := first; c < end; c++ {
+			origin := b.rows.Origin[c]
+			if origin == sparse.None {
+				continue
+			}
+			within = b.appendTransitionsWithin(within[:0], product, c)
+			lo, hi := m.Row(int(origin))
+			switch {
+			case len(within) == hi-lo:
+				out.Choice[c] = r.OfChoice(s, int(origin))
+				if out.ChoiceRat != nil {
+					out.ChoiceRat[c] = r.OfChoiceRat(s, int(origin))
+				}
+			case len(within) > 0: // of a Markov chain: the choice of an MDP has one cost
+				if widest == 0 {
+					var err error
+					if states, moves, err = e.space.Costs(index); err != nil {
+						return nil, err
+					}
+				}
+				widest = max(widest, len(within))
+				sum := new(big.Rat)
+				for _, t := range within {
+					earned := addRats(states[s], moves[lo+t])
+					near, _ := earned.Float64()
+					out.Choice[c] += m.Weights[m.Weight[lo+t]] * near
+					if out.ChoiceRat != nil {
+						sum.Add(sum, earned.Mul(earned, m.Rats[m.Weight[lo+t]]))
+					}
+				}
+				if out.ChoiceRat != nil {
+					out.ChoiceRat[c] = sum
+				}
+			}
+		}
+	}
+	// OfChoice adds two numbers; the expected reward of n transitions has n products and sums of rounded factors.
+	out.Err = r.Err + 0x1p-52
+	if widest > 0 {
+		out.Err = 1.01 * (r.Err + m.Err + float64(widest+3)*0x1p-53)
 	}
 	return out, nil
+}
+
+// appendTransitionsWithin appends the indices of the transitions of a choice of the product that do not exceed a bound, counted
+// from the first of the choice.
+func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c int) []int {
+	lo, hi := product.Row(c)
+	for t := lo; t < hi; t++ {
+		if b.value(int(product.Target[t]), 1) != failed {
+			within = append(within, t-lo)
+		}
+	}
+	return within
+}
+
+// addRats returns the sum of two fractions, of which nil is 0.
+func addRats(x, y *big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for _, r := range []*big.Rat{x, y} {
+		if r != nil {
+			sum.Add(sum, r)
+		}
+	}
+	return sum
 }
 
 // budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
@@ -120,8 +243,21 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 // maxSpent is the greatest number of units that are counted.
 const maxSpent = 1 << 30
 
-// costOf converts a bound to whole numbers.
-func (e *evaluation) costOf(p *logic.Path, c sema.Cost) (cost, error) {
+// costsOf converts the bounds of formula x to whole numbers.
+func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
+	var out []cost
+	for _, b := range bounds {
+		c, err := e.costOf(x, b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// costOf converts a bound of formula x to whole numbers.
+func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
@@ -145,7 +281,7 @@ func (e *evaluation) costOf(p *logic.Path, c sema.Cost) (cost, error) {
 			return out, err
 		}
 		if out.high < out.low {
-			return out, e.refuse("type", p.X.Pos(), "bounds of a cost are empty")
+			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
 		}
 	}
 	if out.most = out.low; out.high >= 0 {

@@ -53,6 +53,8 @@ func TestCosts(t *testing.T) {
 		{`Pmax=? [ F^{rew<=0.3} "heads" ]`, "1/2"}, // the first structure
 		{`Pmax=? [ F^{time<=3} "heads" ]`, "3/4"},
 		{`Pmax=? [ F^{rew{"money"}<=0} s=0 ]`, "1"},
+		{`R{"money"}max=? [ C{"money"}<=0.79 ]`, "1/2"}, // a throw, and after tails 0.2 twice
+		{`R{"money"}min=? [ C{"money"}<=0.3 ]`, "3/10"},
 		{`Tmin=? [ F "heads" ]`, "3"}, // 1 and, if tails, 1 and again
 		{`Tmax=? [ F s!=0 ]`, "1"},
 	}
@@ -133,6 +135,53 @@ func TestCostsAreCounted(t *testing.T) {
 		want := storm(t, counting.String()+"endmodule\n", result.Exact, fmt.Sprintf(`%s [ s!=1 U (s=%d & c%s%d) ]`, query, n, relation, bound))[0]
 		if got.Err != nil || want.Err != nil || got.Value.Rat.Cmp(want.Value.Rat) != 0 {
 			t.Fatalf("seed %d, %s%d: found %v, %v, want %v, %v of\n%s", seed, relation, bound, got.Value, got.Err, want.Value, want.Err, model)
+		}
+	}
+}
+
+// TestCostBoundedReward compares C with reward bounds with the total reward of a model that counts the cost in a variable.
+func TestCostBoundedReward(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 39))
+	for i := range 60 {
+		kind := []string{"mdp", "dtmc"}[i%2]
+		budget, other := 1+r.IntN(5), 3+r.IntN(20)
+		var plain, counting, costs, gains, countedGains strings.Builder
+		fmt.Fprintf(&plain, "%s\nmodule m s:[0..3];\n", kind)
+		fmt.Fprintf(&counting, "%s\nmodule m s:[0..3]; b:[0..%d]; k:[0..%d]; over:bool;\n", kind, budget, other)
+		for s := range 4 {
+			for a := range 2 {
+				cost, gain, p := r.IntN(3), r.IntN(4), 1+r.IntN(9)
+				if cost == 0 {
+					gain = 0 // no cycle of rewards without costs
+				}
+				x, y := r.IntN(4), r.IntN(4)
+				action := fmt.Sprintf("a%d%d", s, a)
+				fmt.Fprintf(&plain, "[%s] s=%d -> 0.%d:(s'=%d) + %.1f:(s'=%d);\n", action, s, p, x, 1-float64(p)/10, y)
+				within := fmt.Sprintf("b+%d<=%d & k+1<=%d", cost, budget, other)
+				next := fmt.Sprintf("(b'=min(%d,b+%d)) & (k'=min(%d,k+1)) & (over'=over | !(%s))", budget, cost, other, within)
+				fmt.Fprintf(&counting, "[%s] s=%d -> 0.%d:(s'=%d) & %s + %.1f:(s'=%d) & %s;\n", action, s, p, x, next, 1-float64(p)/10, y, next)
+				fmt.Fprintf(&costs, "[%s] true : %d/3;\n", action, cost)
+				fmt.Fprintf(&gains, "[%s] true : %d;\n", action, gain)
+				fmt.Fprintf(&countedGains, "[%s] !over & %s : %d;\n", action, within, gain)
+			}
+		}
+		rewards := "endmodule rewards \"cost\" " + costs.String() + " endrewards rewards \"gain\" s=1 : 1/4; "
+		plain.WriteString(rewards + gains.String() + "endrewards")
+		// The reward of state 1 counts if the step from there is within the bounds, which depends on the command.
+		state := strings.ReplaceAll(countedGains.String(), " : ", " : (s=1 ? 1/4 : 0) + ")
+		counting.WriteString("endmodule rewards \"gain\" " + state + "endrewards")
+		query := map[string]string{"mdp": "max=?", "dtmc": "=?"}[kind]
+		bounded := fmt.Sprintf(`R{"gain"}%s [ C{"cost"}<=%d/3,steps<=%d ]`, query, budget, other)
+		want := storm(t, counting.String(), result.Exact, fmt.Sprintf(`R{"gain"}%s [ C ]`, query))[0]
+		if want.Err != nil {
+			t.Fatal(want.Err, counting.String())
+		}
+		got := storm(t, plain.String(), result.Exact, bounded)[0]
+		if got.Err != nil || got.Value.Rat == nil || got.Value.Rat.Cmp(want.Value.Rat) != 0 {
+			t.Errorf("%s: found %v, %v, want %v\n%s", bounded, got.Value, got.Err, want.Value, plain.String())
+		}
+		if got := storm(t, plain.String(), result.Bounded, bounded)[0]; got.Err != nil || got.Bound == nil || !contains(got.Bound, want.Value.Rat.RatString()) {
+			t.Errorf("%s: found %v, %v, want %v\n%s", bounded, got.Bound, got.Err, want.Value, plain.String())
 		}
 	}
 }

@@ -25,6 +25,8 @@ func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 	switch form := f.Objective.Form; {
 	case form == logic.Cumulative || form == logic.Instantaneous:
 		return nil
+	case form == logic.CostBoundedReward:
+		return e.unsupported(f.X, "found %s and fair schedulers", logic.Describe(f.Objective.X))
 	case form == logic.LongRun:
 		return e.unsupported(f.X, "found a long-run reward and fair schedulers")
 	case form == logic.TotalReward && dir == solve.Min:

@@ -258,6 +258,8 @@ func (e *evaluation) rewardObjective(o *objective, f *logic.Formula) error {
 		return e.unsupported(f.X, "found a ratio of rewards in multi(...), "+objectives)
 	case r.Path != nil:
 		return e.unsupported(f.X, "found an R operator of a path formula in multi(...), "+objectives)
+	case r.Form == logic.CostBoundedReward:
+		return e.unsupported(f.X, "found %s in multi(...), %s", logic.Describe(r.X), objectives)
 	case r.Form == logic.LongRun:
 		return e.unsupported(f.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
 	case r.Form == logic.Instantaneous:

@@ -99,7 +99,7 @@ func pathOperator(p *Property) (*logic.Formula, error) {
 	case f.Kind != logic.Probability:
 		return nil, noScheduler(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
 	case f.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(p, f.Path)
+		return nil, costBoundedScheduler(p, f.Path.X)
 	case f.Path.Form == logic.InitialState:
 		return nil, noScheduler(p, f.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}

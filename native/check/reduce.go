@@ -92,8 +92,8 @@ func (o *observed) visit(e *evaluation, x sema.Expr) error {
 	switch f := logic.Of(x); f.Kind {
 	case logic.Objectives:
 		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
-	case logic.PathFormula:
-		if _, costs := x.(*sema.CostBounded); costs {
+	case logic.PathFormula, logic.RewardFormula:
+		if hasCosts(x) {
 			return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
 		}
 	case logic.Filter:
@@ -125,6 +125,17 @@ func (o *observed) visit(e *evaluation, x sema.Expr) error {
 		}
 	})
 	return first
+}
+
+// hasCosts reports whether a formula has bounds on rewards.
+func hasCosts(x sema.Expr) bool {
+	switch x := x.(type) {
+	case *sema.CostBounded:
+		return true
+	case *sema.RewardPath:
+		return len(x.Costs) > 0
+	}
+	return false
 }
 
 // split tells states apart by the value of an expression.

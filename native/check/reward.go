@@ -44,6 +44,8 @@ func (e *evaluation) rewardOperator(f *logic.Formula) (*numbers, error) {
 	switch {
 	case o.Form == logic.LongRun:
 		return e.solved(solve.LongRun(e.ctx, e.graph, r, dir, e.opts))
+	case o.Form == logic.CostBoundedReward:
+		return e.costBoundedReward(f, r, dir)
 	case o.Form == logic.TotalReward:
 		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.narrowed()))
 	case e.kind() == sparse.CTMC:

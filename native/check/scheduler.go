@@ -79,7 +79,9 @@ func operator(p *Property) (*logic.Formula, error) {
 	}
 	switch {
 	case f.Kind == logic.Probability && f.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(p, f.Path)
+		return nil, costBoundedScheduler(p, f.Path.X)
+	case f.Kind == logic.Reward && f.Objective.Form == logic.CostBoundedReward:
+		return nil, costBoundedScheduler(p, f.Objective.X)
 	case f.Pareto():
 		return nil, noScheduler(p, f.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case f.Kind == logic.Reward && f.Objective.Form == logic.CoSafe:
@@ -104,8 +106,8 @@ func outermost(x sema.Expr) string {
 	return logic.Describe(x)
 }
 
-func costBoundedScheduler(p *Property, path *logic.Path) error {
-	return noScheduler(p, path.X, "found a path formula with bounds of rewards, whose schedulers remember what was earned")
+func costBoundedScheduler(p *Property, x sema.Expr) error {
+	return noScheduler(p, x, "found %s, whose schedulers remember what was earned", logic.Describe(x))
 }
 
 func noScheduler(p *Property, x sema.Expr, format string, args ...any) error {

@@ -490,6 +490,8 @@ func (t *translation) rewardOperator(f *logic.Formula) (value, error) {
 	case logic.Instantaneous:
 		v.Kind = certificate.Instant
 		err = t.rewardTime(&v, o)
+	case logic.CostBoundedReward:
+		return value{}, t.refuse(f.X, logic.Describe(o.X))
 	case logic.ReachReward:
 		v.Kind = certificate.ReachReward
 		v.Right, err = t.nested(o.Target)

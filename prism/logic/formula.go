@@ -192,6 +192,9 @@ func Describe(x sema.Expr) string {
 	case *sema.CostBounded:
 		return "a formula with reward bounds"
 	case *sema.RewardPath:
+		if len(x.Costs) > 0 {
+			return "the reward objective C with reward bounds"
+		}
 		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[x.Kind]
 	}
 	if x.Type() == sema.Path {

@@ -51,7 +51,7 @@ func property(t *testing.T, text string) sema.Expr {
 var (
 	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "path", "reward"}
 	paths = [...]string{"state", "next", "until", "late W", "costs", "LTL"}
-	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "co-safe"}
+	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "co-safe"}
 )
 
 func showPath(p *logic.Path) string {
@@ -123,6 +123,7 @@ func TestOf(t *testing.T) {
 		{`R{"a"}max=? [ F<=2 s=2 ]`, "R: bounded reach"},
 		{`R{"a"}max=? [ C<=2 ]`, "R: cumulativeC"},
 		{`R{"a"}max=? [ C ]`, "R: totalC"},
+		{`R{"a"}max=? [ C{"b"}<=2,steps<=4 ]`, "R: cost-bounded totalC"},
 		{`R{"a"}max=? [ I=2 ]`, "R: instantaneousI"},
 		{`R{"a"}max=? [ S ]`, "R: long runS"},
 		{`R{"a"}max=? [ F X s=2 ]`, "R: co-safe"},

@@ -16,6 +16,7 @@ const (
 	Instantaneous                        // I=k: the reward of the state after so many steps, or at a time
 	TotalReward                          // C
 	LongRun                              // S: the long-run average
+	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
 )
 
@@ -33,6 +34,8 @@ type Objective struct {
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
 	At sema.Expr
+	// Costs are the bounds of CostBoundedReward.
+	Costs []sema.Cost
 	// Path is the path formula of ReachReward, BoundedReachReward and CoSafe; otherwise nil.
 	Path *Path
 }
@@ -41,7 +44,7 @@ type Objective struct {
 func objectiveOf(x *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
 	if rewardPath, ok := x.Path.(*sema.RewardPath); ok {
-		objective.At = rewardPath.Bound
+		objective.At, objective.Costs = rewardPath.Bound, rewardPath.Costs
 		switch {
 		case rewardPath.Kind == syntax.LongRun:
 			objective.Form = LongRun
@@ -49,14 +52,17 @@ func objectiveOf(x *sema.Reward) *Objective {
 			objective.Form = Instantaneous
 		case rewardPath.Bound != nil:
 			objective.Form = Cumulative
+		case len(rewardPath.Costs) > 0:
+			objective.Form = CostBoundedReward
 		default:
 			objective.Form = TotalReward
 		}
 		return objective
 	}
 	objective.Path = PathOf(x.Path)
-	if rewardPath := objective.Path; rewardPath.Form == Until && !rewardPath.Negated && rewardPath.Op == syntax.Future {
-		if objective.Form, objective.Target = ReachReward, rewardPath.Right; rewardPath.Bound != nil {
+	if path := objective.Path; path.Form == Until && !path.Negated && path.Op == syntax.Future {
+		objective.Form, objective.Target = ReachReward, path.Right
+		if path.Bound != nil {
 			objective.Form = BoundedReachReward
 		}
 	}
@@ -66,7 +72,7 @@ func objectiveOf(x *sema.Reward) *Objective {
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.
 func (o *Objective) Letter() string {
 	switch o.Form {
-	case Cumulative, TotalReward:
+	case Cumulative, CostBoundedReward, TotalReward:
 		return "C"
 	case Instantaneous:
 		return "I"

@@ -172,11 +172,7 @@ func (f *folder) foldOperator(e Expr) Expr {
 	case *Temporal:
 		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.foldBound(e.Bound)}
 	case *CostBounded:
-		out := &CostBounded{Base: e.Base, X: f.fold(e.X), Y: f.fold(e.Y)}
-		for _, c := range e.Costs {
-			out.Costs = append(out.Costs, Cost{c.Struct, f.fold(c.Rate), f.foldBound(c.Bound)})
-		}
-		return out
+		return &CostBounded{e.Base, f.fold(e.X), f.fold(e.Y), f.foldCosts(e.Costs)}
 	case *Prob:
 		return &Prob{e.Base, f.foldThreshold(e.Threshold), f.fold(e.Path)}
 	case *Steady:
@@ -184,7 +180,7 @@ func (f *folder) foldOperator(e Expr) Expr {
 	case *Reward:
 		return f.foldReward(e)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound)}
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.foldCosts(e.Costs)}
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
@@ -195,6 +191,15 @@ func (f *folder) foldOperator(e Expr) Expr {
 		return &Multi{e.Base, f.foldAll(e.Args)}
 	}
 	return e
+}
+
+// foldCosts folds the numbers of reward bounds.
+func (f *folder) foldCosts(costs []Cost) []Cost {
+	var folded []Cost
+	for _, c := range costs {
+		folded = append(folded, Cost{c.Struct, f.fold(c.Rate), f.foldBound(c.Bound)})
+	}
+	return folded
 }
 
 // foldBound folds the numbers of a time or step bound.
@@ -372,9 +377,7 @@ func Operands(e Expr, visit func(Expr)) {
 		}
 	case *CostBounded:
 		visitAll(e.X, e.Y)
-		for _, c := range e.Costs {
-			visitAll(c.Bound.Low, c.Bound.High)
-		}
+		visitCostBounds(e.Costs, visitAll)
 	case *Prob:
 		visitAll(e.Bound, e.Path)
 	case *Steady:
@@ -383,6 +386,7 @@ func Operands(e Expr, visit func(Expr)) {
 		visitAll(e.index, e.indexDiv, e.Bound, e.Path)
 	case *RewardPath:
 		visitAll(e.Bound)
+		visitCostBounds(e.Costs, visitAll)
 	case *Quant:
 		visitAll(e.Path)
 	case *Strategy:
@@ -391,5 +395,12 @@ func Operands(e Expr, visit func(Expr)) {
 		visitAll(e.X, e.States)
 	case *Multi:
 		visitAll(e.Args...)
+	}
+}
+
+// visitCostBounds calls visitAll with both sides of each reward bound.
+func visitCostBounds(costs []Cost, visitAll func(...Expr)) {
+	for _, c := range costs {
+		visitAll(c.Bound.Low, c.Bound.High)
 	}
 }

@@ -110,7 +110,7 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 		return r.costBounded(e, result)
 	}
 	if b := e.Bound; b != nil {
-		result.Bound = r.timeBound(b, e.Op)
+		result.Bound = r.timeBound(b, e.Op.String())
 		if e.Op == syntax.Next {
 			r.semanticError(e, "cannot attach bounds to X operator")
 		}
@@ -122,14 +122,14 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 	return result
 }
 
-// timeBound resolves the time or step bound of a temporal operator.
-func (r *resolver) timeBound(b *syntax.TimeBound, temporal syntax.TemporalOp) *Bound {
+// timeBound resolves the time, step or reward bound of an operator, whose letter error messages contain.
+func (r *resolver) timeBound(b *syntax.TimeBound, letter string) *Bound {
 	bound := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
 	bound.High = bound.Low
 	if !b.Equal {
 		bound.High = r.optional(b.High)
 	}
-	op := temporal.String() + " operator"
+	op := letter + " operator"
 	r.checkNumberBound(b.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
 	r.checkNumberBound(b.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return bound
@@ -141,21 +141,28 @@ func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
 	if e.Op != syntax.Future && e.Op != syntax.Until {
 		r.semanticError(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
 	}
-	for _, c := range e.Costs {
-		cost := Cost{Struct: -1, Bound: r.timeBound(c.Bound, e.Op)}
-		if c.Word == "rew" {
-			cost.Struct = r.boundedRewardStruct(c)
-		}
-		if c.Rate != nil {
-			cost.Rate = r.expr(c.Rate)
-		}
-		result.Costs = append(result.Costs, cost)
-	}
+	result.Costs = r.costs(e.Costs, e.Op.String())
 	if e.X != nil {
 		r.checkTemporalOperand(e, e.X, result.X)
 	}
 	r.checkTemporalOperand(e, e.Y, result.Y)
 	return result
+}
+
+// costs resolves the reward bounds of an operator, whose letter error messages contain.
+func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
+	var costs []Cost
+	for _, b := range bounds {
+		cost := Cost{Struct: -1, Bound: r.timeBound(b.Bound, letter)}
+		if b.Word == "rew" {
+			cost.Struct = r.boundedRewardStruct(b)
+		}
+		if b.Rate != nil {
+			cost.Rate = r.expr(b.Rate)
+		}
+		costs = append(costs, cost)
+	}
+	return costs
 }
 
 // boundedRewardStruct returns the index of the reward structure that a bound names; the first
@@ -290,8 +297,9 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, e syntax.Expr, x 
 
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
 func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
-	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound)}
-	op := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind] + " operator"
+	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind]
+	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.costs(e.Costs, letter)}
+	op := letter + " operator"
 	r.checkNumberBound(e.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return objective
 }

@@ -176,11 +176,12 @@ type (
 		// index and indexDiv are the expressions for the structures' numbers, before Instantiate.
 		index, indexDiv Expr
 	}
-	// RewardPath is the objective C, C<=t, I=t or S.
+	// RewardPath is the objective C, C<=t, I=t or S. Costs are upper bounds on rewards, which C can have instead of Bound.
 	RewardPath struct {
 		Base
 		Kind  syntax.RewardPathKind
 		Bound Expr // nil for total C and for S
+		Costs []Cost
 	}
 	// Quant is E or A.
 	Quant struct {

@@ -153,6 +153,9 @@ const (
 type RewardPath struct {
 	Kind  RewardPathKind
 	Bound Expr
+	// Costs are upper bounds on the rewards of other structures, which C can have in Storm's dialect
+	// instead of Bound.
+	Costs []*CostBound
 	Span
 }
 

@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What only Storm's dialect has.
 //
@@ -204,8 +207,8 @@ func (p *parser) cumulativeAhead() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC
 }
 
-// cumulative parses the objective C with a bound in Storm's dialect. It reports an error for all
-// bounds but C<=k.
+// cumulative parses the objective C with bounds in Storm's dialect. It reports an error for lower and
+// strict bounds, which Storm does not accept.
 func (p *parser) cumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
@@ -213,10 +216,10 @@ func (p *parser) cumulative() Expr {
 	p.height = 0
 	boundPos := p.tok.pos
 	switch bound, costs := p.bounds(); {
-	case len(costs) > 0:
-		p.fail(boundPos, "bounds on rewards are not supported with C, want C<=k")
-	case bound != nil && (bound.High == nil || bound.Low != nil || bound.HighStrict):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !isNonStrictUpper(c.Bound) }):
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
+	case len(costs) > 0:
+		objective.Costs = costs
 	case bound != nil:
 		objective.Bound = bound.High
 	}
@@ -227,6 +230,9 @@ func (p *parser) cumulative() Expr {
 	objective.Span = p.span(start)
 	return objective
 }
+
+// isNonStrictUpper reports whether a bound is <=e.
+func isNonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
 
 // timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
 // over the reward structure TimeRewards.

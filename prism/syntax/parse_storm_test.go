@@ -74,7 +74,7 @@ func TestReadStorm(t *testing.T) {
 		`T=? F "a"`:                     `p:1:5: found "F", want "["`,
 		`R=? [ Cdiscount=9/10 ]`:        `p:1:7: discounted rewards (Cdiscount) are not supported`,
 		`R=? [ C<=5 discount=0.9 ]`:     `p:1:12: discounted rewards are not supported`,
-		`R=? [ C{"r"}<=3 ]`:             `p:1:8: bounds on rewards are not supported with C, want C<=k`,
+		`R=? [ C{"r"}<3 ]`:              `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
 		`R=? [ C>=3 ]`:                  `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
 		`P=? [ F "a" || F "b" ]`:        `p:1:14: found "|", want an expression; "or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`,
 		`LRAmax=? "a"`:                  `p:1:10: found '"', want "["`,

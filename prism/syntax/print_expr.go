@@ -296,6 +296,7 @@ func (p *printer) rewardPath(x *RewardPath) {
 		p.expr(x.Bound, levelUntil)
 	default:
 		p.write("C")
+		p.costs(x, x.Costs)
 	}
 }
 
@@ -334,7 +335,7 @@ func (p *printer) temporal(x *Temporal) {
 	p.write(x.Op.String())
 	start := len(p.buf)
 	p.timeBound(x.Bound)
-	p.costs(x)
+	p.costs(x, x.Costs)
 	bound := p.buf[start:]
 	p.write(" ")
 	operand := len(p.buf)
@@ -344,19 +345,20 @@ func (p *printer) temporal(x *Temporal) {
 	}
 }
 
-// costs writes reward and step bounds ^{rew{"r"}<=b,steps<=k}, which only Storm can read.
-func (p *printer) costs(x *Temporal) {
-	if len(x.Costs) == 0 {
+// costs writes the reward and step bounds of an operator, ^{rew{"r"}<=b,steps<=k}, which only Storm
+// can read.
+func (p *printer) costs(operator Expr, costs []*CostBound) {
+	if len(costs) == 0 {
 		return
 	}
-	if !p.echo && x.Costs[0].Rate != nil {
-		p.fail(x, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
+	if !p.echo && costs[0].Rate != nil {
+		p.fail(operator, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
 	}
 	if !p.echo && p.dialect != Storm {
-		p.fail(x, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
+		p.fail(operator, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
 	}
 	p.write("^{")
-	for i, cost := range x.Costs {
+	for i, cost := range costs {
 		if i > 0 {
 			p.write(",")
 		}

@@ -88,12 +88,7 @@ func (r *rewriter) propChildren(x Expr) Expr {
 	case *Temporal:
 		result := *x
 		result.X, result.Bound, result.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
-		result.Costs = slices.Clone(x.Costs)
-		for i, b := range x.Costs {
-			cost := *b
-			cost.Bound = r.bound(b.Bound)
-			result.Costs[i] = &cost
-		}
+		result.Costs = r.costs(x.Costs)
 		return keep(r, x, &result)
 	case *Prob:
 		result := *x
@@ -110,10 +105,21 @@ func (r *rewriter) propChildren(x Expr) Expr {
 		return keep(r, x, &result)
 	case *RewardPath:
 		result := *x
-		result.Bound = r.expr(x.Bound)
+		result.Bound, result.Costs = r.expr(x.Bound), r.costs(x.Costs)
 		return keep(r, x, &result)
 	}
 	return x
+}
+
+// costs returns copies of reward bounds with their numbers rewritten.
+func (r *rewriter) costs(costs []*CostBound) []*CostBound {
+	rewritten := slices.Clone(costs)
+	for i, c := range costs {
+		copied := *c
+		copied.Bound = r.bound(c.Bound)
+		rewritten[i] = &copied
+	}
+	return rewritten
 }
 
 func (r *rewriter) index(x Expr) Expr {

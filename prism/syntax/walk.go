@@ -142,6 +142,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		visitFilter(visit, n.Filter)
 	case *RewardPath:
 		visitExprs(visit, n.Bound)
+		visitAll(n.Costs, visit)
 	case *Quant:
 		visit(n.Path)
 	case *Strategy:

@@ -234,6 +234,8 @@ func (x *exporter) reward(f *logic.Formula) (any, error) {
 	case logic.LongRun:
 		return x.optimum("S", f.Threshold, expectation)
 	case logic.TotalReward:
+	case logic.CostBoundedReward:
+		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative:
 		expectation[instant], err = x.expr(objective.At)
 	case logic.Instantaneous:
