@@ -13,7 +13,7 @@ func (c *checker) resolve() {
 	if c.has(phaseConstCycles) {
 		return
 	}
-	c.checkUnusedFormulas()
+	c.checkFormulaBodies()
 	c.resolveLabels()
 	c.resolveConstants()
 	for _, v := range c.model.vars {
@@ -37,9 +37,9 @@ func (c *checker) resolve() {
 	}
 }
 
-// checkUnusedFormulas reports errors in the bodies of formulas, used or not. PRISM checks their types
+// checkFormulaBodies reports errors in the bodies of all formulas, used or not. PRISM checks their types
 // before everything else, but not, for example, whether a clock may occur there.
-func (c *checker) checkUnusedFormulas() {
+func (c *checker) checkFormulaBodies() {
 	for _, f := range c.model.formulas {
 		for _, diagnostic := range c.resolver.formulaBody(f).diags {
 			switch diagnostic.kind {

@@ -132,16 +132,16 @@ func (c *checker) declareFormulas() {
 		}
 	}
 	deps := make([][]int, len(c.model.formulas))
-	for i, decl := range c.model.formulas {
-		visitIdents(decl.decl.X, func(name string) {
+	for i, formula := range c.model.formulas {
+		visitIdents(formula.decl.X, func(name string) {
 			if s, ok := c.model.names[name]; ok {
 				deps[i] = append(deps[i], s.index)
 			}
 		})
 	}
 	if i := firstCycle(deps); i >= 0 {
-		decl := c.model.formulas[i]
-		c.add(phaseFormulaCycles, decl.decl.X.Pos(), "cyclic dependency in definition of formula %q", decl.name)
+		formula := c.model.formulas[i]
+		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
 	}
 }
 
@@ -258,7 +258,7 @@ func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(str
 		if x.decl.Value == nil {
 			continue
 		}
-		seenFormulas := make(map[int]bool) // of formulas
+		seenFormulas := make(map[int]bool)
 		var collect func(e syntax.Expr)
 		collect = func(e syntax.Expr) {
 			visitIdents(e, func(name string) {

@@ -313,7 +313,7 @@ func (r constRange) value(i int) Value {
 	x := new(big.Rat).SetInt64(int64(i))
 	x.Mul(x, r.step).Add(x, r.low)
 	if r.constant.typ == Int {
-		return IntValue(int32(x.Num().Int64())) // between the bounds, which fit
+		return IntValue(int32(x.Num().Int64())) // fits, because it is between low and high
 	}
 	return RatValue(x)
 }

@@ -27,6 +27,7 @@ type folder struct {
 	rewardCount  int // number of reward structures of the model
 }
 
+// newFolder returns a folder without values for constants.
 func newFolder() *folder {
 	return &folder{
 		given:      make(map[*constant]Value),

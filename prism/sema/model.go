@@ -64,6 +64,7 @@ func describeConstants(cs []*constant) []Constant {
 // order. Instantiate needs a value for each.
 func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
 
+// undefinedNames returns the names of the constants that have no definition in the file.
 func undefinedNames(cs []*constant) []string {
 	var names []string
 	for _, c := range cs {
