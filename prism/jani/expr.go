@@ -131,7 +131,7 @@ func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr
 	switch {
 	case !ok:
 		t.refuse(v.Start, "there is no constant or variable %q", shortened(v.text))
-	case s.data != nil:
+	case s.composite != nil:
 		t.refuse(v.Start, "%q is an array or a datatype, want one of its parts", shortened(v.text))
 	case s.slot != nil:
 		return t.slotValue(v, s.slot, context)
@@ -147,7 +147,7 @@ func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr
 // gave it. A transient variable is replaced by its value in the state.
 func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
-		t.refuse(v.Start, "a reward of steps reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
+		t.refuse(v.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
 	if x, ok := context.env[variable]; ok {
 		t.addSize(v.Start, x.size)
@@ -260,7 +260,7 @@ func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) synta
 		return t.expandCall(v, context)
 	case "aa", "da":
 		s := t.partOf(v, context)
-		if s.data != nil {
+		if s.composite != nil {
 			t.refuse(v.Start, "found an array or a datatype, want a number or a Boolean")
 		}
 		return s.expr

@@ -159,11 +159,11 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 	if meaning.slot != nil {
 		visit(meaning.slot)
 	}
-	if meaning.data != nil {
-		for _, e := range meaning.data.elements {
+	if meaning.composite != nil {
+		for _, e := range meaning.composite.elements {
 			visitSlots(e, visit)
 		}
-		for _, m := range meaning.data.members {
+		for _, m := range meaning.composite.members {
 			visitSlots(m, visit)
 		}
 	}
@@ -223,13 +223,13 @@ func (t *translator) listSteps() {
 
 // withAction returns the edges with an action; "" for silent ones.
 func withAction(edges []*edgeInstance, action string) []*edgeInstance {
-	var out []*edgeInstance
+	var found []*edgeInstance
 	for _, edge := range edges {
 		if edge.action == action {
-			out = append(out, edge)
+			found = append(found, edge)
 		}
 	}
-	return out
+	return found
 }
 
 // assignModulesWithinLimit assigns instances to modules of the PRISM model. Instances must share a module
@@ -254,11 +254,11 @@ func (t *translator) assignModulesWithinLimit() {
 func (t *translator) findTooLarge() *step {
 	count := 0
 	for _, step := range t.steps {
-		for _, g := range t.modulesOf(step) {
+		for _, module := range t.modulesOf(step) {
 			n := 1
-			for _, p := range step.participants {
-				if p.instance.module == g {
-					n = min(n*len(p.edges), maxCommands+1)
+			for _, participant := range step.participants {
+				if participant.instance.module == module {
+					n = min(n*len(participant.edges), maxCommands+1)
 				}
 			}
 			if count += n; count > maxCommands {

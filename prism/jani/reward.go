@@ -24,11 +24,11 @@ type reward struct {
 }
 
 // key returns a text that is equal for equal rewards.
-func (reward *reward) key() string {
+func (r *reward) key() string {
 	var b strings.Builder
-	writeJSON(&b, reward.exp)
-	for _, yes := range []bool{reward.onSteps, reward.inStates, reward.onExits} {
-		if yes {
+	writeJSON(&b, r.exp)
+	for _, flag := range []bool{r.onSteps, r.inStates, r.onExits} {
+		if flag {
 			b.WriteString("+")
 		} else {
 			b.WriteString("-")

@@ -28,12 +28,12 @@ type slot struct {
 
 // symbol is the meaning of a name: a variable, an expression, or a composite of symbols.
 type symbol struct {
-	slot   *slot
-	expr   syntax.Expr // of a constant or an argument
-	size   int         // of x, written out
-	isBool bool        // of x
-	data   *composite  // of an array or a datatype
-	raw    *jsonValue  // of a constant: its definition
+	slot      *slot
+	expr      syntax.Expr // of a constant or an argument
+	size      int         // of x, written out
+	isBool    bool        // of x
+	composite *composite  // of an array or a datatype
+	raw       *jsonValue  // of a constant: its definition
 }
 
 // composite is a value of an array or datatype: its elements or its members.
