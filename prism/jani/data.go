@@ -45,7 +45,7 @@ func (t *translator) currentValues(v *jsonValue, s symbol, context *exprContext)
 	switch {
 	case s.slot != nil:
 		size := 1
-		if x, ok := context.env[s.slot]; ok {
+		if x, ok := context.assigned[s.slot]; ok {
 			size = x.size
 		}
 		return symbol{expr: t.slotValue(v, s.slot, context), size: size, isBool: s.slot.typ.kind == boolType}
@@ -173,7 +173,7 @@ func (t *translator) comprehension(v *jsonValue, context *exprContext) symbol {
 		s := newScope(context.scope)
 		span := v.get("length").Span
 		s.names[v.get("var").text] = symbol{
-			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, raw: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
+			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
 		parts.elements = append(parts.elements, t.symbolOf(v.get("exp"), context.withScope(s)))
 	}
@@ -205,7 +205,7 @@ type target struct {
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		s, ok := context.find(ref.text)
-		if !ok || s.slot == nil && s.composite == nil || s.raw != nil {
+		if !ok || s.slot == nil && s.composite == nil || s.definition != nil {
 			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
 		return targetTreeOf(t, ref, s)

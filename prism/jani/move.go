@@ -12,7 +12,7 @@ type edgeInstance struct {
 	pos           syntax.Pos
 	action        string
 	location      int
-	condition     syntax.Expr // the guard; nil is true
+	guard         syntax.Expr // the guard; nil is true
 	rate          *jsonValue
 	destinations  []destination
 	accesses      []access
@@ -46,7 +46,7 @@ func (t *translator) translateEdges() {
 func (t *translator) translateEdge(instance *instance, e edge) {
 	edge := &edgeInstance{instance: instance, pos: e.pos, action: e.action, location: e.location, rate: e.rate, destinations: e.destinations}
 	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
-		edge.condition = t.expr(e.guard, &exprContext{scope: instance.scope})
+		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
 	for _, d := range e.destinations {
 		for _, a := range d.assigns {
@@ -72,8 +72,8 @@ func (t *translator) addIdleEdges(instance *instance) {
 			always := false
 			for _, edge := range edges {
 				if edge.action == action && edge.location == location {
-					guards = append(guards, edge.condition)
-					always = always || edge.condition == nil
+					guards = append(guards, edge.guard)
+					always = always || edge.guard == nil
 				}
 			}
 			if always {
@@ -82,7 +82,7 @@ func (t *translator) addIdleEdges(instance *instance) {
 			pos := t.doc.elements[instance.number].pos
 			idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
 			if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
-				idle.condition = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
+				idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
 			}
 			instance.edges = append(instance.edges, idle)
 		}
@@ -91,7 +91,7 @@ func (t *translator) addIdleEdges(instance *instance) {
 
 // recordAccesses records the variables that an assignment of an edge writes and reads.
 func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
-	context := &exprContext{scope: edge.instance.scope, env: map[*slot]sizedExpr{}}
+	context := &exprContext{scope: edge.instance.scope, assigned: map[*slot]sizedExpr{}}
 	var write func(tree targetTree)
 	write = func(tree targetTree) {
 		for _, target := range tree.scalar {

@@ -194,7 +194,7 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	var guards []syntax.Expr
 	var rate syntax.Expr
 	for _, edge := range edges {
-		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.condition)
+		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.guard)
 		if edge.rate != nil {
 			rate = productOf(rate, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
@@ -273,7 +273,7 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 	env := make(map[*slot]sizedExpr)
 	next := make(map[*slot]sizedExpr)
 	for i, a := range assigns {
-		context := &exprContext{scope: a.scope, env: env}
+		context := &exprContext{scope: a.scope, assigned: env}
 		t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
 		if i+1 == len(assigns) || assigns[i+1].index != a.index {
 			maps.Copy(env, next)

@@ -202,7 +202,7 @@ func (t *translator) declareConstant(constant *variable) {
 		if n, ok := t.knownConstants[constant.name]; ok && raw == nil {
 			raw = &jsonValue{Span: constant.Span, kind: number, text: n}
 		}
-		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, raw: raw}
+		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, definition: raw}
 	}
 }
 
@@ -446,15 +446,15 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 	}
 	setBy[variable] = instance.number
 	otherwise := variable.initial
-	if variable.state != nil {
-		otherwise = variable.state
+	if variable.stateValue != nil {
+		otherwise = variable.stateValue
 	}
 	if at := instance.atLocation(location, assign.pos); at != nil {
 		x = &syntax.Cond{C: at, T: x, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
 	}
-	variable.state, variable.stateSize = x, variable.stateSize+value.size+4
+	variable.stateValue, variable.stateSize = x, variable.stateSize+value.size+4
 	if variable.typ.kind == boolType && otherwise == variable.initial {
-		variable.state = withoutTrueFalse(x)
+		variable.stateValue = withoutTrueFalse(x)
 	}
 }
 
