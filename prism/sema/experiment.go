@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -295,6 +296,27 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 			}
 		}
 	}
+}
+
+// ValuesOf returns the number of values that a definition gives to a constant of the model or of
+// its properties, which may be nil, and the first values, at most limit.
+func (m *Model) ValuesOf(ps *Properties, d ConstDef, limit int) (values []Value, count int, err error) {
+	all := m.consts
+	if ps != nil {
+		all = append(slices.Clip(all), ps.consts...)
+	}
+	i := slices.IndexFunc(all, func(c *constant) bool { return c.name == d.Name })
+	if i < 0 {
+		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", d.Name)}
+	}
+	r, err := newRange(all[i], d)
+	if err != nil {
+		return nil, 0, &DefinitionError{err}
+	}
+	for i := range min(r.count, limit) {
+		values = append(values, r.value(i))
+	}
+	return values, r.count, nil
 }
 
 // constRange holds the values low, low+step, ... of a constant, count of them, or one Bool.
