@@ -120,9 +120,9 @@ func (m *Model) Unlabelled() bool {
 
 // namesOf returns the name of each element of a list.
 func namesOf[T any](list []T, name func(T) string) []string {
-	out := make([]string, len(list))
+	names := make([]string, len(list))
 	for i, x := range list {
-		out[i] = name(x)
+		names[i] = name(x)
 	}
-	return out
+	return names
 }

@@ -43,13 +43,13 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	base := Base{Bool, e.Pos()}
 	meaning, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
 	switch {
-	case ok && meaning.use == "observable":
+	case ok && meaning.kind == "observable":
 		x := r.model.observables[meaning.index].X
 		if x == nil {
 			return r.semanticError(e, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", e.Name)
 		}
 		return x
-	case ok && meaning.use == "property":
+	case ok && meaning.kind == "property":
 		x := r.property(meaning.index)
 		if !r.nesting.add(r.props.props[meaning.index].nesting) {
 			return r.tooDeep(e)
@@ -61,7 +61,7 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 		return &Label{base, e.Name, LabelDeadlock}
 	case !ok:
 		return r.semanticError(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
-	case meaning.loc == "the model":
+	case meaning.location == "the model":
 		return &Label{base, e.Name, meaning.index}
 	}
 	return &Label{base, e.Name, len(r.model.labels) + meaning.index}
@@ -406,10 +406,10 @@ func (r *resolver) multiObjective(e *syntax.Call, args []Expr) Expr {
 	booleans := false
 	for i, a := range args {
 		problem := ""
-		switch result := a.Type(); {
-		case result != Bool && result != Double:
+		switch argType := a.Type(); {
+		case argType != Bool && argType != Double:
 			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(a, "bool or double")
-		case result == Bool:
+		case argType == Bool:
 			booleans = true
 		case booleans:
 			problem = "in the function \"multi\", any Double arguments must come before any Boolean arguments"
