@@ -66,8 +66,8 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 		{Field: "upper"},
 		{Field: "lower_fraction"},
 		{Field: "upper_fraction"},
-		{Name: "verdict"},
-		{Name: "why", Min: 20},
+		{Name: "outcome"},
+		{Name: "reason", Min: 20},
 	}}
 	failed := false
 	for _, name := range c.Files {

@@ -27,7 +27,7 @@ type doctorCmd struct {
 // tool is an error only if a flag or the environment names it, because the embedded engine needs
 // none.
 func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
-	out := &table.Table{Columns: []table.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
+	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	out.Append("native engine", "ready", "tilecheck "+env.version())
 	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	checks := &checkup{cmd: c, env: env, table: out}

@@ -39,7 +39,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	t := &table.Table{Columns: []table.Column{
-		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Align: table.Right}, {Name: "created"},
+		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
 	for _, i := range images {
 		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID),

@@ -244,8 +244,8 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 		{Field: "line"},
 		{Field: "column"},
 		{Name: "code"},
-		{Name: "warning", Min: 30},
-		{Name: "state", Min: 10},
+		{Name: "warning", Field: "message", Min: 30},
+		{Name: "state", Field: "valuation", Min: 10},
 	}}
 	for _, finding := range results.findings {
 		var state any

@@ -80,8 +80,12 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		return failure
 	}
 	env.beginsPrinting()
-	reductions, code := reductionTable(whole, reduced)
-	err = reductions.Write(env.stdout, c.Format, env.reportOptions())
+	reductions, records, code := reductionTable(whole, reduced)
+	if c.Format.Machine() {
+		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)
+	} else {
+		err = reductions.Write(env.stdout, c.Format, env.reportOptions())
+	}
 	env.printWarnings(c.Format, reduced)
 	return cmp.Or(err, exitStatus(code))
 }
@@ -95,8 +99,17 @@ func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) 
 	return native.New().Check(ctx, plan)
 }
 
-// reductionTable returns a table with a row for each property, and the exit code. whole are the verdicts about the model, reduced those about its quotients.
-func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
+// reductionRecord is a row in JSON and CSV: the verdict on the quotient, with the sizes of the model and of the quotient.
+type reductionRecord struct {
+	result.Record
+	ReducedStates      int64  `json:"reduced_states,omitempty"`
+	ReducedChoices     int64  `json:"reduced_choices,omitempty"`
+	ReducedTransitions int64  `json:"reduced_transitions,omitempty"`
+	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
+}
+
+// reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, reduced the verdicts about its quotients.
+func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionRecord, int) {
 	out := &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
@@ -107,20 +120,28 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
 			{Name: "transitions", Align: table.Right},
 			{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
 			{Name: "value"},
-			{Name: "agreement", Min: 10},
+			{Name: "outcome", Min: 10},
 		},
 	}
 	code := verdictCode(whole)
+	records := []reductionRecord{}
 	for i := range whole {
 		ofModel, ofQuotient := &whole[i], &reduced[i]
 		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
-		agreement := relation.String()
+		record := reductionRecord{
+			Record: result.NewRecord(ofQuotient), Outcome: relation.String(),
+			ReducedStates: ofQuotient.States, ReducedChoices: ofQuotient.Choices, ReducedTransitions: ofQuotient.Transitions,
+		}
+		record.States, record.Choices, record.Transitions = ofModel.States, ofModel.Choices, ofModel.Transitions
+		agreement := record.Outcome
 		switch {
 		case ofQuotient.Err != nil:
+			record.Outcome = ""
 			agreement, code = ofQuotient.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
+		records = append(records, record)
 		out.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
 		for _, warning := range ofQuotient.Warnings {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
@@ -129,7 +150,7 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, int) {
 	if slices.ContainsFunc(reduced, func(ofModel result.Verdict) bool { return ofModel.Err == nil }) {
 		out.Notes = append(out.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
-	return out, code
+	return out, records, code
 }
 
 // valueText returns the value of a verdict: a fraction, a decimal number, or a truth value.

@@ -68,7 +68,7 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		{Name: "game", Align: table.Right},
 		{Name: "score", Align: table.Right},
 		{Name: "moves", Align: table.Right},
-		{Name: "largest", Align: table.Right},
+		{Name: "largest tile", Align: table.Right},
 		{Name: "won after", Align: table.Right},
 	}}
 	header, err := play.ReadRecord(record, c.File, func(p *play.Played) error {

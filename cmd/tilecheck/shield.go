@@ -220,15 +220,15 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	default:
 		facts.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
-	facts.Add(table.Column{Name: "best"}, probabilityCell(promise.Best), "of the schedulers that obey; it is that of the model")
-	facts.Add(table.Column{Name: "worst"}, probabilityCell(promise.Worst), "of the schedulers that obey: this is what is promised")
-	facts.Add(table.Column{Name: "uniform"}, probabilityCell(promise.Uniform), "choices that are allowed equally likely")
-	facts.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, probabilityCell(promise.Free), "all choices equally likely, no shield")
+	facts.Add(table.Column{Name: "best", Field: "best_value"}, probabilityCell(promise.Best), "of the schedulers that obey; it is that of the model")
+	facts.Add(table.Column{Name: "worst", Field: "worst_value"}, probabilityCell(promise.Worst), "of the schedulers that obey: this is what is promised")
+	facts.Add(table.Column{Name: "uniform", Field: "uniform_value"}, probabilityCell(promise.Uniform), "choices that are allowed equally likely")
+	facts.Add(table.Column{Name: "uniform without", Field: "unshielded_uniform_value"}, probabilityCell(promise.Free), "all choices equally likely, no shield")
 	facts.Add(table.Column{Name: "states"}, figures.States, "reached under the shield")
 	facts.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, figures.Deciding, "of these, with several choices")
 	facts.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, figures.Restricted, "of these, where a choice is not allowed")
 	facts.Add(table.Column{Name: "choices"}, figures.Choices, "of the deciding states")
-	facts.Add(table.Column{Name: "allowed"}, figures.Allowed, "of these, allowed")
+	facts.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, figures.Allowed, "of these, allowed")
 	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 	if len(written) > 0 {
 		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
@@ -262,7 +262,7 @@ func probabilityCell(n shield.Number) table.Cell {
 // stateTable returns a table of the first states in which a choice is not allowed.
 func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
 	out := &table.Table{Columns: []table.Column{
-		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed"}, {Name: "instead"},
+		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
 	model := computed.Space.Model()
 	listed, more := 0, 0

@@ -55,7 +55,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 		Columns: append([]table.Column{
 			{Name: "strategy"},
 			{Name: "options", Min: 26, Code: true},
-			{Name: "what", Min: 20},
+			{Name: "description", Min: 20},
 			{Name: "source", Min: 12},
 			{Name: "example", Min: 18, Code: true},
 		}, behaviourColumns()...),
@@ -75,7 +75,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	out := &table.Table{
 		Columns: append([]table.Column{
-			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "what", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
+			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "description", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
 	families := strategy.List()

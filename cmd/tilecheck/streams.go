@@ -20,7 +20,7 @@ func (e *environment) beginJSON(command string) {
 func (e *environment) endJSON(code int, err error) {
 	var problem *table.Problem
 	if err != nil {
-		problem = &table.Problem{Message: err.Error(), Code: code, Places: locate.Places(err)}
+		problem = &table.Problem{Message: err.Error(), ExitCode: code, Places: locate.Places(err)}
 	}
 	e.stdout.(*stream.Stream).End(e.reportOptions(), problem)
 }

@@ -12,13 +12,13 @@ import (
 
 // comparisonRecord is a Comparison in JSON and CSV.
 type comparisonRecord struct {
-	Verdict     Equal  `json:"verdict"`
+	Equal       Equal  `json:"outcome"`
 	Numbers     string `json:"numbers,omitempty"`
 	States      int    `json:"states,omitempty"`
 	Choices     int    `json:"choices,omitempty"`
 	Transitions int    `json:"transitions,omitempty"`
 	differenceRecord
-	Remarks []string `json:"remarks,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 }
 
 // equalityRecord is the summary of an Equality in JSON.
@@ -39,8 +39,8 @@ func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) er
 	for i := range e.Comparisons {
 		comparison := &e.Comparisons[i]
 		records = append(records, comparisonRecord{
-			Verdict: comparison.Equal(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
-			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Remarks: comparison.Remarks,
+			Equal: comparison.Equal(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
+			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Notes: comparison.Remarks,
 		})
 	}
 	return table.WriteRecords(w, format, opt, equalityRecord{
@@ -49,7 +49,7 @@ func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) er
 	}, records, e.Notes)
 }
 
-// numbers returns the number type of the comparison: "fractions" or "doubles".
+// numbers returns the number type of the comparison: "fractions" or "floats".
 func (c *Comparison) numbers() string {
 	switch {
 	case c.Equal() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
@@ -57,7 +57,7 @@ func (c *Comparison) numbers() string {
 	case c.Exact:
 		return "fractions"
 	}
-	return "doubles"
+	return "floats"
 }
 
 // Table returns a table with one row per comparison. Below it are the differences and the results of the strict checks.
@@ -65,7 +65,7 @@ func (e *Equality) Table() *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "first"},
 		{Name: "second"},
-		{Name: "verdict"},
+		{Name: "outcome"},
 		{Name: "numbers"},
 		{Name: "states", Align: table.Right},
 		{Name: "choices", Align: table.Right},

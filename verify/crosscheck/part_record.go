@@ -30,7 +30,7 @@ type partRecord struct {
 // rowRecord is the result of one row.
 type rowRecord struct {
 	Verdicts []result.Record `json:"verdicts"`
-	Status   Status          `json:"status"`
+	Status   Status          `json:"outcome"`
 	Basis    agree.Basis     `json:"basis,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`

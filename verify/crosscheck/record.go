@@ -11,11 +11,11 @@ import (
 type answerRecord struct {
 	Entrant string `json:"entrant"` // the engine as it was asked for, or the model
 	result.Record
-	Status  Status       `json:"status"` // of all answers to the property
-	Basis   string       `json:"basis,omitempty"`
-	Reason  string       `json:"reason,omitempty"`
-	Remarks []string     `json:"remarks,omitempty"`
-	Proof   *proofRecord `json:"proof,omitempty"`
+	Status Status       `json:"outcome"` // of all answers to the property
+	Basis  string       `json:"basis,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+	Notes  []string     `json:"notes,omitempty"`
+	Proof  *proofRecord `json:"proof,omitempty"`
 }
 
 // proofRecord is a Proof in JSON and CSV.
@@ -26,7 +26,7 @@ type proofRecord struct {
 	Off       result.JSONNumber `json:"off,omitempty"`
 	States    int               `json:"states,omitempty"`
 	StatesOff result.JSONNumber `json:"states_off,omitempty"`
-	Worst     string            `json:"worst,omitempty"`
+	Worst     string            `json:"worst_valuation,omitempty"`
 }
 
 // summaryRecord is the summary of a Report in JSON.
@@ -47,11 +47,11 @@ type summaryRecord struct {
 type modelRecord struct {
 	Model       string                `json:"model"`
 	Constants   result.Valuation      `json:"constants,omitempty"`
-	Validity    Validity              `json:"validity"`
+	Validity    Validity              `json:"outcome"`
 	States      int                   `json:"states,omitempty"`
 	Choices     int                   `json:"choices,omitempty"`
 	Transitions int                   `json:"transitions,omitempty"`
-	Note        string                `json:"note,omitempty"`
+	Note        string                `json:"reason,omitempty"`
 	Error       *result.FailureRecord `json:"error,omitempty"`
 }
 
@@ -60,8 +60,8 @@ type differenceRecord struct {
 	First     string                `json:"first"`
 	Second    string                `json:"second"`
 	Constants result.Valuation      `json:"constants,omitempty"`
-	Kind      Kind                  `json:"kind,omitempty"`
-	State     string                `json:"state,omitempty"`
+	Kind      Kind                  `json:"difference,omitempty"`
+	State     string                `json:"valuation,omitempty"`
 	What      string                `json:"what,omitempty"`
 	InFirst   string                `json:"in_first,omitempty"`
 	InSecond  string                `json:"in_second,omitempty"`
@@ -91,7 +91,7 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 		for k := range row.Verdicts {
 			answer := answerRecord{
 				Entrant: r.Engines[k], Record: result.NewRecord(&row.Verdicts[k]),
-				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Remarks: row.Notes,
+				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
 			}
 			if row.Proofs != nil && row.Proofs[k] != nil {
 				proof := row.Proofs[k]

@@ -284,8 +284,8 @@ func TestActions(t *testing.T) {
 		want    string
 	}{
 		{[2][]sparse.Action{{1, 2}, {2, 1}}, "<nil>"},
-		{[2][]sparse.Action{{1, 2}, {1}}, "states 0 and 1 show the same and have different actions"},
-		{[2][]sparse.Action{{1, 2}, {1, 3}}, "states 0 and 1 show the same and have different actions"},
+		{[2][]sparse.Action{{1, 2}, {1}}, "states 0 and 1 have the same observation, and different actions"},
+		{[2][]sparse.Action{{1, 2}, {1, 3}}, "states 0 and 1 have the same observation, and different actions"},
 		{[2][]sparse.Action{{1, 1}, {1}}, "state 0 has two choices with the same action"},
 	} {
 		builder := sparse.NewBuilder(sparse.MDP)
