@@ -234,6 +234,7 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 	return t.DropEmpty()
 }
 
+// allNotes returns the notes below the table: where the verdicts come from, the footnotes, and the notes of the comparison.
 func (c *Comparison) allNotes(g *cellGrid, notes table.Footnotes) []string {
 	verdicts := make([]result.Verdict, len(g.cells))
 	for i := range g.cells {
