@@ -79,6 +79,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	return told, err
 }
 
+// isSystem reports whether an item of a model is a system block.
 func isSystem(x syntax.Item) bool {
 	_, is := x.(*syntax.System)
 	return is
@@ -212,6 +213,7 @@ type valuations struct {
 	types map[string]sema.Type
 }
 
+// read reads the valuation of a state, such as "x=1 & !b & c".
 func (v *valuations) read(state int, text string) error {
 	values := make(map[string]int32)
 	for part := range strings.SplitSeq(text, "&") {

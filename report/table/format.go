@@ -85,8 +85,10 @@ func (o Options) For(width float64) Options {
 	return o
 }
 
+// MaxDigits returns the largest number of digits of a number.
 func (o Options) MaxDigits() int { return cmp.Or(o.Digits, number.MaxDigits) }
 
+// VersionText returns the version of the program.
 func (o Options) VersionText() string {
 	if o.Version == nil {
 		return "devel"
@@ -94,6 +96,7 @@ func (o Options) VersionText() string {
 	return o.Version()
 }
 
+// PlusMinus returns the sign between a value and its half-width.
 func (o Options) PlusMinus() string {
 	if o.Unicode {
 		return " ± "

@@ -79,6 +79,7 @@ func (t *Table) Append(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
+// cellOf returns the cell of a value.
 func cellOf(value any) Cell {
 	switch x := value.(type) {
 	case nil:
@@ -133,6 +134,7 @@ func (c *Column) key() string {
 	return c.Field
 }
 
+// writeCSV writes the table as CSV: a header and a line per row.
 func (t *Table) writeCSV(w io.Writer) error {
 	header := make([]string, 0, len(t.Columns))
 	for i := range t.Columns {
@@ -163,10 +165,12 @@ func (t *Table) writeCSV(w io.Writer) error {
 	return writeCSV(w, records)
 }
 
+// writeJSON writes the table as a JSON document.
 func (t *Table) writeJSON(w io.Writer, opt Options) error {
 	return writeDocument(w, opt, t.summary(), t.objects(), t.Notes)
 }
 
+// summary returns the summary of the JSON document: the table's own, or one with its title.
 func (t *Table) summary() any {
 	if t.Summary != nil {
 		return t.Summary

@@ -25,6 +25,7 @@ func (t *Table) writeText(w io.Writer, opt Options) error {
 	return err
 }
 
+// writeTitle writes the title above a text table.
 func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	if t.Title != "" {
 		Paragraph(b, t.Title, opt.Width)
@@ -32,6 +33,7 @@ func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	}
 }
 
+// writeNotes writes the notes below a text table.
 func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
 	for i, note := range t.Notes {
 		if i == 0 {
@@ -169,6 +171,7 @@ func (t *Table) wrapped(widths []int) []int {
 	return wrapped
 }
 
+// writeRows writes the rows of a text table, wrapped to the widths of the columns.
 func (t *Table) writeRows(b *bytes.Buffer, widths, wrapped []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {

@@ -165,8 +165,8 @@ func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
 	matched := 0
-	for i, v := range firstVars {
-		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == v.Name })
+	for i, variable := range firstVars {
+		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == variable.Name })
 		d.first.slots, d.second.slots = append(d.first.slots, i), append(d.second.slots, slot)
 		if slot >= 0 {
 			matched++
@@ -174,13 +174,13 @@ func (d *spaceComparison) compareVariables() *Difference {
 		}
 		value, fixed := d.first.constantValue(i)
 		if !fixed || !d.second.Space.Imported() {
-			return missing(Variables, "variable "+v.Name, true)
+			return missing(Variables, "variable "+variable.Name, true)
 		}
 		d.constants[i] = value
 	}
 	if matched < len(secondVars) {
 		extra := slices.IndexFunc(secondVars, func(w sema.Variable) bool {
-			return !slices.ContainsFunc(firstVars, func(v sema.Variable) bool { return v.Name == w.Name })
+			return !slices.ContainsFunc(firstVars, func(variable sema.Variable) bool { return variable.Name == w.Name })
 		})
 		return missing(Variables, "variable "+secondVars[extra].Name, false)
 	}
@@ -334,13 +334,13 @@ type transition struct {
 }
 
 // choicesOfState returns the choices of state i of a space.
-func (d *spaceComparison) choicesOfState(v *view, i int) []choice {
+func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	var out []choice
-	first, end := v.model.Choices(i)
+	first, end := space.model.Choices(i)
 	for c := first; c < end; c++ {
-		converted := choice{index: c, transitions: d.transitionsOf(v, c, nil)}
-		if v.model.Kind == sparse.MDP && d.namedActions {
-			converted.action = v.action(c)
+		converted := choice{index: c, transitions: d.transitionsOf(space, c, nil)}
+		if space.model.Kind == sparse.MDP && d.namedActions {
+			converted.action = space.action(c)
 		}
 		out = append(out, converted)
 	}

@@ -234,12 +234,12 @@ func builtText(states int) string { return fmt.Sprintf("built, %d states", state
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {
-		switch c := &e.Comparisons[i]; c.Equal() {
+		switch comparison := &e.Comparisons[i]; comparison.Equal() {
 		case Different:
 			return ExitDisagree
 		case NotCompared:
 			code = max(code, ExitOpen)
-			if c.Err.Class.Limited() {
+			if comparison.Err.Class.Limited() {
 				code = ExitLimit
 			}
 		}

@@ -170,18 +170,18 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Diff
 }
 
 // compareTransitions compares the transition rewards of two equal choices, whose indices are in p, in a Markov chain.
-func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
-	if d.first.Means || d.second.Means || r.first.transition == nil && r.second.transition == nil {
+func (r *rewardPair) compareTransitions(comparison *spaceComparison, i int, pair [2]int) *Difference {
+	if comparison.first.Means || comparison.second.Means || r.first.transition == nil && r.second.transition == nil {
 		return nil
 	}
 	inFirst, inSecond := firstDifferent(
-		d.transitionsOf(d.first, pair[0], func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
-		d.transitionsOf(d.second, pair[1], func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
+		comparison.transitionsOf(comparison.first, pair[0], func(t int) quantity { return comparison.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
+		comparison.transitionsOf(comparison.second, pair[1], func(t int) quantity { return comparison.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
 	if inFirst == nil {
 		return nil
 	}
-	difference := &Difference{What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
-	difference.Made = d.rewardOrigins(r.index, i, slices.Index(d.first.Space.Program().Actions, inFirst.action), true)
+	difference := &Difference{What: "of a transition to " + comparison.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
+	difference.Made = comparison.rewardOrigins(r.index, i, slices.Index(comparison.first.Space.Program().Actions, inFirst.action), true)
 	return difference
 }
 
