@@ -261,5 +261,5 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 }
 
 func (e *world) reportOptions() table.Options {
-	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
+	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Whole: e.whole(), Color: e.color(e.stdout)}
 }
