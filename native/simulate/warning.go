@@ -13,7 +13,7 @@ func (c *check) warnParameters() {
 		c.warn("%s", w)
 	}
 	if c.p.Program.Type == syntax.DTMC && c.res.Overlap > 0 {
-		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC; PRISM resolves this uniformly and silently, and so does this estimate", c.res.Overlap, c.res.Samples)
+		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.res.Overlap, c.res.Samples)
 	}
 }
 
@@ -28,11 +28,11 @@ func (c *check) warnResolution() {
 	}
 	switch {
 	case !c.obj.Query():
-		c.warn("%s%s%v speaks about every scheduler; simulated under uniform resolution it is tested for that scheduler only", operator, c.obj.Rel, c.obj.Bound)
+		c.warn("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.obj.Rel, c.obj.Bound)
 	case c.obj.Extremum == syntax.NoExtremum:
-		c.warn("%s=? simulated under uniform resolution is an estimate under that scheduler", operator)
+		c.warn("%s=?: every choice was made at random, so this is the value of random choices", operator)
 	default:
-		c.warn("%s%s=? simulated under uniform resolution is an estimate under that scheduler, not a %s", operator, c.obj.Extremum, extremumNoun(c.obj.Extremum))
+		c.warn("%s%s=?: every choice was made at random, so this is the value of random choices, not the %s", operator, c.obj.Extremum, extremumNoun(c.obj.Extremum))
 	}
 }
 

@@ -102,7 +102,7 @@ func (t *Table) factor() (common, rest *Table) {
 	common, rest = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
 	for i, c := range t.Columns {
 		differs := func(row []Cell) bool { return row[i].Text != t.Rows[0][i].Text }
-		if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
+		if len(t.Rows) > 1 && !c.Each && !slices.ContainsFunc(t.Rows, differs) {
 			common.Columns = append(common.Columns, c)
 			common.Rows[0] = append(common.Rows[0], t.Rows[0][i])
 			continue

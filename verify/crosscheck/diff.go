@@ -29,6 +29,12 @@ const (
 	Rewards     Kind = "reward"
 )
 
+// The values of something that one space has and the other lacks.
+const (
+	present = "present"
+	absent  = "absent"
+)
+
 // Difference is the first difference between two state spaces in breadth-first order: all earlier states are the same.
 type Difference struct {
 	Kind  Kind
@@ -67,6 +73,12 @@ func (d *Difference) String() string {
 	}
 	if d.What != "" {
 		text += ", " + d.What
+	}
+	switch {
+	case d.First == present && d.Second == absent:
+		return text + ": only in the first"
+	case d.First == absent && d.Second == present:
+		return text + ": only in the second"
 	}
 	return text + ": " + d.First + " against " + d.Second
 }
@@ -184,7 +196,7 @@ func (d *spaceComparison) compareVariables() *Difference {
 
 // missing returns the difference that one space lacks something.
 func missing(kind Kind, what string, fromSecond bool) *Difference {
-	out := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
+	out := &Difference{Kind: kind, What: what, First: present, Second: absent}
 	if !fromSecond {
 		out.First, out.Second = out.Second, out.First
 	}
@@ -292,7 +304,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 			}
 		}
 		if j < 0 {
-			return &Difference{Kind: States, State: d.stateText(int32(i)), First: "there", Second: "not there"}, nil
+			return &Difference{Kind: States, State: d.stateText(int32(i)), First: present, Second: absent}, nil
 		}
 		x, pairs := d.compareChoices(i, int(j))
 		if x == nil {
@@ -304,7 +316,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		}
 	}
 	if j := slices.IndexFunc(d.b.inFirst, func(of int32) bool { return of < 0 }); j >= 0 {
-		return &Difference{Kind: States, State: d.stateText(d.b.inFirst[j]), First: "not there", Second: "there"}, nil
+		return &Difference{Kind: States, State: d.stateText(d.b.inFirst[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
 }

@@ -18,13 +18,13 @@ func (d *spaceComparison) explainChoices(i, j int, left, right []*choice) *Diffe
 			}
 		}
 	}
-	x := &Difference{Kind: Choices, First: "not there", Second: "not there"}
+	x := &Difference{Kind: Choices, First: absent, Second: absent}
 	if len(left) > 0 {
-		x.What, x.First = d.choiceText(left[0]), "there"
+		x.What, x.First = d.choiceText(left[0]), present
 		x.Made = slices.Concat(d.origins(d.a, i, left[0], nil), d.commandsWithAction(d.b, left[0].action))
 		return x
 	}
-	x.What, x.Second = d.choiceText(right[0]), "there"
+	x.What, x.Second = d.choiceText(right[0]), present
 	x.Made = slices.Concat(d.candidateCommands(i, right[0]), d.origins(d.b, j, right[0], nil))
 	return x
 }
