@@ -114,6 +114,7 @@ func (h *handler) routes() {
 	route(h, "graph", slow, h.graph)
 	route(h, "find", slow, h.find)
 	route(h, "path", slow, h.path)
+	route(h, "why", slow, h.why)
 	route(h, "step", slow, h.step)
 	route(h, "walk", slow, h.walk)
 	route(h, "follow", slow, h.follow)

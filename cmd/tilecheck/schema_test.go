@@ -378,7 +378,7 @@ func TestContractSeeds(t *testing.T) {
 // Every command that prints JSON has a schema.
 func TestSchemaOfEveryCommand(t *testing.T) {
 	var c cli
-	app, err := newApp(context.Background(), &c, &world{}, func(int) {})
+	app, err := newApp(context.Background(), &c, &environment{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
