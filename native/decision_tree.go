@@ -62,13 +62,17 @@ func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *ch
 
 // treeHead describes a tree in one line. Further lines are warnings.
 func (b *states) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []string {
-	lost := "nothing is lost"
+	lost := "its value is the best one"
 	if f.Loss > 0 {
-		lost = fmt.Sprintf("at most %.3g is lost", f.Loss)
+		lost = fmt.Sprintf("its value is at most %.3g from the best one", f.Loss)
 	}
-	head := []string{fmt.Sprintf("%s: a tree of %d leaves and depth %d, which decides in %d states; %s of %s", p.Text, f.Root.Leaves(), f.Root.Depth(), f.States, lost, v.Value.Text())}
+	leaves := fmt.Sprintf("%d leaves", f.Root.Leaves())
+	if f.Root.Leaves() == 1 {
+		leaves = "1 leaf"
+	}
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", p.Text, leaves, f.Root.Depth(), f.States, lost, v.Value.Text())}
 	if f.Stopped {
-		head = append(head, fmt.Sprintf("the tree may not be as small as it could be: its branches are looked at no more after %d trees were judged", f.Judged))
+		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", f.Judged))
 	}
 	return head
 }

@@ -180,7 +180,7 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
-	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
+	what, where := "this value", "where every probability, rate and reward with a parameter is positive"
 	if in.program.Type == syntax.MDP {
 		where = "between the bounds of the parameters"
 	}
@@ -191,7 +191,7 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 		}
 		where += f.regions()
 	}
-	v.Warnings = append(v.Warnings, what+" is the value "+where+"; confirmed at "+pointText(in.params))
+	v.Warnings = append(v.Warnings, what+" is valid "+where+"; checked at "+pointText(in.params))
 	return v
 }
 

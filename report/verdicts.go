@@ -36,14 +36,14 @@ func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 		{Name: "constants", Min: 12, Code: true},
 		{Name: "engine"},
 		{Name: "method", Min: 8},
-		{Name: "value", Min: 15, Max: 44},
-		{Name: "interval", Min: 13},
+		{Name: "value", Min: 15, Max: 44, Each: true},
+		{Name: "interval", Min: 13, Each: true},
 		{Name: "confidence", Align: table.Right},
 		{Name: "samples", Align: table.Right},
 		{Name: "accuracy"},
 		{Name: "resolution"},
 		{Name: "states", Align: table.Right},
-		{Name: "time", Align: table.Right},
+		{Name: "time", Align: table.Right, Each: true},
 		{Name: "notes"},
 	}}
 	space, same := sameSpace(verdicts)
@@ -126,7 +126,7 @@ func provenance(verdicts []result.Verdict) []string {
 			if whose != "" {
 				whose = " of " + whose
 			}
-			methods = append(methods, "intervals"+whose+": "+v.BoundMethod)
+			methods = append(methods, "intervals"+whose+": "+v.BoundMethod+confidenceNote(v))
 		}
 		if v.Seed != nil {
 			seeds = append(seeds, seedText(verdicts, v))
@@ -195,12 +195,13 @@ func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	return table.Cell{Text: text + failureText(v.Err), Tone: table.Bad}
 }
 
-// failureText returns the class and the message, or only the message if it begins with the class.
+// failureText is the message with its place. Without a place, the class comes first, unless the message begins with it.
 func failureText(f *result.Failure) string {
-	if text := f.Error(); strings.HasPrefix(text, string(f.Class)) {
+	text := f.Error()
+	if f.Pos.IsValid() || strings.HasPrefix(text, string(f.Class)) {
 		return text
 	}
-	return string(f.Class) + ": " + f.Error()
+	return string(f.Class) + ": " + text
 }
 
 // valueText returns the value of a verdict with the digits that its interval justifies.
@@ -262,6 +263,14 @@ func confidenceText(v *result.Verdict) string {
 		return ""
 	}
 	return number.Percent(v.Confidence)
+}
+
+// confidenceNote names the confidence of an interval in a note.
+func confidenceNote(v *result.Verdict) string {
+	if v.Confidence == 0 {
+		return ""
+	}
+	return ", " + number.Percent(v.Confidence) + " confidence"
 }
 
 // countText returns a number; empty for 0, which means unknown.

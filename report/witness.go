@@ -222,15 +222,15 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 	bound := func(x result.JSONNumber) string { return "at least " + number.Of(float64(x), 0).Format(float64(x), -1) }
 	how := func(minimal bool, what string) string {
 		if minimal {
-			return "; every " + what + " is needed"
+			return "; none of these " + what + "s can be left out"
 		}
-		return "; that every " + what + " is needed was not shown"
+		return "; some of these " + what + "s may not be needed"
 	}
-	fmt.Fprintf(w, "\nPart of the model that suffices: %d of %d states, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
+	fmt.Fprintf(w, "\n%d of %d states break the bound alone, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
 	if p.Commands == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "Commands that suffice: %d of %d, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
+	fmt.Fprintf(w, "%d of %d commands break the bound alone, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
 	fmt.Fprintln(w)
 	t := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, c := range p.Commands {

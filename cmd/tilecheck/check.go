@@ -282,5 +282,5 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 
 // reportOptions returns the options of everything that is printed on standard output.
 func (e *environment) reportOptions() table.Options {
-	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
+	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Whole: e.whole(), Color: e.color(e.stdout)}
 }

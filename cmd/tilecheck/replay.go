@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -59,7 +60,11 @@ func (e *environment) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(e.stdin), nil
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file", path)
+	}
+	return f, err
 }
 
 // list checks every game and prints their results.

@@ -275,11 +275,11 @@ func TestResolution(t *testing.T) {
 		want     result.Resolution
 		warning  string
 	}{
-		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=? simulated under uniform resolution is an estimate under that scheduler, not a minimum"},
-		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=? simulated under uniform resolution is an estimate under that scheduler, not a maximum"},
-		{m, `P=? [ F s=1 ]`, result.Uniform, "P=? simulated under uniform resolution is an estimate under that scheduler"},
-		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=? simulated"},
-		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 speaks about every scheduler"},
+		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: every choice was made at random, so this is the value of random choices, not the minimum"},
+		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: every choice was made at random, so this is the value of random choices, not the maximum"},
+		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: every choice was made at random, so this is the value of random choices"},
+		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: every choice"},
+		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 is about every scheduler"},
 		{forced, `Pmin=? [ F s=1 ]`, result.NoNondet, ""},
 		{overlap, `P=? [ F s=1 ]`, result.Uniform, "several commands were enabled at once on 1000 of 1000 sampled paths"},
 	} {

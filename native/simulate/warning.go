@@ -13,7 +13,7 @@ func (c *checker) warnParameters() {
 		c.warn("%s", w)
 	}
 	if c.property.Program.Type == syntax.DTMC && c.result.Overlap > 0 {
-		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC; PRISM resolves this uniformly and silently, and so does this estimate", c.result.Overlap, c.result.Samples)
+		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.result.Overlap, c.result.Samples)
 	}
 }
 
@@ -30,11 +30,11 @@ func (c *checker) warnResolution() {
 	}
 	switch {
 	case !c.objective.Query():
-		c.warn("%s%s%v speaks about every scheduler; simulated under uniform resolution it is tested for that scheduler only", operator, c.objective.Rel, c.objective.Bound)
+		c.warn("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
 	case c.objective.Extremum == syntax.NoExtremum:
-		c.warn("%s=? simulated under uniform resolution is an estimate under that scheduler", operator)
+		c.warn("%s=?: every choice was made at random, so this is the value of random choices", operator)
 	default:
-		c.warn("%s%s=? simulated under uniform resolution is an estimate under that scheduler, not a %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
+		c.warn("%s%s=?: every choice was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
 	}
 }
 

@@ -140,11 +140,13 @@ func (f *folder) requireValues(consts []*constant, file string) {
 // mustDefine returns the error message for constants without a value.
 func mustDefine(missing []*constant) string {
 	names := namesOf(missing, func(c *constant) string { return fmt.Sprintf("%q", c.name) })
+	values := namesOf(missing, func(c *constant) string { return c.name + "=..." })
 	last := len(names) - 1
+	how := ": add --const " + strings.Join(values, ",")
 	if last == 0 {
-		return "undefined constant " + names[0] + " must be defined"
+		return "undefined constant " + names[0] + " must be defined" + how
 	}
-	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined"
+	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined" + how
 }
 
 // instantiateVariable evaluates the range and the initial value of a variable.

@@ -68,6 +68,9 @@ type Options struct {
 	Command string
 	// Width is the number of columns that a table for people may use; 0 is no limit.
 	Width int
+	// Whole keeps formulas and values whole, for a file: what is broken cannot be copied. A table that is too wide for that
+	// is printed as blocks of lines.
+	Whole bool
 	// Color permits ANSI colours in the table for people.
 	Color bool
 	// Unicode permits "±" and box-drawing characters in tables and Markdown.

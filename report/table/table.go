@@ -31,6 +31,8 @@ type Column struct {
 	// with.
 	Group string
 	Align Align
+	// Each keeps the column in every row, also where all rows have the same text in a table that is too wide.
+	Each bool
 	// Min, when positive, lets a table that is too wide squeeze the column to
 	// that width; Max, when positive, is the width it never exceeds. Cells that
 	// do not fit break into lines.

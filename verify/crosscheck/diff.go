@@ -29,6 +29,12 @@ const (
 	Rewards     Kind = "reward"
 )
 
+// The values of something that one space has and the other lacks.
+const (
+	present = "present"
+	absent  = "absent"
+)
+
 // Difference is the first difference between two state spaces in breadth-first order: all earlier states are the same.
 type Difference struct {
 	Kind  Kind
@@ -67,6 +73,12 @@ func (d *Difference) String() string {
 	}
 	if d.What != "" {
 		text += ", " + d.What
+	}
+	switch {
+	case d.First == present && d.Second == absent:
+		return text + ": only in the first"
+	case d.First == absent && d.Second == present:
+		return text + ": only in the second"
 	}
 	return text + ": " + d.First + " against " + d.Second
 }
@@ -189,7 +201,7 @@ func (d *spaceComparison) compareVariables() *Difference {
 
 // missing returns the difference that one of the spaces lacks something: the second if fromSecond is true, otherwise the first.
 func missing(kind Kind, what string, fromSecond bool) *Difference {
-	difference := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
+	difference := &Difference{Kind: kind, What: what, First: present, Second: absent}
 	if !fromSecond {
 		difference.First, difference.Second = difference.Second, difference.First
 	}
@@ -299,7 +311,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 			}
 		}
 		if j < 0 {
-			return &Difference{Kind: States, State: d.stateText(int32(i)), First: "there", Second: "not there"}, nil
+			return &Difference{Kind: States, State: d.stateText(int32(i)), First: present, Second: absent}, nil
 		}
 		difference, pairs := d.compareChoices(i, int(j))
 		if difference == nil {
@@ -311,7 +323,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		}
 	}
 	if j := slices.IndexFunc(d.second.inFirst, func(number int32) bool { return number < 0 }); j >= 0 {
-		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: "not there", Second: "there"}, nil
+		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
 }
