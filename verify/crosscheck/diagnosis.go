@@ -69,7 +69,7 @@ func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(conte
 func spaceTold(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.ToolSpace, error) {
 	return func(ctx context.Context) (*explicit.ToolSpace, error) {
 		s, err := space(ctx)
-		return &explicit.ToolSpace{Space: s, Actions: err == nil && !s.Imported()}, err
+		return &explicit.ToolSpace{Space: s, AllActions: err == nil && !s.Imported()}, err
 	}
 }
 

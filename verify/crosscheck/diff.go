@@ -79,7 +79,7 @@ type Side struct {
 
 // builtSide returns the side of a space that was built from a model and so includes everything.
 func builtSide(name string, space *explicit.Space) Side {
-	return Side{name, explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
+	return Side{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares
@@ -99,7 +99,7 @@ func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	if x := d.compareVariables(); x != nil {
 		return x, nil
 	}
-	d.namedActions = second.Actions || d.a.hasActions() && d.b.hasActions()
+	d.namedActions = second.AllActions || d.a.hasActions() && d.b.hasActions()
 	if err := d.matchStates(ctx); err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) er
 		e.checkInstance(ctx, theirs, second)
 		e.compareInstance(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
-			return &explicit.ToolSpace{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
+			return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: err == nil && !space.Imported()}, err
 		})
 		in.Forget()
 		second.Forget()

@@ -41,7 +41,7 @@ type rewardValues struct {
 // only one side has is the difference.
 func (d *spaceComparison) newLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
 	out := &labelsAndRewards{spaceComparison: d}
-	whole := d.a.Whole && d.b.Whole
+	whole := d.a.AllLabelsAndRewards && d.b.AllLabelsAndRewards
 	if whole {
 		a, b := d.a.deadlocks(), d.b.deadlocks()
 		out.labels = append(out.labels, labelPair{name: "deadlock", a: a, b: b})
@@ -147,7 +147,7 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 }
 
 func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
-	told := !d.b.Means || !d.a.deadlocks().Has(i)
+	told := !d.b.MeanRewards || !d.a.deadlocks().Has(i)
 	if a, b := d.entry(r.a.State, r.a.StateRat, i), d.entry(r.b.State, r.b.StateRat, j); told && !a.equal(b) {
 		return &Difference{What: "of the state", First: a.String(), Second: b.String(), Made: d.rewardItems(r.index, i, sema.Unlabelled, false)}
 	}
@@ -164,7 +164,7 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Diff
 
 // compareTransitions compares the transition rewards of a choice p, in a Markov chain.
 func (r *rewardPair) compareTransitions(d *spaceComparison, i int, p [2]int) *Difference {
-	if d.a.Means || d.b.Means || r.a.transition == nil && r.b.transition == nil {
+	if d.a.MeanRewards || d.b.MeanRewards || r.a.transition == nil && r.b.transition == nil {
 		return nil
 	}
 	e, f := firstDifferent(
