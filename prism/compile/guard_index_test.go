@@ -37,7 +37,7 @@ func TestGuards(t *testing.T) {
 			for i, c := range m.commands {
 				v := env{state: state}
 				switch on := c.guard(&v); {
-				case on && c.src.Action < 0:
+				case on && c.source.Action < 0:
 					want = append(want, i)
 				case on:
 					synchronised = append(synchronised, i)

@@ -17,29 +17,29 @@ type value struct {
 // evaluate evaluates a term in a state.
 func evaluate(t *term, state []int32) value {
 	if t.op == opConst {
-		return value{i: t.i, f: t.f}
+		return value{i: t.intValue, f: t.floatValue}
 	}
 	if t.op == opVar {
 		return value{i: int64(state[t.slot])}
 	}
 	switch t.op {
 	case opAnd, opOr:
-		for _, a := range t.args {
+		for _, a := range t.operands {
 			if v := evaluate(a, state); v.failed || (v.i == 1) == (t.op == opOr) {
 				return v
 			}
 		}
 		return value{i: map[opcode]int64{opAnd: 1, opOr: 0}[t.op]}
 	case opIte:
-		c := evaluate(t.args[0], state)
+		c := evaluate(t.operands[0], state)
 		if c.failed {
 			return c
 		}
-		return evaluate(t.args[2-c.i], state)
+		return evaluate(t.operands[2-c.i], state)
 	}
 	var x, y value
-	x = evaluate(t.args[0], state)
-	y = evaluate(t.args[len(t.args)-1], state)
+	x = evaluate(t.operands[0], state)
+	y = evaluate(t.operands[len(t.operands)-1], state)
 	if x.failed || y.failed {
 		return value{failed: true}
 	}
@@ -88,21 +88,21 @@ func operate(t *term, x, y value) value {
 	case opFloor, opCeil, opRound:
 		p := roundBy(t.op, x.f)
 		return value{i: int64(p), failed: !(p >= -1<<31 && p < 1<<31)}
-	case opToNum:
+	case opIntToFloat:
 		return value{f: float64(x.i)}
 	case opNumNeg:
 		return value{f: -x.f}
-	case opOfBool:
+	case opBoolToInt:
 		return x
 	default:
-		return value{f: applyNum(t.op, x.f, y.f)}
+		return value{f: evaluateFloats(t.op, x.f, y.f)}
 	}
 }
 
 // randomState draws a valuation.
 func randomState(r *rand.Rand, m *Model) []int32 {
-	s := make([]int32, len(m.prog.Vars))
-	for i, v := range m.prog.Vars {
+	s := make([]int32, len(m.program.Vars))
+	for i, v := range m.program.Vars {
 		s[i] = int32(int64(v.Low) + r.Int64N(int64(v.High)-int64(v.Low)+1))
 	}
 	return s
@@ -120,7 +120,7 @@ func TestPlan(t *testing.T) {
 		}
 		p := newMoveGenerator(m, 0)
 		p.registerModel()
-		if err := p.prepare(); err != nil {
+		if err := p.prepareMoves(); err != nil {
 			t.Fatal(err)
 		}
 		tree := p.buildTree()
@@ -142,16 +142,16 @@ func enabledMoves(p *moveGenerator, state []int32) (enabled []int, failed bool) 
 	v := env{state: state}
 	for i, mv := range p.moves {
 		all := true
-		for _, c := range mv.members {
+		for _, c := range mv.commands {
 			all = c.guard(&v) && all
 		}
 		if all {
 			enabled = append(enabled, i)
 		}
 	}
-	for _, c := range p.m.commands {
+	for _, c := range p.model.commands {
 		c.guard(&v)
-		failed = failed || evaluate(p.b.expr(c.src.Guard), state).failed // doubles may decide wrongly
+		failed = failed || evaluate(p.builder.expr(c.source.Guard), state).failed // doubles may decide wrongly
 	}
 	return enabled, failed || v.err != nil
 }

@@ -33,8 +33,8 @@ type batch struct {
 	// normalised says that the fractions of some command, in this or an earlier batch of the same
 	// worker, were divided by their sum.
 	normalised bool
-	// near is the relative difference that rounding may cause between equal weights;
-	// nearly says that two different weights are within it.
+	// roundingTolerance is the relative difference that rounding may cause between equal weights;
+	// nearlyEqual says that two different weights are within this difference.
 	roundingTolerance float64
 	nearlyEqual       bool
 }

@@ -53,8 +53,8 @@ func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
 // transition of a Markov chain.
 type stateFacts struct{ *Space }
 
-// Is implements compile.StateCompiler.
-func (f stateFacts) Is(e sema.Expr) (func(int) bool, error) {
+// CompileBool implements compile.StateCompiler.
+func (f stateFacts) CompileBool(e sema.Expr) (func(int) bool, error) {
 	set, err := f.States(e)
 	if err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (f stateFacts) Is(e sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// Earns implements compile.StateCompiler.
-func (f stateFacts) Earns(index int) (state func(int) float64, move func(int, int) float64, err error) {
+// CompileRewards implements compile.StateCompiler.
+func (f stateFacts) CompileRewards(index int) (state func(int) float64, move func(int, int) float64, err error) {
 	values, err := f.Reward(index)
 	if err != nil {
 		return nil, nil, err

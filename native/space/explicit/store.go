@@ -16,7 +16,7 @@ type store struct {
 	// state plus one. So most probes do not read states, and resizing reads none.
 	slots      []uint64
 	shift      uint      // 32 - log2(len(slots))
-	prefetched uint64    // see touch
+	prefetched uint64    // see prefetch
 	unsealOnce sync.Once // rebuilds a table that was dropped
 }
 
