@@ -16,11 +16,11 @@ var errNoCommands = errors.New("states that were read from files have no command
 var errUnknownTarget = errors.New("a command leads to a state that is not in the state space; this is a bug: please report it")
 
 // Commands expands every state of the model again and calls visit for each enabled choice, in the
-// order of states and commands. targets[i] is the number of the state that c.Transitions[i] leads
-// to. choice is the index of the same choice in Space.Model; several enabled choices have the same
-// index if Build merged them. In a Markov chain, choice is the state. c and targets are
+// order of states and commands. targets[i] is the number of the state that enabled.Transitions[i]
+// leads to. choice is the index of the same choice in Space.Model; several enabled choices have the
+// same index if Build merged them. In a Markov chain, choice is the state. enabled and targets are
 // overwritten after each call.
-func (s *Space) Commands(ctx context.Context, visit func(valuation, choice int, enabled *compile.Choice, targets []int)) error {
+func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
 	if s.Imported() {
 		return errNoCommands
 	}

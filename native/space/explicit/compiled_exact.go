@@ -185,7 +185,8 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 		}
 		choice, transition = end, endTransition
 	}
-	if compiled.states += len(output.Choices); compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
+	compiled.states += len(output.Choices)
+	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
 		w.compiled = nil // most states are interpreted anyway
 	}
 	return nil
@@ -197,8 +198,10 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 func (w *exactWorker) cachedWeights(index int) []*big.Rat {
 	cached, move := &w.compiled.caches[index], &w.expander.Moves()[index]
 	if cached.lists == nil {
-		if cached.lists = make(map[int64][]*big.Rat); !cached.findDependencies(w.program, move.Commands) {
-			cached.dependencies, cached.lists[0] = nil, []*big.Rat{}
+		cached.lists = make(map[int64][]*big.Rat)
+		if !cached.findDependencies(w.program, move.Commands) {
+			cached.dependencies = nil
+			cached.lists[0] = []*big.Rat{} // the only key
 		}
 	}
 	key := cached.key(w.state)
@@ -231,6 +234,7 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 		for i, update := range updates[1:] {
 			product = new(big.Rat).Mul(product, factors[i+1][update])
 		}
+		// written says that the compiled model writes this combination of updates as a transition.
 		switch written := len(out) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(out)]); {
 		case product.Sign() == 0 && written:
 			out = append(out, nil)

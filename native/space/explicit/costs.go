@@ -20,7 +20,8 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 		numMoves = s.model.NumChoices()
 	}
 	stateCosts, moveCosts = make([]*big.Rat, s.store.n), make([]*big.Rat, numMoves)
-	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
+	state := s.State(nil, 0)
+	hasTransitionItems := hasTransitionRewards(structure)
 	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, nil, err

@@ -340,11 +340,11 @@ func (w *worker) countWork(ctx context.Context, comparisons int) error {
 // transitions of choice endChoice-1 must end at firstTransition. words is the size of a packed
 // state.
 func (b *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
-	other := firstTransition
+	otherFirst := firstTransition // goes back to the first transition of each choice
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(b.Transitions[choice])
-		other -= otherSize
-		if otherSize == numTransitions && b.actions[choice] == action && b.sameTransitions(other, firstTransition, numTransitions, words) {
+		otherFirst -= otherSize
+		if otherSize == numTransitions && b.actions[choice] == action && b.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
 			return true
 		}
 	}

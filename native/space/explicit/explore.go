@@ -199,7 +199,7 @@ func (x *exploration) numToExpand() int {
 	return x.store.n
 }
 
-// parallel expands the remaining states with several workers.
+// expandInParallel expands the remaining states with several workers.
 func (x *exploration) expandInParallel(ctx context.Context) error {
 	workers := x.opts.Workers
 	if workers <= 0 {

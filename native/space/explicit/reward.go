@@ -15,8 +15,8 @@ import (
 )
 
 // Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain,
-// the reward of a choice is the mean reward of its transitions. The self-loop of a deadlock has no
-// reward. A negative or infinite reward is a *compile.StateError. In a model with float64 weights,
+// the reward of a choice is the sum of its transitions' rewards, weighted with their probabilities
+// or rates. The self-loop of a deadlock has no reward. A negative or infinite reward is a *compile.StateError. In a model with float64 weights,
 // the Unfit field of the result is a *RangeError if a reward is outside the range of float64.
 //
 // Source: reference, sections 4.8 and 4.10.
@@ -37,7 +37,8 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	out := &sparse.Reward{Name: structure.Name}
 	var hasStateItems, hasTransitionItems bool
 	for _, item := range structure.Items {
-		hasStateItems, hasTransitionItems = hasStateItems || !item.Transition, hasTransitionItems || item.Transition
+		hasStateItems = hasStateItems || !item.Transition
+		hasTransitionItems = hasTransitionItems || item.Transition
 	}
 	if hasStateItems {
 		out.State = make([]float64, s.store.n)
@@ -45,8 +46,8 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	if hasTransitionItems {
 		out.Choice = make([]float64, s.model.NumChoices())
 	}
-	evaluators, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, hasStateItems []int32) error {
-		return s.stateAndChoiceRewards(out, e, i, hasStateItems)
+	evaluators, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error {
+		return s.stateAndChoiceRewards(out, e, i, state)
 	})
 	if err != nil {
 		return nil, err
@@ -152,7 +153,8 @@ func (e *rewardEvaluator) checkedSum(x float64, err error, state []int32, applie
 		e.relErr = max(e.relErr, relativeError(x, exact))
 	default:
 		e.relErr = max(e.relErr, unitRoundoff)
-		if x = 0; exact.Sign() != 0 {
+		x = 0
+		if exact.Sign() != 0 {
 			x, _ = sparse.NormalFloat(exact)
 		}
 	}
@@ -215,7 +217,8 @@ func (e *rewardEvaluator) recordRange(x float64, state []int32) float64 {
 }
 
 // stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them. In a
-// Markov chain, the reward of a choice is the mean reward of its transitions.
+// Markov chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
+// probabilities or rates.
 func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
 	if reward.State != nil {
@@ -236,7 +239,7 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 		for transition := lo; transition < hi && err == nil; transition++ {
 			var x float64
 			x, err = evaluator.choice(state, s.actionIndex(transition))
-			if err == nil && x > 0 { // record underflow and overflow
+			if err == nil && x > 0 { // the product may underflow, and the sum overflow
 				weighted, limit := max(s.model.Prob(transition)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
 				if weighted > limit {
 					evaluator.recordRange(math.MaxFloat64, state)
@@ -337,7 +340,8 @@ func (s *Space) sameAction(lo, hi int) bool {
 }
 
 // exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
-// chain, the reward of a choice is the mean reward of its transitions.
+// chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
+// probabilities or rates.
 func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
 	transitionReward := func(j int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(j))) }
 	first, end := s.model.Choices(i)

@@ -160,7 +160,7 @@ func (a numberFacts) sum(b numberFacts) numberFacts {
 		return out
 	}
 	total := a.magnitude() + b.magnitude()
-	least := max(out.lo, -out.hi) - 1e-9*total // the bounds are rounded themselves
+	least := max(out.lo, -out.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
 	if !(least > 0) {
 		return unknownFacts()
 	}
@@ -246,7 +246,8 @@ func newValueCache(p *sema.Program, e sema.Expr) *valueCache {
 			}
 			size := uint64(int64(high) - int64(low) + 1)
 			overflow, next := bits.Mul64(count, size)
-			if count = next; overflow != 0 {
+			count = next
+			if overflow != 0 {
 				count = 0
 			}
 			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
