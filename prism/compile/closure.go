@@ -49,8 +49,8 @@ func (m *Model) valueClosure(e sema.Expr) (intClosure, error) {
 		return compileExpr(m, e, (*exprCompiler).intClosure)
 	}
 	f, err := m.boolClosure(e)
-	return func(v *env) int32 {
-		if f(v) {
+	return func(env *env) int32 {
+		if f(env) {
 			return 1
 		}
 		return 0
@@ -93,12 +93,12 @@ func compileExpr[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*ex
 	if err != nil || len(compiler.sharedExprs) == 0 {
 		return f, err
 	}
-	return func(v *env) T {
-		v.evaluation++
-		for len(v.cache) < len(compiler.sharedExprs) {
-			v.cache = append(v.cache, cachedValue{})
+	return func(env *env) T {
+		env.evaluation++
+		for len(env.cache) < len(compiler.sharedExprs) {
+			env.cache = append(env.cache, cachedValue{})
 		}
-		return f(v)
+		return f(env)
 	}, nil
 }
 
@@ -138,11 +138,11 @@ func compileOnce[F ~func(*env) T, T any](m *exprCompiler, e sema.Expr, compile f
 	if err != nil {
 		return nil, err
 	}
-	var wrapped F = func(v *env) T {
-		cached := &v.cache[shared.cacheIndex]
-		if cached.evaluation != v.evaluation {
-			x := f(v)
-			cached.evaluation, cached.value = v.evaluation, x
+	var wrapped F = func(env *env) T {
+		cached := &env.cache[shared.cacheIndex]
+		if cached.evaluation != env.evaluation {
+			x := f(env)
+			cached.evaluation, cached.value = env.evaluation, x
 			return x
 		}
 		return cached.value.(T)
@@ -164,7 +164,7 @@ func (m *exprCompiler) compileBool(e sema.Expr) (boolClosure, error) {
 		return func(*env) bool { return b }, nil
 	case *sema.Var:
 		slot := e.Slot
-		return func(v *env) bool { return v.state[slot] != 0 }, nil
+		return func(env *env) bool { return env.state[slot] != 0 }, nil
 	case *sema.Label:
 		x, err := m.labelExpr(e)
 		if err != nil {
@@ -173,7 +173,7 @@ func (m *exprCompiler) compileBool(e sema.Expr) (boolClosure, error) {
 		return m.boolClosure(x)
 	case *sema.Unary:
 		f, err := m.boolClosure(e.X)
-		return func(v *env) bool { return !f(v) }, err
+		return func(env *env) bool { return !f(env) }, err
 	case *sema.Cond:
 		return conditional(m, e, m.boolClosure)
 	case *sema.Binary:
@@ -198,11 +198,11 @@ func conditional[F ~func(*env) T, T any](m *exprCompiler, e *sema.Cond, compile 
 		return nil, err
 	}
 	ifTrue, ifFalse, err := pair(compile, e.A, e.B)
-	return func(v *env) T {
-		if condition(v) {
-			return ifTrue(v)
+	return func(env *env) T {
+		if condition(env) {
+			return ifTrue(env)
 		}
-		return ifFalse(v)
+		return ifFalse(env)
 	}, err
 }
 
@@ -229,8 +229,8 @@ func (m *exprCompiler) boolBinary(e *sema.Binary) (boolClosure, error) {
 		}
 		if m.floats.ErrorDecides(e) {
 			slack, equal := m.floats.OperandError(e), sema.Holds(e.Op, 0)
-			return func(v *env) bool {
-				a, b := x(v), y(v)
+			return func(env *env) bool {
+				a, b := x(env), y(env)
 				if math.Abs(a-b) <= slack {
 					return equal
 				}
@@ -238,11 +238,11 @@ func (m *exprCompiler) boolBinary(e *sema.Binary) (boolClosure, error) {
 			}, nil
 		}
 		mayBeWrong, exactValue, err := m.exactFallback(e)
-		return func(v *env) bool {
-			if mayBeWrong(v) {
-				return exactValue(v).Bool
+		return func(env *env) bool {
+			if mayBeWrong(env) {
+				return exactValue(env).Bool
 			}
-			return compare(v)
+			return compare(env)
 		}, err
 	}
 }
@@ -259,9 +259,9 @@ func (m *exprCompiler) connective(e *sema.Binary) (boolClosure, error) {
 		operands = append(operands, f)
 	}
 	decisive := e.Op == syntax.OpOr
-	return func(v *env) bool {
+	return func(env *env) bool {
 		for _, f := range operands {
-			if f(v) == decisive {
+			if f(env) == decisive {
 				return decisive
 			}
 		}
@@ -281,11 +281,11 @@ func (m *exprCompiler) operandChain(e sema.Expr, op syntax.Op, dst []sema.Expr) 
 func logicalOperation(op syntax.Op, x, y boolClosure) boolClosure {
 	switch op {
 	case syntax.OpImplies:
-		return func(v *env) bool { return !x(v) || y(v) }
+		return func(env *env) bool { return !x(env) || y(env) }
 	case syntax.OpNe:
-		return func(v *env) bool { return x(v) != y(v) }
+		return func(env *env) bool { return x(env) != y(env) }
 	default: // OpEq, OpIff: both sides are evaluated
-		return func(v *env) bool { return x(v) == y(v) }
+		return func(env *env) bool { return x(env) == y(env) }
 	}
 }
 
@@ -300,17 +300,17 @@ func compareConst(e *sema.Binary) boolClosure {
 	slot, c := x.Slot, y.Val.Int
 	switch e.Op {
 	case syntax.OpEq:
-		return func(v *env) bool { return v.state[slot] == c }
+		return func(env *env) bool { return env.state[slot] == c }
 	case syntax.OpNe:
-		return func(v *env) bool { return v.state[slot] != c }
+		return func(env *env) bool { return env.state[slot] != c }
 	case syntax.OpLt:
-		return func(v *env) bool { return v.state[slot] < c }
+		return func(env *env) bool { return env.state[slot] < c }
 	case syntax.OpLe:
-		return func(v *env) bool { return v.state[slot] <= c }
+		return func(env *env) bool { return env.state[slot] <= c }
 	case syntax.OpGt:
-		return func(v *env) bool { return v.state[slot] > c }
+		return func(env *env) bool { return env.state[slot] > c }
 	default:
-		return func(v *env) bool { return v.state[slot] >= c }
+		return func(env *env) bool { return env.state[slot] >= c }
 	}
 }
 
@@ -318,9 +318,9 @@ func compareConst(e *sema.Binary) boolClosure {
 func compareInts(op syntax.Op, x, y intClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return x(v) == y(v) }
+		return func(env *env) bool { return x(env) == y(env) }
 	case syntax.OpNe:
-		return func(v *env) bool { return x(v) != y(v) }
+		return func(env *env) bool { return x(env) != y(env) }
 	}
 	return compareOrdered(op, x, y)
 }
@@ -329,13 +329,13 @@ func compareInts(op syntax.Op, x, y intClosure) boolClosure {
 func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolClosure {
 	switch op {
 	case syntax.OpLt:
-		return func(v *env) bool { return x(v) < y(v) }
+		return func(env *env) bool { return x(env) < y(env) }
 	case syntax.OpLe:
-		return func(v *env) bool { return x(v) <= y(v) }
+		return func(env *env) bool { return x(env) <= y(env) }
 	case syntax.OpGt:
-		return func(v *env) bool { return x(v) > y(v) }
+		return func(env *env) bool { return x(env) > y(env) }
 	default:
-		return func(v *env) bool { return x(v) >= y(v) }
+		return func(env *env) bool { return x(env) >= y(env) }
 	}
 }
 
@@ -343,9 +343,9 @@ func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) bo
 func compareNumbers(op syntax.Op, x, y floatClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return sema.SameFloat(x(v), y(v)) }
+		return func(env *env) bool { return sema.SameFloat(x(env), y(env)) }
 	case syntax.OpNe:
-		return func(v *env) bool { return !sema.SameFloat(x(v), y(v)) }
+		return func(env *env) bool { return !sema.SameFloat(x(env), y(env)) }
 	}
 	return compareOrdered(op, x, y)
 }
@@ -363,10 +363,10 @@ func (m *exprCompiler) compileInt(e sema.Expr) (intClosure, error) {
 		return func(*env) int32 { return i }, nil
 	case *sema.Var:
 		slot := e.Slot
-		return func(v *env) int32 { return v.state[slot] }, nil
+		return func(env *env) int32 { return env.state[slot] }, nil
 	case *sema.Unary:
 		f, err := m.intClosure(e.X)
-		return func(v *env) int32 { return narrowToInt32(v, e.At, -int64(f(v))) }, err
+		return func(env *env) int32 { return narrowToInt32(env, e.At, -int64(f(env))) }, err
 	case *sema.Cond:
 		return conditional(m, e, m.intClosure)
 	case *sema.Binary:
@@ -379,10 +379,10 @@ func (m *exprCompiler) compileInt(e sema.Expr) (intClosure, error) {
 }
 
 // narrowToInt32 converts x to an int32. It records an error if x does not fit, as in Java's checked arithmetic.
-func narrowToInt32(v *env, pos syntax.Pos, x int64) int32 {
+func narrowToInt32(env *env, pos syntax.Pos, x int64) int32 {
 	i, err := sema.Narrow(x)
 	if err != nil {
-		v.fail(pos, err)
+		env.fail(pos, err)
 	}
 	return i
 }
@@ -391,11 +391,11 @@ func narrowToInt32(v *env, pos syntax.Pos, x int64) int32 {
 func intArithmetic(e *sema.Binary, x, y intClosure) intClosure {
 	switch e.Op {
 	case syntax.OpAdd:
-		return func(v *env) int32 { return narrowToInt32(v, e.At, int64(x(v))+int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))+int64(y(env))) }
 	case syntax.OpSub:
-		return func(v *env) int32 { return narrowToInt32(v, e.At, int64(x(v))-int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))-int64(y(env))) }
 	case syntax.OpMul:
-		return func(v *env) int32 { return narrowToInt32(v, e.At, int64(x(v))*int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))*int64(y(env))) }
 	default: // OpPow
 		return checkedOperation(e.At, x, y, sema.IntPow)
 	}
@@ -403,11 +403,11 @@ func intArithmetic(e *sema.Binary, x, y intClosure) intClosure {
 
 // checkedOperation returns the closure of an operator that is undefined for some operands.
 func checkedOperation(pos syntax.Pos, x, y intClosure, op func(x, y int32) (int32, error)) intClosure {
-	return func(v *env) int32 {
-		a := x(v)
-		i, err := op(a, y(v))
+	return func(env *env) int32 {
+		a := x(env)
+		i, err := op(a, y(env))
 		if err != nil {
-			v.fail(pos, err)
+			env.fail(pos, err)
 		}
 		return i
 	}
@@ -420,18 +420,18 @@ func (m *exprCompiler) intCall(e *sema.Call) (intClosure, error) {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
 		f, err := m.floatClosure(e.Args[0])
 		if err != nil || m.floats.Decide(e) {
-			return func(v *env) int32 { return toInt(v, e, f(v)) }, err
+			return func(env *env) int32 { return toInt(env, e, f(env)) }, err
 		}
 		if m.floats.ErrorDecides(e) {
 			offset := roundingShift(e, m.floats.OperandError(e))
-			return func(v *env) int32 { return toInt(v, e, f(v)+offset) }, nil
+			return func(env *env) int32 { return toInt(env, e, f(env)+offset) }, nil
 		}
 		mayBeWrong, exactValue, err := m.exactFallback(e)
-		return func(v *env) int32 {
-			if mayBeWrong(v) {
-				return exactValue(v).Int
+		return func(env *env) int32 {
+			if mayBeWrong(env) {
+				return exactValue(env).Int
 			}
-			return toInt(v, e, f(v))
+			return toInt(env, e, f(env))
 		}, err
 	}
 	args := make([]intClosure, len(e.Args))
@@ -457,20 +457,20 @@ func (m *exprCompiler) intCall(e *sema.Call) (intClosure, error) {
 
 // foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
 func foldArgs[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
-	return func(v *env) T {
-		x := args[0](v)
+	return func(env *env) T {
+		x := args[0](env)
 		for _, f := range args[1:] {
-			x = op(x, f(v))
+			x = op(x, f(env))
 		}
 		return x
 	}
 }
 
 // toInt computes floor, ceil or round of x.
-func toInt(v *env, e *sema.Call, x float64) int32 {
+func toInt(env *env, e *sema.Call, x float64) int32 {
 	i, err := e.Func.ToInt(x)
 	if err != nil {
-		v.fail(e.At, err)
+		env.fail(e.At, err)
 	}
 	return i
 }
@@ -488,7 +488,7 @@ func roundingShift(e *sema.Call, slack float64) float64 {
 func (m *exprCompiler) floatClosure(e sema.Expr) (floatClosure, error) {
 	if e.Type() == sema.Int {
 		f, err := m.intClosure(e)
-		return func(v *env) float64 { return float64(f(v)) }, err
+		return func(env *env) float64 { return float64(f(env)) }, err
 	}
 	return compileOnce(m, e, (*exprCompiler).compileFloat)
 }
@@ -501,7 +501,7 @@ func (m *exprCompiler) compileFloat(e sema.Expr) (floatClosure, error) {
 		return func(*env) float64 { return x }, nil
 	case *sema.Unary:
 		f, err := m.floatClosure(e.X)
-		return func(v *env) float64 { return -f(v) }, err
+		return func(env *env) float64 { return -f(env) }, err
 	case *sema.Cond:
 		return conditional(m, e, m.floatClosure)
 	case *sema.Binary:
@@ -517,16 +517,16 @@ func (m *exprCompiler) compileFloat(e sema.Expr) (floatClosure, error) {
 func arithmetic(op syntax.Op, x, y floatClosure) floatClosure {
 	switch op {
 	case syntax.OpAdd:
-		return func(v *env) float64 { return x(v) + y(v) }
+		return func(env *env) float64 { return x(env) + y(env) }
 	case syntax.OpSub:
-		return func(v *env) float64 { return x(v) - y(v) }
+		return func(env *env) float64 { return x(env) - y(env) }
 	case syntax.OpMul:
 		// The conversion forbids fusing the product into a caller's sum.
-		return func(v *env) float64 { return float64(x(v) * y(v)) }
+		return func(env *env) float64 { return float64(x(env) * y(env)) }
 	case syntax.OpDiv:
-		return func(v *env) float64 { return x(v) / y(v) }
+		return func(env *env) float64 { return x(env) / y(env) }
 	default: // OpPow
-		return func(v *env) float64 { return sema.Pow(x(v), y(v)) }
+		return func(env *env) float64 { return sema.Pow(x(env), y(env)) }
 	}
 }
 

@@ -85,20 +85,20 @@ func Compile(program *sema.Program, opts Options) (*Model, error) {
 		}
 	}
 	leadingEqualities, participants, builder := make(map[*command][]equalityTest), make(map[[2]int]int), model.newGraphBuilder()
-	for _, c := range model.commands {
-		leadingEqualities[c] = model.leadingEqualities(c.source.Guard, builder)
-		pair := [2]int{c.module, c.source.Action}
+	for _, command := range model.commands {
+		leadingEqualities[command] = model.leadingEqualities(command.source.Guard, builder)
+		pair := [2]int{command.module, command.source.Action}
 		if _, ok := participants[pair]; !ok {
 			participants[pair] = len(participants)
 		}
-		c.participant = participants[pair]
+		command.participant = participants[pair]
 	}
 	model.numParticipants, model.guards = len(participants), newGuardIndex(model.commands, leadingEqualities, 0)
-	groups, err := model.composeModules()
+	synchronisations, err := model.composeModules()
 	if err != nil {
 		return nil, err
 	}
-	model.synchronisations = groups
+	model.synchronisations = synchronisations
 	return model, nil
 }
 
@@ -138,53 +138,53 @@ func (m *Model) addCommands(module int) error {
 	commands := m.program.Modules[module].Commands
 	m.firstCommand = append(m.firstCommand, len(m.commands))
 	for i := range commands {
-		c, err := m.newCommand(&commands[i])
+		command, err := m.newCommand(&commands[i])
 		if err != nil {
 			return err
 		}
-		c.module, c.index, c.order = module, i, len(m.commands)
-		m.commands = append(m.commands, c)
+		command.module, command.index, command.order = module, i, len(m.commands)
+		m.commands = append(m.commands, command)
 	}
 	return nil
 }
 
 // newCommand compiles the guard and the updates of a command.
-func (m *Model) newCommand(src *sema.Command) (*command, error) {
-	guard, err := m.boolClosure(src.Guard)
+func (m *Model) newCommand(source *sema.Command) (*command, error) {
+	guard, err := m.boolClosure(source.Guard)
 	if err != nil {
 		return nil, err
 	}
-	c := &command{source: src, guard: guard}
-	for i := range src.Updates {
-		u, err := m.newUpdate(&src.Updates[i])
+	command := &command{source: source, guard: guard}
+	for i := range source.Updates {
+		u, err := m.newUpdate(&source.Updates[i])
 		if err != nil {
 			return nil, err
 		}
-		c.updates = append(c.updates, u)
+		command.updates = append(command.updates, u)
 	}
-	return c, nil
+	return command, nil
 }
 
 // newUpdate compiles the probability and the assignments of an update.
-func (m *Model) newUpdate(src *sema.Update) (update, error) {
-	u := update{source: src, prob: func(*env) float64 { return 1 }}
-	if src.Prob != nil {
-		prob, err := m.floatClosure(src.Prob)
+func (m *Model) newUpdate(source *sema.Update) (update, error) {
+	update := update{source: source, prob: func(*env) float64 { return 1 }}
+	if source.Prob != nil {
+		prob, err := m.floatClosure(source.Prob)
 		if err != nil {
-			return u, err
+			return update, err
 		}
-		u.prob = prob
+		update.prob = prob
 	}
-	for i := range src.Assigns {
-		a := assign{slot: src.Assigns[i].Slot, source: &src.Assigns[i]}
-		value, err := m.valueClosure(a.source.Value)
+	for i := range source.Assigns {
+		assignment := assign{slot: source.Assigns[i].Slot, source: &source.Assigns[i]}
+		value, err := m.valueClosure(assignment.source.Value)
 		if err != nil {
-			return u, err
+			return update, err
 		}
-		a.value = value
-		u.assigns = append(u.assigns, a)
+		assignment.value = value
+		update.assigns = append(update.assigns, assignment)
 	}
-	return u, nil
+	return update, nil
 }
 
 // continuous reports whether the model is a CTMC.

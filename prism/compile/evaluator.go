@@ -27,13 +27,13 @@ func (m *Model) Evaluator(e sema.Expr) (Evaluator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &evaluator{model: m, bool: f, float: func(v *env) float64 { return boolToFloat(f(v)) }}, nil
+		return &evaluator{model: m, bool: f, float: func(env *env) float64 { return boolToFloat(f(env)) }}, nil
 	}
 	f, err := m.floatClosure(e)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{model: m, bool: func(v *env) bool { return f(v) != 0 }, float: f}, nil
+	return &evaluator{model: m, bool: func(env *env) bool { return f(env) != 0 }, float: f}, nil
 }
 
 // boolToFloat returns 1 for true and 0 for false.

@@ -11,10 +11,10 @@ import (
 // arithmetic may give a wrong result; see sema.FloatAnalysis.
 func (m *Model) exactClosure(e sema.Expr) (func(*env) sema.Value, error) {
 	e, err := m.replaceLabels(e)
-	return func(v *env) sema.Value {
-		x, _, err := sema.EvalExact(e, v.state)
-		if e, ok := errors.AsType[*sema.EvalError](err); ok && v.err == nil {
-			v.err = &evalError{e.Pos, e.Msg, e.Undecided}
+	return func(env *env) sema.Value {
+		x, _, err := sema.EvalExact(e, env.state)
+		if e, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
+			env.err = &evalError{e.Pos, e.Msg, e.Undecided}
 		}
 		return x
 	}, err
@@ -35,12 +35,12 @@ func (m *exprCompiler) exactFallback(e sema.Expr) (mayBeWrong boolClosure, f fun
 // error of one that rounds differently. Only expressions for which sema.FloatAnalysis.Decide is false need it.
 func (m *exprCompiler) mayBeWrong(e sema.Expr) (boolClosure, error) {
 	slack, f, err := m.distance(e)
-	return func(v *env) bool {
-		before := v.err
-		far := f(v) > slack
-		failed := v.err != before
-		if v.err = before; failed {
-			v.evaluation++ // a failed evaluation has no value to cache
+	return func(env *env) bool {
+		before := env.err
+		far := f(env) > slack
+		failed := env.err != before
+		if env.err = before; failed {
+			env.evaluation++ // a failed evaluation has no value to cache
 		}
 		return !far || failed
 	}, err
@@ -52,12 +52,12 @@ func (m *exprCompiler) distance(e sema.Expr) (slack float64, f floatClosure, err
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.floatClosure, e.X, e.Y)
-		return m.floats.OperandError(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
+		return m.floats.OperandError(e), func(env *env) float64 { return math.Abs(x(env) - y(env)) }, err
 	case *sema.Call:
 		x, err := m.floatClosure(e.Args[0])
 		slack := m.floats.OperandError(e)
-		return slack, func(v *env) float64 {
-			if a := x(v); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
+		return slack, func(env *env) float64 {
+			if a := x(env); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
 				return math.Inf(1)
 			}
 			return 0
@@ -74,11 +74,11 @@ func (m *exprCompiler) differsFromExact(e sema.Expr) (boolClosure, error) {
 	case *sema.Binary:
 		x, y, err := pair(m.floatClosure, e.X, e.Y)
 		plain, equal := compareNumbers(e.Op, x, y), sema.Holds(e.Op, 0)
-		return func(v *env) bool { return math.Abs(x(v)-y(v)) <= slack && plain(v) != equal }, err
+		return func(env *env) bool { return math.Abs(x(env)-y(env)) <= slack && plain(env) != equal }, err
 	case *sema.Call:
 		x, err := m.floatClosure(e.Args[0])
 		offset := roundingShift(e, slack)
-		return func(v *env) bool { a := x(v); return e.Func.Round(a) != e.Func.Round(a+offset) }, err
+		return func(env *env) bool { a := x(env); return e.Func.Round(a) != e.Func.Round(a+offset) }, err
 	}
 	return m.mayBeWrong(e)
 }
@@ -105,11 +105,11 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	if len(fs) == 0 {
 		return nil, nil
 	}
-	v := &env{}
+	env := &env{}
 	return func(state []int32) bool {
-		v.state = state
+		env.state = state
 		for _, f := range fs {
-			if f(v) {
+			if f(env) {
 				return true
 			}
 		}

@@ -119,8 +119,8 @@ func newExpander(m *Model) *expander {
 		hasWeights: make([]bool, len(m.commands)),
 		weights:    make([][]float64, len(m.commands)),
 	}
-	for i, c := range m.commands {
-		x.weights[i] = make([]float64, len(c.updates))
+	for i, command := range m.commands {
+		x.weights[i] = make([]float64, len(command.updates))
 	}
 	return x
 }
@@ -220,15 +220,15 @@ func (x *expander) listCombinations(state []int32) *StateError {
 	for i := range x.enabled {
 		x.enabled[i] = x.enabled[i][:0]
 	}
-	x.model.guards.forEachCandidate(state, func(c *command) {
-		if c.guard(&x.env) {
-			x.enabled[c.participant] = append(x.enabled[c.participant], c)
+	x.model.guards.forEachCandidate(state, func(command *command) {
+		if command.guard(&x.env) {
+			x.enabled[command.participant] = append(x.enabled[command.participant], command)
 		}
 	})
 	if x.env.err != nil { // report the error of the first command in order
 		x.env.err = nil
-		for _, c := range x.model.commands {
-			c.guard(&x.env)
+		for _, command := range x.model.commands {
+			command.guard(&x.env)
 		}
 		return x.model.takeError(&x.env)
 	}
@@ -254,13 +254,13 @@ func (x *expander) addCombinations(sync *synchronisation) {
 			slices.SortFunc(enabled, compareOrder)
 		}
 		numOld := len(x.combinations) - start
-		for _, c := range enabled {
+		for _, command := range enabled {
 			if i > 0 {
-				x.extendCombinations(start, numOld, c)
+				x.extendCombinations(start, numOld, command)
 				continue
 			}
 			x.combinations = append(x.combinations, combination{sync.action, len(x.combinationCommands), len(x.combinationCommands) + 1})
-			x.combinationCommands = append(x.combinationCommands, c)
+			x.combinationCommands = append(x.combinationCommands, command)
 		}
 		// Remove the combinations without this participant.
 		x.combinations = slices.Delete(x.combinations, start, start+numOld)
@@ -271,14 +271,14 @@ func (x *expander) addCombinations(sync *synchronisation) {
 func compareOrder(a, b *command) int { return a.order - b.order }
 
 // extendCombinations appends copies of the n combinations from index start on, each with command c added.
-func (x *expander) extendCombinations(start, n int, c *command) {
+func (x *expander) extendCombinations(start, n int, command *command) {
 	for _, old := range x.combinations[start : start+n] {
 		if !x.addWork(old.last - old.first) {
 			return
 		}
 		first := len(x.combinationCommands)
 		x.combinationCommands = append(x.combinationCommands, x.combinationCommands[old.first:old.last]...)
-		x.combinationCommands = append(x.combinationCommands, c)
+		x.combinationCommands = append(x.combinationCommands, command)
 		x.combinations = append(x.combinations, combination{old.action, first, len(x.combinationCommands)})
 	}
 }
@@ -286,8 +286,8 @@ func (x *expander) extendCombinations(start, n int, c *command) {
 // evaluateWeights evaluates and checks the probabilities or rates of a command's updates, once per state.
 //
 // Source: PRISM's checks, reference section 2.4.
-func (x *expander) evaluateWeights(c *command) *StateError {
-	if x.hasWeights[c.order] {
+func (x *expander) evaluateWeights(command *command) *StateError {
+	if x.hasWeights[command.order] {
 		return nil
 	}
 	quantity := "probability"
@@ -295,7 +295,7 @@ func (x *expander) evaluateWeights(c *command) *StateError {
 		quantity = "rate"
 	}
 	sum := 0.0
-	for i, u := range c.updates {
+	for i, u := range command.updates {
 		p := u.prob(&x.env)
 		if err := x.model.takeError(&x.env); err != nil {
 			return err
@@ -306,16 +306,16 @@ func (x *expander) evaluateWeights(c *command) *StateError {
 		case !(p <= math.MaxFloat64):
 			return x.model.stateError(x.env.state, u.source.Prob.Pos(), fmt.Sprintf("%s %v is not finite", quantity, p))
 		}
-		x.weights[c.order][i] = p
+		x.weights[command.order][i] = p
 		sum += p
 	}
 	switch {
 	case sum == 0:
-		return x.model.stateError(x.env.state, c.source.Pos, quantity+" of every update is zero")
+		return x.model.stateError(x.env.state, command.source.Pos, quantity+" of every update is zero")
 	case !x.model.continuous() && !sumsToOne(sum):
-		return x.model.stateError(x.env.state, c.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
+		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
-	x.hasWeights[c.order] = true
+	x.hasWeights[command.order] = true
 	return nil
 }
 
@@ -325,51 +325,51 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 // addChoice appends the choice of a combination. Each combination of one update per command gives a transition; the update of the
 // first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed.
 func (x *expander) addChoice(c combination) *StateError {
-	members := x.combinationCommands[c.first:c.last]
-	ch, first := x.withoutTransitions(c), len(x.transitions)
+	commands := x.combinationCommands[c.first:c.last]
+	choice, first := x.withoutTransitions(c), len(x.transitions)
 	x.updates = x.updates[:0]
-	for range members {
+	for range commands {
 		x.updates = append(x.updates, 0)
 	}
 	x.numHashed = 0
-	for x.addWork(len(members) + len(x.env.state)) {
-		if w := x.weight(members, x.updates); w > 0 {
-			if err := x.addTransition(first, members, w); err != nil {
+	for x.addWork(len(commands) + len(x.env.state)) {
+		if weight := x.weight(commands, x.updates); weight > 0 {
+			if err := x.addTransition(first, commands, weight); err != nil {
 				return err
 			}
 		}
-		if !nextCombination(members, x.updates) {
+		if !nextCombination(commands, x.updates) {
 			break
 		}
 	}
-	ch.Transitions = x.transitions[first:]
-	x.choices.List = append(x.choices.List, ch)
+	choice.Transitions = x.transitions[first:]
+	x.choices.List = append(x.choices.List, choice)
 	return nil
 }
 
 // withoutTransitions returns the choice of a combination without its transitions.
 func (x *expander) withoutTransitions(c combination) Choice {
-	members, first := x.combinationCommands[c.first:c.last], len(x.commandRefs)
-	for _, cmd := range members {
+	commands, first := x.combinationCommands[c.first:c.last], len(x.commandRefs)
+	for _, cmd := range commands {
 		x.commandRefs = append(x.commandRefs, CommandRef{cmd.module, cmd.index})
 	}
-	return Choice{Action: c.action, Module: ownModule(c.action, members), Commands: x.commandRefs[first:]}
+	return Choice{Action: c.action, Module: ownModule(c.action, commands), Commands: x.commandRefs[first:]}
 }
 
 // weight returns the product of the members' weights, multiplied in order.
-func (x *expander) weight(members []*command, updates []int) float64 {
-	w := x.weights[members[0].order][updates[0]]
-	for i, c := range members[1:] {
-		w = float64(w * x.weights[c.order][updates[i+1]])
+func (x *expander) weight(commands []*command, updates []int) float64 {
+	w := x.weights[commands[0].order][updates[0]]
+	for i, command := range commands[1:] {
+		w = float64(w * x.weights[command.order][updates[i+1]])
 	}
 	return w
 }
 
 // nextCombination advances updates to the next combination of one update per command; the first varies fastest. It returns false
 // after the last combination, when updates is the first one again.
-func nextCombination(members []*command, updates []int) bool {
-	for i, c := range members {
-		if updates[i]++; updates[i] < len(c.updates) {
+func nextCombination(commands []*command, updates []int) bool {
+	for i, command := range commands {
+		if updates[i]++; updates[i] < len(command.updates) {
 			return true
 		}
 		updates[i] = 0
@@ -379,12 +379,12 @@ func nextCombination(members []*command, updates []int) bool {
 
 // addTransition computes the target of the current combination of updates and adds a transition with weight w to the choice whose
 // transitions begin at index first.
-func (x *expander) addTransition(first int, members []*command, w float64) *StateError {
+func (x *expander) addTransition(first int, commands []*command, w float64) *StateError {
 	n := len(x.env.state)
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
 	target := x.targets[start:]
-	if err := x.applyUpdates(target, members, x.updates); err != nil {
+	if err := x.applyUpdates(target, commands, x.updates); err != nil {
 		return err
 	}
 	if i := x.findTransition(first, n, target); i >= 0 {
@@ -440,9 +440,9 @@ func (x *expander) probeTarget(first, n int, target []int32) (slot, transition i
 }
 
 // applyUpdates writes the values that the updates assign to target. All updates read the state before the transition.
-func (x *expander) applyUpdates(target []int32, members []*command, updates []int) *StateError {
-	for i, c := range members {
-		if err := x.applyUpdate(target, c, updates[i]); err != nil {
+func (x *expander) applyUpdates(target []int32, commands []*command, updates []int) *StateError {
+	for i, command := range commands {
+		if err := x.applyUpdate(target, command, updates[i]); err != nil {
 			return err
 		}
 	}
@@ -451,8 +451,8 @@ func (x *expander) applyUpdates(target []int32, members []*command, updates []in
 
 // applyUpdate writes the values that one update of a command assigns to target. A value outside the range of its variable is an
 // error.
-func (x *expander) applyUpdate(target []int32, c *command, update int) *StateError {
-	for _, a := range c.updates[update].assigns {
+func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
+	for _, a := range command.updates[update].assigns {
 		value := a.value(&x.env)
 		if err := x.model.takeError(&x.env); err != nil {
 			return err

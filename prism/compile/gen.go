@@ -89,8 +89,8 @@ func (p *moveGenerator) prepareMoves() error {
 	if err := p.listMoves(); err != nil {
 		return err
 	}
-	for _, c := range p.model.commands {
-		p.classifyWeights(c)
+	for _, command := range p.model.commands {
+		p.classifyWeights(command)
 	}
 	if n := len(p.builder.terms); n > maxTermCount {
 		return p.model.tooHard("%d terms, more than %d", n, maxTermCount)
@@ -100,9 +100,9 @@ func (p *moveGenerator) prepareMoves() error {
 
 // registerModel registers every expression of the model's commands with the builder.
 func (p *moveGenerator) registerModel() {
-	for _, c := range p.model.commands {
-		p.builder.registerGuard(c.source.Guard)
-		for _, u := range c.source.Updates {
+	for _, command := range p.model.commands {
+		p.builder.registerGuard(command.source.Guard)
+		for _, u := range command.source.Updates {
 			p.builder.register(u.Prob)
 			for _, a := range u.Assigns {
 				p.builder.register(a.Value)
@@ -141,12 +141,12 @@ func (p *moveGenerator) listCombinations(sync synchronisation, last int, command
 	if last < 0 {
 		return p.addMove(sync.action, commands)
 	}
-	for _, c := range sync.participants[last].commands {
-		guard := p.builder.expr(c.source.Guard)
+	for _, command := range sync.participants[last].commands {
+		guard := p.builder.expr(command.source.Guard)
 		if facts.simplify(guard) == p.graph.falseTerm {
 			continue
 		}
-		commands[last] = c
+		commands[last] = command
 		if err := p.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
 			return err
 		}
@@ -160,11 +160,11 @@ func (p *moveGenerator) addMove(action int, commands []*command) error {
 		return p.model.tooHard("more than %d combinations of commands", maxMoves)
 	}
 	move := moveSpec{action: action, commands: slices.Clone(commands)}
-	if numAlternatives := alternatives(move.commands); numAlternatives > maxUpdates {
+	if numAlternatives := numAlternatives(move.commands); numAlternatives > maxUpdates {
 		return p.model.tooHard("%d combinations of updates in one choice", numAlternatives)
 	}
-	for _, c := range move.commands {
-		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(c.source.Guard))...)
+	for _, command := range move.commands {
+		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(command.source.Guard))...)
 	}
 	p.moves = append(p.moves, move)
 	return nil
@@ -172,12 +172,12 @@ func (p *moveGenerator) addMove(action int, commands []*command) error {
 
 // classifyWeights records the weights of a command's updates if they are valid constants. It reserves locals for weights that are
 // not constant. Invalid constant weights get neither; see hasInvalidWeights. The checks are those of expander.evaluateWeights.
-func (p *moveGenerator) classifyWeights(c *command) {
+func (p *moveGenerator) classifyWeights(command *command) {
 	var weights []float64
-	for i := range c.updates {
-		probability := p.probabilityTerm(c, i)
+	for i := range command.updates {
+		probability := p.probabilityTerm(command, i)
 		if !probability.isConst() {
-			p.weights[c] = make([]wasm.Var[float64], len(c.updates))
+			p.weights[command] = make([]wasm.Var[float64], len(command.updates))
 			return
 		}
 		weights = append(weights, probability.floatValue)
@@ -192,14 +192,14 @@ func (p *moveGenerator) classifyWeights(c *command) {
 	if sum == 0 || !p.model.continuous() && !sumsToOne(sum) {
 		return
 	}
-	p.constantWeights[c] = weights
+	p.constantWeights[command] = weights
 }
 
 // weightLocals declares the locals that classifyWeights reserved for the given commands.
 func (p *moveGenerator) weightLocals(commands ...*command) {
-	for _, c := range commands {
-		for i := range p.weights[c] {
-			p.weights[c][i] = wasm.Local[float64](p.fn)
+	for _, command := range commands {
+		for i := range p.weights[command] {
+			p.weights[command][i] = wasm.Local[float64](p.fn)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // evaluateFailing emits the evaluation of the guards that may fail. The interpreter evaluates all guards in every state, so a failure
 // must not be skipped. The decision tree then finds the values in locals.
 func (p *moveGenerator) evaluateFailing() {
-	for _, c := range p.model.commands {
-		guard := p.conditionTerm(c.source.Guard)
+	for _, command := range p.model.commands {
+		guard := p.conditionTerm(command.source.Guard)
 		if !guard.mayFail {
 			continue
 		}
@@ -53,62 +53,62 @@ func (p *moveGenerator) buildTree() *decisionTree {
 }
 
 // countTreeUses counts the uses of all terms in a decision tree.
-func (p *moveGenerator) countTreeUses(t *decisionTree) {
-	if t.test != nil {
-		p.countUses(t.test)
+func (p *moveGenerator) countTreeUses(tree *decisionTree) {
+	if tree.test != nil {
+		p.countUses(tree.test)
 	}
-	for _, c := range t.moves {
-		for _, g := range c.guard {
-			p.countUses(g)
+	for _, candidate := range tree.moves {
+		for _, conjunct := range candidate.guard {
+			p.countUses(conjunct)
 		}
 	}
-	for _, n := range t.next {
-		p.countTreeUses(n)
+	for _, child := range tree.next {
+		p.countTreeUses(child)
 	}
 }
 
 // emitTree emits a decision tree. Every path through the code ends in a jump.
-func (p *moveGenerator) emitTree(t *decisionTree) {
+func (p *moveGenerator) emitTree(tree *decisionTree) {
 	outer := p.facts
-	p.facts = t.facts
+	p.facts = tree.facts
 	defer func() { p.facts = outer }()
 	switch {
-	case t.test != nil:
-		p.fn.IfElse(wasm.Void, p.intCode(t.test), p.emitSubtree(t.next[0]), p.emitSubtree(t.next[1]))
+	case tree.test != nil:
+		p.fn.IfElse(wasm.Void, p.intCode(tree.test), p.emitSubtree(tree.next[0]), p.emitSubtree(tree.next[1]))
 		p.fn.Op(wasm.Unreachable)
-	case t.next != nil:
-		p.emitVariableSwitch(t)
+	case tree.next != nil:
+		p.emitVariableSwitch(tree)
 	default:
-		p.emitLeaf(t.moves)
+		p.emitLeaf(tree.moves)
 	}
 }
 
 // emitSubtree returns a function that emits a subtree in its own scope.
-func (p *moveGenerator) emitSubtree(t *decisionTree) func() {
-	return func() { p.scoped(func() { p.emitTree(t) }) }
+func (p *moveGenerator) emitSubtree(tree *decisionTree) func() {
+	return func() { p.scoped(func() { p.emitTree(tree) }) }
 }
 
 // emitVariableSwitch emits a branch on the value of a variable: a jump table if the values are dense, otherwise a sequence of
 // comparisons.
-func (p *moveGenerator) emitVariableSwitch(t *decisionTree) {
-	n := len(t.values)
-	if first, last := t.values[0], t.values[n-1]; n > 2 && last-first < int64(2*n+8) {
-		p.emitJumpTable(t, first, last)
+func (p *moveGenerator) emitVariableSwitch(tree *decisionTree) {
+	n := len(tree.values)
+	if first, last := tree.values[0], tree.values[n-1]; n > 2 && last-first < int64(2*n+8) {
+		p.emitJumpTable(tree, first, last)
 		return
 	}
-	for i, v := range t.values {
-		if i == len(t.next)-1 { // no other value is left
-			p.emitSubtree(t.next[i])()
+	for i, v := range tree.values {
+		if i == len(tree.next)-1 { // no other value is left
+			p.emitSubtree(tree.next[i])()
 			return
 		}
-		p.fn.If(p.slots[t.slot].Eq(constI32(v)), p.emitSubtree(t.next[i]))
+		p.fn.If(p.slots[tree.slot].Eq(constI32(v)), p.emitSubtree(tree.next[i]))
 	}
-	p.emitSubtree(t.next[n])()
+	p.emitSubtree(tree.next[n])()
 }
 
 // emitJumpTable emits a jump table for the values from first to last.
-func (p *moveGenerator) emitJumpTable(t *decisionTree, first, last int64) {
-	labels := make([]wasm.Label, len(t.next))
+func (p *moveGenerator) emitJumpTable(tree *decisionTree, first, last int64) {
+	labels := make([]wasm.Label, len(tree.next))
 	for i := range labels {
 		labels[len(labels)-1-i] = p.fn.Open()
 	}
@@ -117,13 +117,13 @@ func (p *moveGenerator) emitJumpTable(t *decisionTree, first, last int64) {
 	for i := range table {
 		table[i] = otherwise
 	}
-	for i, v := range t.values {
+	for i, v := range tree.values {
 		table[v-first] = labels[i]
 	}
-	p.fn.BrTable(p.slots[t.slot].Sub(constI32(first)), table, otherwise)
+	p.fn.BrTable(p.slots[tree.slot].Sub(constI32(first)), table, otherwise)
 	for i := range labels {
 		p.fn.End()
-		p.emitSubtree(t.next[i])()
+		p.emitSubtree(tree.next[i])()
 	}
 	p.fn.Op(wasm.Unreachable)
 }
@@ -134,8 +134,8 @@ func (p *pathGenerator) decideLeaf(moves []candidate) {
 	case len(moves) == 0:
 		p.fn.Br(p.deadlockLabel)
 	case len(moves) == 1:
-		for _, g := range moves[0].guard {
-			p.jumpIf(g, false, p.deadlockLabel)
+		for _, conjunct := range moves[0].guard {
+			p.jumpIf(conjunct, false, p.deadlockLabel)
 		}
 		p.numChoices.Set(p.fn, constI32(1))
 		p.checkWeights(moves, nil)
@@ -160,14 +160,14 @@ type bitset []wasm.Var[int64]
 // evaluateGuards emits the evaluation of the guards that the decision tree left. It returns the enabled moves; nil if there is no
 // guard to evaluate.
 func (p *moveGenerator) evaluateGuards(moves []candidate) bitset {
-	if !slices.ContainsFunc(moves, func(c candidate) bool { return len(c.guard) > 0 }) {
+	if !slices.ContainsFunc(moves, func(candidate candidate) bool { return len(candidate.guard) > 0 }) {
 		return nil
 	}
 	moves, gate := p.buildTables(moves)
 	alwaysEnabled := make([]int64, (len(moves)+63)/64)
 	var undecided []int
-	for i, c := range moves {
-		if len(c.guard) == 0 {
+	for i, candidate := range moves {
+		if len(candidate.guard) == 0 {
 			alwaysEnabled[i/64] |= 1 << (i % 64)
 		} else {
 			undecided = append(undecided, i)
@@ -216,8 +216,8 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 	count := map[test]int{}
 	best := test{-1, 0}
 	for _, i := range undecided {
-		for _, t := range moves[i].guard {
-			s, v, ok := variableValueOf(t)
+		for _, term := range moves[i].guard {
+			s, v, ok := variableValueOf(term)
 			if !ok {
 				continue
 			}
@@ -238,9 +238,9 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 }
 
 // testsFor reports whether a guard contains the test that a variable has a value.
-func testsFor(c candidate, slot int, value int64) bool {
-	for _, t := range c.guard {
-		if s, v, ok := variableValueOf(t); ok && s == slot && v == value {
+func testsFor(candidate candidate, slot int, value int64) bool {
+	for _, term := range candidate.guard {
+		if s, v, ok := variableValueOf(term); ok && s == slot && v == value {
 			return true
 		}
 	}
@@ -253,9 +253,9 @@ func withoutTest(moves []candidate, changed []int, slot int, value int64) []cand
 	result := append([]candidate(nil), moves...)
 	for _, i := range changed {
 		var guard []*term
-		for _, t := range moves[i].guard {
-			if s, v, ok := variableValueOf(t); !ok || s != slot || v != value {
-				guard = append(guard, t)
+		for _, term := range moves[i].guard {
+			if s, v, ok := variableValueOf(term); !ok || s != slot || v != value {
+				guard = append(guard, term)
 			}
 		}
 		result[i].guard = guard
@@ -266,7 +266,7 @@ func withoutTest(moves []candidate, changed []int, slot int, value int64) []cand
 // setBit emits code that sets bit i if the guard holds. An expensive guard is evaluated only if bit i of the gate is set.
 func (p *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	word, bit := bits[i/64], int64(i%64)
-	failing := slices.ContainsFunc(guard, func(t *term) bool { return t.mayFail })
+	failing := slices.ContainsFunc(guard, func(term *term) bool { return term.mayFail })
 	switch {
 	case failing || p.costOf(chunkCost+1, guard...) > chunkCost:
 		p.scoped(func() {
@@ -274,8 +274,8 @@ func (p *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 				if gate != nil {
 					p.fn.BrIf(out, gate[i/64].And(constI64(1<<bit)).IsZero())
 				}
-				for _, t := range guard {
-					p.jumpIf(t, false, out)
+				for _, term := range guard {
+					p.jumpIf(term, false, out)
 				}
 				word.Set(p.fn, word.Or(constI64(1<<bit)))
 			})
@@ -309,8 +309,8 @@ func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
 // enabled and one satisfies it.
 func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*moveSpec) bool) (cond wasm.Expr[int32], always bool) {
 	masks := make([]int64, len(bits))
-	for i, c := range moves {
-		if !which(&p.moves[c.move]) {
+	for i, candidate := range moves {
+		if !which(&p.moves[candidate.move]) {
 			continue
 		}
 		if bits == nil {
@@ -337,41 +337,41 @@ func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*m
 // checkWeights evaluates and checks the weights of every command in an enabled move. Constant weights were checked when the code
 // was generated.
 func (p *pathGenerator) checkWeights(moves []candidate, bits bitset) {
-	for _, c := range p.model.commands {
-		if p.constantWeights[c] != nil {
+	for _, command := range p.model.commands {
+		if p.constantWeights[command] != nil {
 			continue
 		}
-		cond, always := p.anyEnabled(moves, bits, func(move *moveSpec) bool { return slices.Contains(move.commands, c) })
+		cond, always := p.anyEnabled(moves, bits, func(move *moveSpec) bool { return slices.Contains(move.commands, command) })
 		switch {
 		case always:
-			p.computeWeights(c)
+			p.computeWeights(command)
 		case cond != nil:
-			p.fn.If(cond, func() { p.scoped(func() { p.computeWeights(c) }) })
+			p.fn.If(cond, func() { p.scoped(func() { p.computeWeights(command) }) })
 		}
 	}
 }
 
 // computeWeights emits what expander.evaluateWeights does: it stores the weights of a command in locals and checks them.
-func (p *moveGenerator) computeWeights(c *command) {
-	f := p.fn
-	if p.hasInvalidWeights(c) {
-		f.Br(p.giveUp)
+func (p *moveGenerator) computeWeights(command *command) {
+	fn := p.fn
+	if p.hasInvalidWeights(command) {
+		fn.Br(p.giveUp)
 		return
 	}
-	sum, smallest := wasm.Local[float64](f), wasm.Local[float64](f)
-	sum.Set(f, constF64(0))
-	smallest.Set(f, constF64(0))
-	probabilities := make([]*term, len(c.updates))
-	for i := range c.updates {
-		probabilities[i] = p.facts.simplify(p.probabilityTerm(c, i))
+	sum, smallest := wasm.Local[float64](fn), wasm.Local[float64](fn)
+	sum.Set(fn, constF64(0))
+	smallest.Set(fn, constF64(0))
+	probabilities := make([]*term, len(command.updates))
+	for i := range command.updates {
+		probabilities[i] = p.facts.simplify(p.probabilityTerm(command, i))
 		p.countUses(probabilities[i])
 	}
 	p.evaluateArms(probabilities)
-	for i, t := range probabilities {
-		weight := p.weights[c][i]
-		sum.Set(f, weight.Tee(p.floatCode(t)).Add(sum))
-		if t.maybeNaN || t.floatLow < 0 {
-			smallest.Set(f, smallest.Min(weight))
+	for i, term := range probabilities {
+		weight := p.weights[command][i]
+		sum.Set(fn, weight.Tee(p.floatCode(term)).Add(sum))
+		if term.maybeNaN || term.floatLow < 0 {
+			smallest.Set(fn, smallest.Min(weight))
 		}
 	}
 	p.checkSum(sum, smallest)
@@ -381,11 +381,11 @@ func (p *moveGenerator) computeWeights(c *command) {
 // (y=0 ? p/n : 0).
 func (p *moveGenerator) evaluateArms(probabilities []*term) {
 	seen := map[*term]bool{}
-	for _, t := range probabilities {
-		if t.op != opIte {
+	for _, term := range probabilities {
+		if term.op != opIte {
 			continue
 		}
-		for _, arm := range t.operands[1:] {
+		for _, arm := range term.operands[1:] {
 			_, known := p.computed[arm]
 			if seen[arm] && !known && !arm.mayFail && arm.cost > 0 {
 				p.fn.Drop(p.floatCode(arm)) // a term with several uses is kept in a local
@@ -408,8 +408,8 @@ func (p *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 }
 
 // probabilityTerm returns the term of the probability or rate of update i of a command.
-func (p *moveGenerator) probabilityTerm(c *command, i int) *term {
-	if e := c.source.Updates[i].Prob; e != nil {
+func (p *moveGenerator) probabilityTerm(command *command, i int) *term {
+	if e := command.source.Updates[i].Prob; e != nil {
 		return p.builder.floatExpr(e)
 	}
 	return p.graph.floatConst(1)
@@ -437,8 +437,8 @@ func (p *pathGenerator) countNondeterminism() { p.nondet.Set(p.fn, p.nondet.Add(
 // jumpTo emits a jump to the code of the move with the given index.
 func (p *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	labels := make([]wasm.Label, len(moves))
-	for i, c := range moves {
-		labels[i] = p.moveLabels[c.move]
+	for i, candidate := range moves {
+		labels[i] = p.moveLabels[candidate.move]
 	}
 	p.fn.BrTable(index, labels, labels[len(labels)-1])
 }
@@ -446,9 +446,9 @@ func (p *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 // pickEnabledMove emits code that draws a number k below the number of enabled moves and jumps to the k-th enabled move. It draws
 // nothing if only one move is enabled.
 func (p *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
-	f := p.fn
-	p.pickedIndex.Set(f, constI32(0))
-	f.If(p.numChoices.Ne(constI32(1)), func() {
+	fn := p.fn
+	p.pickedIndex.Set(fn, constI32(0))
+	fn.If(p.numChoices.Ne(constI32(1)), func() {
 		p.countNondeterminism()
 		p.drawBelow()
 	})
@@ -458,21 +458,21 @@ func (p *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 			p.jumpToRank(part, word)
 			return
 		}
-		numEnabled := wasm.Local[int32](f)
-		f.If(p.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { p.jumpToRank(part, word) })
-		p.pickedIndex.Set(f, p.pickedIndex.Sub(numEnabled))
+		numEnabled := wasm.Local[int32](fn)
+		fn.If(p.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { p.jumpToRank(part, word) })
+		p.pickedIndex.Set(fn, p.pickedIndex.Sub(numEnabled))
 	}
 }
 
 // jumpToRank emits a jump to the k-th enabled move of one word of the bitset, where k is pickedIndex.
 func (p *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
-	f := p.fn
-	f.Block(func(done wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(done, p.pickedIndex.IsZero())
-			word.Set(f, withoutLowestBit(word))
-			p.pickedIndex.Set(f, p.pickedIndex.Sub(constI32(1)))
-			f.Br(again)
+	fn := p.fn
+	fn.Block(func(done wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(done, p.pickedIndex.IsZero())
+			word.Set(fn, withoutLowestBit(word))
+			p.pickedIndex.Set(fn, p.pickedIndex.Sub(constI32(1)))
+			fn.Br(again)
 		})
 	})
 	p.jumpTo(moves, lowestBit(word))
@@ -490,25 +490,25 @@ func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(w
 // moves are enabled, it draws one with probability proportional to its rate, and leaves in remainder the number that selects its
 // updates.
 func (p *pathGenerator) raceByRate(moves []candidate, bits bitset) {
-	f := p.fn
+	fn := p.fn
 	totals := make([]wasm.Var[float64], len(moves))
-	p.totalExitRate.Set(f, constF64(0))
-	for i, c := range moves {
-		totals[i] = wasm.Local[float64](f)
+	p.totalExitRate.Set(fn, constF64(0))
+	for i, candidate := range moves {
+		totals[i] = wasm.Local[float64](fn)
 		p.ifEnabled(i, bits, func() {
-			p.totalExitRate.Set(f, totals[i].Tee(p.totalRate(&p.moves[c.move])).Add(p.totalExitRate))
+			p.totalExitRate.Set(fn, totals[i].Tee(p.totalRate(&p.moves[candidate.move])).Add(p.totalExitRate))
 		})
 	}
-	f.BrIf(p.giveUp, p.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
+	fn.BrIf(p.giveUp, p.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
 	if len(moves) == 1 {
-		f.Br(p.moveLabels[moves[0].move])
+		fn.Br(p.moveLabels[moves[0].move])
 		return
 	}
-	f.If(p.numChoices.Ne(constI32(1)), func() { p.remainder.Set(f, p.drawUnit().Mul(p.totalExitRate)) })
-	for i, c := range moves {
-		p.ifEnabled(i, bits, func() { p.jumpIfSelected(c.move, i, totals[i]) })
+	fn.If(p.numChoices.Ne(constI32(1)), func() { p.remainder.Set(fn, p.drawUnit().Mul(p.totalExitRate)) })
+	for i, candidate := range moves {
+		p.ifEnabled(i, bits, func() { p.jumpIfSelected(candidate.move, i, totals[i]) })
 	}
-	p.remainder.Set(f, constF64(math.Inf(1))) // rounding can make this necessary: take the last enabled move
+	p.remainder.Set(fn, constF64(math.Inf(1))) // rounding can make this necessary: take the last enabled move
 	p.jumpTo(moves, p.pickedIndex)
 }
 

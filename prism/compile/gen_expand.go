@@ -75,8 +75,8 @@ func (p *expandGenerator) describeMoves() []Move {
 	out := make([]Move, len(p.moves))
 	for i, mv := range p.moves {
 		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.commands), Alternatives: p.alternatives[i]}
-		for _, c := range mv.commands {
-			out[i].Commands = append(out[i].Commands, CommandRef{c.module, c.index})
+		for _, command := range mv.commands {
+			out[i].Commands = append(out[i].Commands, CommandRef{command.module, command.index})
 		}
 	}
 	return out
@@ -90,34 +90,34 @@ func (p *expandGenerator) emitModule() {
 	}
 	p.nextOutput = wasm.Global[int32](p.module)
 	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	f, n := p.fn, wasm.Param[int32](0)
-	i := wasm.Local[int32](f)
-	p.stateOutput, p.numChoices, p.moveResult = wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int32](f)
-	p.nextOutput.Set(f, constI32(p.outputStart))
-	f.Block(func(exit wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(exit, i.GeU(n))
-			f.BrIf(exit, p.stateOutput.Tee(p.nextOutput).GtU(constI32(p.outputStart+expandRoom-8)))
+	fn, n := p.fn, wasm.Param[int32](0)
+	i := wasm.Local[int32](fn)
+	p.stateOutput, p.numChoices, p.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
+	p.nextOutput.Set(fn, constI32(p.outputStart))
+	fn.Block(func(exit wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(exit, i.GeU(n))
+			fn.BrIf(exit, p.stateOutput.Tee(p.nextOutput).GtU(constI32(p.outputStart+expandRoom-8)))
 			p.unpackState(i)
 			p.emitState(exit)
-			i.Set(f, i.Add(constI32(1)))
-			f.Br(again)
+			i.Set(fn, i.Add(constI32(1)))
+			fn.Br(again)
 		})
 	})
-	i.Emit(f)
+	i.Emit(fn)
 }
 
 // unpackState emits code that reads state i from memory and unpacks it into the globals of the variables.
 func (p *expandGenerator) unpackState(i wasm.Var[int32]) {
-	f := p.fn
-	at := wasm.Local[int32](f)
-	at.Set(f, i.Mul(constI32(8*p.packing.Words)))
+	fn := p.fn
+	at := wasm.Local[int32](fn)
+	at.Set(fn, i.Mul(constI32(8*p.packing.Words)))
 	for w, global := range p.packed {
-		word := wasm.Into(f, wasm.Load[int64](at, uint32(8*w)))
-		global.Set(f, word)
+		word := wasm.Into(fn, wasm.Load[int64](at, uint32(8*w)))
+		global.Set(fn, word)
 		for slot, field := range p.packing.Fields {
 			if field.Word == w {
-				p.slots[slot].Set(f, extractVariable(word, field))
+				p.slots[slot].Set(fn, extractVariable(word, field))
 			}
 		}
 	}
@@ -144,30 +144,30 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 
 // emitState emits code that writes the choices of the unpacked state. It jumps to full if they do not fit in the output.
 func (p *expandGenerator) emitState(full wasm.Label) {
-	f := p.fn
-	p.nextOutput.Set(f, p.stateOutput.Add(constI32(8)))
-	p.numChoices.Set(f, constI32(0))
-	f.Block(func(next wasm.Label) {
-		p.done = f.Open()
-		p.failed = f.Open()
-		p.giveUp = f.Open()
+	fn := p.fn
+	p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
+	p.numChoices.Set(fn, constI32(0))
+	fn.Block(func(next wasm.Label) {
+		p.done = fn.Open()
+		p.failed = fn.Open()
+		p.giveUp = fn.Open()
 		p.scoped(func() {
 			p.evaluateFailing()
 			tree := p.buildTree()
 			p.countTreeUses(tree)
 			p.emitTree(tree)
 		})
-		f.End()
-		p.moveResult.Set(f, constI32(moveGaveUp))
-		f.End()
-		p.nextOutput.Set(f, p.stateOutput)
+		fn.End()
+		p.moveResult.Set(fn, constI32(moveGaveUp))
+		fn.End()
+		p.nextOutput.Set(fn, p.stateOutput)
 		// If the output is empty and the state does not fit, give up on it: it will never fit.
-		f.BrIf(full, p.moveResult.Eq(constI32(moveNoSpace)).And(p.stateOutput.Ne(constI32(p.outputStart))))
-		wasm.Store(f, p.stateOutput, 0, constI64(gaveUp))
-		p.nextOutput.Set(f, p.stateOutput.Add(constI32(8)))
-		f.Br(next)
-		f.End()
-		wasm.Store(f, p.stateOutput, 0, wasm.ExtendU(p.numChoices))
+		fn.BrIf(full, p.moveResult.Eq(constI32(moveNoSpace)).And(p.stateOutput.Ne(constI32(p.outputStart))))
+		wasm.Store(fn, p.stateOutput, 0, constI64(gaveUp))
+		p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
+		fn.Br(next)
+		fn.End()
+		wasm.Store(fn, p.stateOutput, 0, wasm.ExtendU(p.numChoices))
 	})
 }
 
@@ -176,8 +176,8 @@ func (p *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
 	case 1:
-		for _, g := range moves[0].guard {
-			p.jumpIf(g, false, p.done)
+		for _, conjunct := range moves[0].guard {
+			p.jumpIf(conjunct, false, p.done)
 		}
 		p.callMove(moves[0].move)
 	default:
@@ -192,8 +192,8 @@ const fewMoves = 8
 // callEnabledMoves emits calls of the functions of the enabled moves, in order.
 func (p *expandGenerator) callEnabledMoves(moves []candidate, set bitset) {
 	if set == nil {
-		for _, c := range moves {
-			p.callMove(c.move)
+		for _, candidate := range moves {
+			p.callMove(candidate.move)
 		}
 		return
 	}
@@ -203,31 +203,31 @@ func (p *expandGenerator) callEnabledMoves(moves []candidate, set bitset) {
 			p.callMovesOfBits(part, word)
 			continue
 		}
-		for j, c := range part {
-			p.fn.If(isSet(word, j), func() { p.callMove(c.move) })
+		for j, candidate := range part {
+			p.fn.If(isSet(word, j), func() { p.callMove(candidate.move) })
 		}
 	}
 }
 
 // callMovesOfBits emits a loop that calls the functions of the moves whose bits are set, lowest bit first, and clears the bits.
 func (p *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
-	f := p.fn
-	f.Block(func(none wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(none, word.IsZero())
+	fn := p.fn
+	fn.Block(func(none wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(none, word.IsZero())
 			labels := make([]wasm.Label, len(moves))
 			for i := len(moves) - 1; i >= 0; i-- {
-				labels[i] = f.Open()
+				labels[i] = fn.Open()
 			}
-			index := wasm.Expr[int32](func(f *wasm.Func) {
-				lowestBit(word).Emit(f)
-				word.Set(f, withoutLowestBit(word))
+			index := wasm.Expr[int32](func(fn *wasm.Func) {
+				lowestBit(word).Emit(fn)
+				word.Set(fn, withoutLowestBit(word))
 			})
-			f.BrTable(index, labels, labels[len(labels)-1])
-			for _, c := range moves {
-				f.End()
-				p.callMove(c.move)
-				f.Br(again)
+			fn.BrTable(index, labels, labels[len(labels)-1])
+			for _, candidate := range moves {
+				fn.End()
+				p.callMove(candidate.move)
+				fn.Br(again)
 			}
 		})
 	})
@@ -244,59 +244,59 @@ func (p *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := p.moveFunctions[move]; ok {
 		return index
 	}
-	f := p.module.Func("", nil, []wasm.Type{wasm.I32})
-	p.moveFunctions[move] = f.Index
+	fn := p.module.Func("", nil, []wasm.Type{wasm.I32})
+	p.moveFunctions[move] = fn.Index
 	outer := p.codeGenerator
-	p.fn, p.facts = f, p.noFacts
+	p.fn, p.facts = fn, p.noFacts
 	p.computed, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	p.emitMoveFunction(move)
-	p.codeSize += f.Size()
+	p.codeSize += fn.Size()
 	outer.measuredAt, outer.epoch = p.measuredAt, p.epoch
 	p.codeGenerator = outer
-	return f.Index
+	return fn.Index
 }
 
 // emitMoveFunction emits the body of a move's function, which returns moveDone, moveGaveUp or moveNoSpace.
 func (p *expandGenerator) emitMoveFunction(move int) {
-	f, mv := p.fn, &p.moves[move]
-	p.giveUp = f.Open()
+	fn, mv := p.fn, &p.moves[move]
+	p.giveUp = fn.Open()
 	if slices.ContainsFunc(mv.commands, p.hasInvalidWeights) {
-		f.Br(p.giveUp)
+		fn.Br(p.giveUp)
 	} else {
-		f.Block(func(full wasm.Label) {
+		fn.Block(func(full wasm.Label) {
 			p.writeChoice(move, full)
-			f.Return(constI32(moveDone))
+			fn.Return(constI32(moveDone))
 		})
-		f.Return(constI32(moveNoSpace))
+		fn.Return(constI32(moveNoSpace))
 	}
-	f.End()
-	constI32(moveGaveUp).Emit(f)
+	fn.End()
+	constI32(moveGaveUp).Emit(fn)
 }
 
 // writeChoice emits code that writes the transitions of a move. It jumps to full if they do not fit in the output.
 func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
-	f, mv := p.fn, &p.moves[move]
-	for _, g := range mv.guard {
-		p.facts = p.facts.assume(g, true)
+	fn, mv := p.fn, &p.moves[move]
+	for _, conjunct := range mv.guard {
+		p.facts = p.facts.assume(conjunct, true)
 	}
-	alts, constant := p.alternativesOf(mv, p.facts)
-	if len(alts) == 0 { // the products of tiny rates are all zero
-		f.Br(p.giveUp)
+	alternatives, constant := p.alternativesOf(mv, p.facts)
+	if len(alternatives) == 0 { // the products of tiny rates are all zero
+		fn.Br(p.giveUp)
 		return
 	}
-	start := wasm.Local[int32](f)
-	f.BrIf(full, start.Tee(p.nextOutput).Gt(constI32(p.outputStart+expandRoom-8-len(alts)*p.transitionSize())))
-	for _, c := range mv.commands {
-		if p.constantWeights[c] == nil && !p.isLister {
-			p.weightLocals(c)
-			p.computeWeights(c)
+	start := wasm.Local[int32](fn)
+	fn.BrIf(full, start.Tee(p.nextOutput).Gt(constI32(p.outputStart+expandRoom-8-len(alternatives)*p.transitionSize())))
+	for _, command := range mv.commands {
+		if p.constantWeights[command] == nil && !p.isLister {
+			p.weightLocals(command)
+			p.computeWeights(command)
 		}
 	}
-	base, rest := p.commonTarget(alts)
+	base, rest := p.commonTarget(alternatives)
 	if constant || p.isLister {
-		p.constantChoice(move, alts, start, base, rest)
+		p.constantChoice(move, alternatives, start, base, rest)
 	} else {
-		p.weighedChoice(move, mv, alts, start, base, rest)
+		p.weighedChoice(move, mv, alternatives, start, base, rest)
 	}
 }
 
@@ -305,11 +305,11 @@ func (p *expandGenerator) transitionSize() int { return 8 + 8*p.packing.Words }
 
 // commonTarget emits code for the assigned variables whose new value is the same in all alternatives. It returns the packed target
 // with these values, and the set of assigned variables whose values differ.
-func (p *expandGenerator) commonTarget(alts []alternative) (base []wasm.Var[int64], rest map[int]bool) {
+func (p *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], rest map[int]bool) {
 	rest = map[int]bool{}
 	values := map[int]*term{}
-	for _, slot := range assignedSlots(alts) {
-		if column := p.valuesInAlternatives(alts, slot); allEqual(column) {
+	for _, slot := range assignedSlots(alternatives) {
+		if column := p.valuesInAlternatives(alternatives, slot); allEqual(column) {
 			values[slot] = column[0]
 		} else {
 			rest[slot] = true
@@ -324,9 +324,9 @@ func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 	var toCompute []newValue
 	newLocals := map[int]wasm.Var[int32]{}
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if t := values[slot]; !t.isConst() && t != p.oldValue(slot) {
-			p.countUses(t)
-			toCompute = append(toCompute, newValue{slot, t})
+		if term := values[slot]; !term.isConst() && term != p.oldValue(slot) {
+			p.countUses(term)
+			toCompute = append(toCompute, newValue{slot, term})
 			newLocals[slot] = wasm.Local[int32](p.fn)
 		}
 	}
@@ -348,8 +348,8 @@ func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 }
 
 // checkRange gives up if a new value is outside the range of its variable.
-func (p *expandGenerator) checkRange(t *term, slot int, newLocals map[int]wasm.Var[int32]) {
-	if t.isConst() {
+func (p *expandGenerator) checkRange(term *term, slot int, newLocals map[int]wasm.Var[int32]) {
+	if term.isConst() {
 		p.fn.Br(p.giveUp)
 		return
 	}
@@ -362,13 +362,13 @@ func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map
 	var mask, constant uint64
 	var computed []int
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		field, t := p.packing.Fields[slot], values[slot]
-		if field.Word != w || t == p.oldValue(slot) {
+		field, term := p.packing.Fields[slot], values[slot]
+		if field.Word != w || term == p.oldValue(slot) {
 			continue
 		}
 		mask |= field.Mask << field.Shift
-		if t.isConst() {
-			constant |= (uint64(t.intValue-field.Low) & field.Mask) << field.Shift
+		if term.isConst() {
+			constant |= (uint64(term.intValue-field.Low) & field.Mask) << field.Shift
 		} else if field.Mask != 0 {
 			computed = append(computed, slot)
 		}
@@ -396,24 +396,24 @@ func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map
 // ownValues returns the values that an alternative assigns to the variables in rest.
 func ownValues(a alternative, rest map[int]bool) map[int]*term {
 	out := map[int]*term{}
-	for slot, t := range a.values {
+	for slot, term := range a.values {
 		if rest[slot] {
-			out[slot] = t
+			out[slot] = term
 		}
 	}
 	return out
 }
 
 // constantChoice emits code that writes a choice with constant weights. It is also used for a lister, which does not need weights.
-func (p *expandGenerator) constantChoice(move int, alts []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	wasm.Store(p.fn, start, 0, constI64(int64(len(alts))<<32|int64(move)))
+func (p *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	wasm.Store(p.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
-	for i, a := range alts {
+	for i, a := range alternatives {
 		p.writeTransition(start, 8+i*p.transitionSize(), constF64(a.weight), base, ownValues(a, rest))
 		written = append(written, a.updates)
 	}
 	p.alternatives[move] = written
-	p.nextOutput.Set(p.fn, start.Add(constI32(8+len(alts)*p.transitionSize())))
+	p.nextOutput.Set(p.fn, start.Add(constI32(8+len(alternatives)*p.transitionSize())))
 }
 
 // writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
@@ -425,26 +425,26 @@ func (p *expandGenerator) writeTransition(at wasm.Var[int32], offset int, weight
 }
 
 // weighedChoice emits code that writes a choice with computed weights, without the alternatives of weight zero.
-func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alts []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	f := p.fn
-	next, weight, numWritten := wasm.Local[int32](f), wasm.Local[float64](f), wasm.Local[int32](f)
-	next.Set(f, start.Add(constI32(8)))
-	numWritten.Set(f, constI32(0))
-	for _, a := range alts {
-		weight.Set(f, p.weight(move, a.updates))
+func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	fn := p.fn
+	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
+	next.Set(fn, start.Add(constI32(8)))
+	numWritten.Set(fn, constI32(0))
+	for _, a := range alternatives {
+		weight.Set(fn, p.weight(move, a.updates))
 		values := ownValues(a, rest)
 		if p.allConstantsInRange(values) { // writing always is cheaper than a jump
 			p.writeTransition(next, 0, weight, base, values)
 			p.countIf(weight, numWritten, next)
 			continue
 		}
-		f.If(weight.Gt(constF64(0)), func() {
+		fn.If(weight.Gt(constF64(0)), func() {
 			p.scoped(func() { p.writeTransition(next, 0, weight, base, values) })
 			p.countIf(weight, numWritten, next)
 		})
 	}
-	wasm.Store(f, start, 0, wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(index))))
-	p.nextOutput.Set(f, next)
+	wasm.Store(fn, start, 0, wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(index))))
+	p.nextOutput.Set(fn, next)
 }
 
 // countIf emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
@@ -456,8 +456,8 @@ func (p *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next was
 
 // allConstantsInRange reports whether all values are constants within the ranges of their variables.
 func (p *expandGenerator) allConstantsInRange(values map[int]*term) bool {
-	for slot, t := range values {
-		if !t.isConst() || !p.certainlyInRange(t, slot) {
+	for slot, term := range values {
+		if !term.isConst() || !p.certainlyInRange(term, slot) {
 			return false
 		}
 	}
@@ -465,9 +465,9 @@ func (p *expandGenerator) allConstantsInRange(values map[int]*term) bool {
 }
 
 // ownModule returns the Module of a Choice: the module of a single unlabelled command, otherwise -1.
-func ownModule(action int, members []*command) int {
-	if action == sema.Unlabelled && len(members) == 1 && members[0].source.Action == sema.Unlabelled {
-		return members[0].module
+func ownModule(action int, commands []*command) int {
+	if action == sema.Unlabelled && len(commands) == 1 && commands[0].source.Action == sema.Unlabelled {
+		return commands[0].module
 	}
 	return -1
 }

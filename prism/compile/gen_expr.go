@@ -48,11 +48,11 @@ func wasmType(s sortKind) wasm.Type {
 }
 
 // countUses counts a use of a term. At the first use it also counts the uses of its operands.
-func (c *codeGenerator) countUses(t *term) {
-	c.uses[t]++
-	if c.uses[t] == 1 {
-		for _, a := range t.operands {
-			c.countUses(a)
+func (c *codeGenerator) countUses(term *term) {
+	c.uses[term]++
+	if c.uses[term] == 1 {
+		for _, operand := range term.operands {
+			c.countUses(operand)
 		}
 	}
 }
@@ -61,82 +61,82 @@ func (c *codeGenerator) countUses(t *term) {
 func (c *codeGenerator) scoped(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
-	for _, t := range c.computedOrder[mark:] {
-		delete(c.computed, t)
+	for _, term := range c.computedOrder[mark:] {
+		delete(c.computed, term)
 	}
 	c.computedOrder = c.computedOrder[:mark]
 }
 
 // keepInLocal emits code that pushes the value of t and also keeps it in a new local.
-func (c *codeGenerator) keepInLocal(t *term, value func(*wasm.Func)) {
-	if t.sort == sortFloat {
-		c.computed[t] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
+func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
+	if term.sort == sortFloat {
+		c.computed[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
 	} else {
-		c.computed[t] = wasm.Keep[int32](c.fn, wasm.Expr[int32](value))
+		c.computed[term] = wasm.Keep[int32](c.fn, wasm.Expr[int32](value))
 	}
-	c.computedOrder = append(c.computedOrder, t)
+	c.computedOrder = append(c.computedOrder, term)
 }
 
 // costOf returns the number of operations needed to evaluate terms here, up to a limit. Each term counts once.
 func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	c.epoch++
 	total := 0
-	for _, t := range terms {
-		total += c.measure(t, limit-total)
+	for _, term := range terms {
+		total += c.measure(term, limit-total)
 	}
 	return total
 }
 
 // measure returns the number of operations of a term that costOf has not counted yet, up to a limit.
-func (c *codeGenerator) measure(t *term, limit int) int {
-	for len(c.measuredAt) <= t.id {
+func (c *codeGenerator) measure(term *term, limit int) int {
+	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
 	}
-	if t.op == opConst || t.op == opVar || c.measuredAt[t.id] == c.epoch || limit <= 0 {
+	if term.op == opConst || term.op == opVar || c.measuredAt[term.id] == c.epoch || limit <= 0 {
 		return 0
 	}
-	if _, ok := c.computed[t]; ok {
+	if _, ok := c.computed[term]; ok {
 		return 0
 	}
-	c.measuredAt[t.id] = c.epoch
+	c.measuredAt[term.id] = c.epoch
 	total := 1
-	if t.op == opNot || t.op == opBoolToInt {
+	if term.op == opNot || term.op == opBoolToInt {
 		total = 0
 	}
-	for _, a := range t.operands {
-		total += c.measure(a, limit-total)
+	for _, operand := range term.operands {
+		total += c.measure(operand, limit-total)
 	}
 	return total
 }
 
 // intCode returns the code of an Int or a Bool.
-func (c *codeGenerator) intCode(t *term) wasm.Expr[int32] {
-	return func(*wasm.Func) { c.emitTerm(t) }
+func (c *codeGenerator) intCode(term *term) wasm.Expr[int32] {
+	return func(*wasm.Func) { c.emitTerm(term) }
 }
 
 // floatCode returns the code of a Double.
-func (c *codeGenerator) floatCode(t *term) wasm.Expr[float64] {
-	return func(*wasm.Func) { c.emitTerm(t) }
+func (c *codeGenerator) floatCode(term *term) wasm.Expr[float64] {
+	return func(*wasm.Func) { c.emitTerm(term) }
 }
 
 // emitTerm emits code that pushes the value of a term: from its local if it was computed before, otherwise by computing it.
-func (c *codeGenerator) emitTerm(t *term) {
-	known, ok := c.computed[t]
+func (c *codeGenerator) emitTerm(term *term) {
+	known, ok := c.computed[term]
 	switch {
 	case ok:
 		known.Emit(c.fn)
-	case t.op == opConst && t.sort == sortFloat:
-		constF64(t.floatValue).Emit(c.fn)
-	case t.op == opConst:
-		constI32(t.intValue).Emit(c.fn)
-	case t.op == opVar:
-		c.variable(t.slot).Emit(c.fn)
-	case c.uses[t] > 1:
-		c.computeRepeated(t)
-		c.keepInLocal(t, func(*wasm.Func) { c.operationCode(t).Emit(c.fn) })
+	case term.op == opConst && term.sort == sortFloat:
+		constF64(term.floatValue).Emit(c.fn)
+	case term.op == opConst:
+		constI32(term.intValue).Emit(c.fn)
+	case term.op == opVar:
+		c.variable(term.slot).Emit(c.fn)
+	case c.uses[term] > 1:
+		c.computeRepeated(term)
+		c.keepInLocal(term, func(*wasm.Func) { c.operationCode(term).Emit(c.fn) })
 	default:
-		c.computeRepeated(t)
-		c.operationCode(t).Emit(c.fn)
+		c.computeRepeated(term)
+		c.operationCode(term).Emit(c.fn)
 	}
 }
 
@@ -156,8 +156,8 @@ func (c *codeGenerator) computeRepeated(t *term) {
 		if uses[t]++; uses[t] > 1 {
 			return
 		}
-		for _, a := range t.operands {
-			visit(a)
+		for _, operand := range t.operands {
+			visit(operand)
 		}
 		order = append(order, t)
 	}
@@ -189,48 +189,48 @@ func constI64(x int64) wasm.Expr[int64] { return wasm.Const(x) }
 func constF64(x float64) wasm.Expr[float64] { return wasm.Const(x) }
 
 // operationCode returns the code of a term's operation.
-func (c *codeGenerator) operationCode(t *term) typedCode {
-	switch t.op {
+func (c *codeGenerator) operationCode(term *term) typedCode {
+	switch term.op {
 	case opNot:
-		return c.negation(t.operands[0])
+		return c.negation(term.operands[0])
 	case opAnd, opOr:
-		return c.connective(t.op, t.operands)
+		return c.connective(term.op, term.operands)
 	case opIte:
-		return c.conditional(t)
+		return c.conditional(term)
 	case opAdd, opSub, opMul:
-		return c.arithmetic(t)
+		return c.arithmetic(term)
 	case opMod:
-		return c.modulo(t)
+		return c.modulo(term)
 	case opMin, opMax:
-		return c.minOrMax(t)
+		return c.minOrMax(term)
 	case opPow:
-		return c.power(t)
+		return c.power(term)
 	case opFloor, opCeil, opRound:
-		return c.rounding(t)
+		return c.rounding(term)
 	case opNumSame:
-		return c.sameFloat(t.operands[0], t.operands[1])
+		return c.sameFloat(term.operands[0], term.operands[1])
 	case opBoolToInt:
-		return c.intCode(t.operands[0])
+		return c.intCode(term.operands[0])
 	}
-	return c.instructionValue(t)
+	return c.instructionValue(term)
 }
 
 // instructionValue returns the code of an operation that is a single instruction or a call of a host function.
-func (c *codeGenerator) instructionValue(t *term) typedCode {
-	last := t.operands[len(t.operands)-1]
+func (c *codeGenerator) instructionValue(term *term) typedCode {
+	last := term.operands[len(term.operands)-1]
 	switch {
-	case t.op == opIntEq && last.isConst() && last.intValue == 0:
-		return c.intCode(t.operands[0]).IsZero()
-	case t.op == opNumPow:
-		return wasm.Call[float64, float64](c.hostPow, c.floatCode(t.operands[0]), c.floatCode(last))
-	case t.op == opNumLog:
-		return wasm.Call[float64, float64](c.hostLog, c.floatCode(t.operands[0]), c.floatCode(last))
+	case term.op == opIntEq && last.isConst() && last.intValue == 0:
+		return c.intCode(term.operands[0]).IsZero()
+	case term.op == opNumPow:
+		return wasm.Call[float64, float64](c.hostPow, c.floatCode(term.operands[0]), c.floatCode(last))
+	case term.op == opNumLog:
+		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(last))
 	}
-	return wasm.Expr[int32](func(f *wasm.Func) {
-		for _, a := range t.operands {
-			c.emitTerm(a)
+	return wasm.Expr[int32](func(fn *wasm.Func) {
+		for _, operand := range term.operands {
+			c.emitTerm(operand)
 		}
-		f.Op(instruction(t.op))
+		fn.Op(instruction(term.op))
 	})
 }
 
@@ -281,9 +281,9 @@ func (c *codeGenerator) negation(x *term) wasm.Expr[int32] {
 // belongs to the first part only if it is the first operand.
 func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
-	for i, a := range args[1:] {
-		cost += c.costOf(chunkCost+1, a)
-		if a.mayFail || cost > chunkCost {
+	for i, operand := range args[1:] {
+		cost += c.costOf(chunkCost+1, operand)
+		if operand.mayFail || cost > chunkCost {
 			return args[:i+1], args[i+1:]
 		}
 	}
@@ -293,11 +293,11 @@ func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 // evaluateAll returns the code of a conjunction or disjunction that evaluates all operands.
 func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 	x := c.intCode(args[0])
-	for _, a := range args[1:] {
+	for _, operand := range args[1:] {
 		if op == opAnd {
-			x = x.And(c.intCode(a))
+			x = x.And(c.intCode(operand))
 		} else {
-			x = x.Or(c.intCode(a))
+			x = x.Or(c.intCode(operand))
 		}
 	}
 	return x
@@ -310,11 +310,11 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 		return c.evaluateAll(op, together)
 	}
 	rest := func() { c.scoped(func() { c.connective(op, later).Emit(c.fn) }) }
-	return func(f *wasm.Func) {
+	return func(fn *wasm.Func) {
 		if op == opAnd {
-			f.IfElse(wasm.I32, c.evaluateAll(op, together), rest, func() { constI32(0).Emit(f) })
+			fn.IfElse(wasm.I32, c.evaluateAll(op, together), rest, func() { constI32(0).Emit(fn) })
 		} else {
-			f.IfElse(wasm.I32, c.evaluateAll(op, together), func() { constI32(1).Emit(f) }, rest)
+			fn.IfElse(wasm.I32, c.evaluateAll(op, together), func() { constI32(1).Emit(fn) }, rest)
 		}
 	}
 }
@@ -373,24 +373,24 @@ func (c *codeGenerator) conditional(t *term) typedCode {
 		return wasm.Select[int32](c.intCode(cond), c.intCode(x), c.intCode(y))
 	}
 	arm := func(t *term) func() { return func() { c.scoped(func() { c.emitTerm(t) }) } }
-	return wasm.Expr[int32](func(f *wasm.Func) { f.IfElse(wasmType(t.sort), c.intCode(cond), arm(x), arm(y)) })
+	return wasm.Expr[int32](func(fn *wasm.Func) { fn.IfElse(wasmType(t.sort), c.intCode(cond), arm(x), arm(y)) })
 }
 
 // arithmetic returns the code of an addition, subtraction or multiplication of Ints. If the result may overflow, the code computes it
 // with 64 bits and gives up after an overflow.
-func (c *codeGenerator) arithmetic(t *term) wasm.Expr[int32] {
-	x, y := c.intCode(t.operands[0]), c.intCode(t.operands[1])
-	if !c.facts.overflows(t) {
-		if y := t.operands[1]; t.op == opMul && y.isConst() && y.intValue == 2 {
+func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
+	x, y := c.intCode(term.operands[0]), c.intCode(term.operands[1])
+	if !c.facts.overflows(term) {
+		if y := term.operands[1]; term.op == opMul && y.isConst() && y.intValue == 2 {
 			return x.Shl(1)
 		}
-		return calculate(t.op, x, y)
+		return calculate(term.op, x, y)
 	}
-	return func(f *wasm.Func) {
-		sum := calculate(t.op, wasm.Extend(x), wasm.Extend(y))
-		wide := wasm.Local[int64](f)
-		f.BrIf(c.giveUp, wasm.Extend(wasm.Wrap(wide.Tee(sum))).Ne(wide))
-		wasm.Wrap(wide).Emit(f)
+	return func(fn *wasm.Func) {
+		sum := calculate(term.op, wasm.Extend(x), wasm.Extend(y))
+		wide := wasm.Local[int64](fn)
+		fn.BrIf(c.giveUp, wasm.Extend(wasm.Wrap(wide.Tee(sum))).Ne(wide))
+		wasm.Wrap(wide).Emit(fn)
 	}
 }
 
@@ -406,32 +406,32 @@ func calculate[T int32 | int64](op opcode, x, y wasm.Expr[T]) wasm.Expr[T] {
 }
 
 // modulo returns the code of mod(x,y). The result is not negative; the code gives up unless y is positive.
-func (c *codeGenerator) modulo(t *term) wasm.Expr[int32] {
-	return func(f *wasm.Func) {
-		x := wasm.Into(f, c.intCode(t.operands[0]))
-		y := wasm.Into(f, c.intCode(t.operands[1]))
-		if c.facts.interval(t.operands[1]).lo <= 0 {
-			f.BrIf(c.giveUp, y.Lt(constI32(1)))
+func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
+	return func(fn *wasm.Func) {
+		x := wasm.Into(fn, c.intCode(term.operands[0]))
+		y := wasm.Into(fn, c.intCode(term.operands[1]))
+		if c.facts.interval(term.operands[1]).lo <= 0 {
+			fn.BrIf(c.giveUp, y.Lt(constI32(1)))
 		}
-		if c.facts.interval(t.operands[0]).lo >= 0 {
-			x.RemU(y).Emit(f)
+		if c.facts.interval(term.operands[0]).lo >= 0 {
+			x.RemU(y).Emit(fn)
 			return
 		}
-		r := wasm.Local[int32](f)
-		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(constI32(0)), y, constI32(0))).Emit(f)
+		r := wasm.Local[int32](fn)
+		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(constI32(0)), y, constI32(0))).Emit(fn)
 	}
 }
 
 // minOrMax returns the code of min or max of two Ints.
-func (c *codeGenerator) minOrMax(t *term) wasm.Expr[int32] {
-	return func(f *wasm.Func) {
-		x := wasm.Into(f, c.intCode(t.operands[0]))
-		y := wasm.Into(f, c.intCode(t.operands[1]))
+func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
+	return func(fn *wasm.Func) {
+		x := wasm.Into(fn, c.intCode(term.operands[0]))
+		y := wasm.Into(fn, c.intCode(term.operands[1]))
 		first := x.Lt(y)
-		if t.op == opMax {
+		if term.op == opMax {
 			first = x.Gt(y)
 		}
-		wasm.Select[int32](first, x, y).Emit(f)
+		wasm.Select[int32](first, x, y).Emit(fn)
 	}
 }
 
@@ -439,39 +439,39 @@ func (c *codeGenerator) minOrMax(t *term) wasm.Expr[int32] {
 const hostFailed = math.MinInt64
 
 // power returns the code of an integer power. It gives up if the power is undefined or overflows.
-func (c *codeGenerator) power(t *term) wasm.Expr[int32] {
-	return func(f *wasm.Func) {
-		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(t.operands[0]), c.intCode(t.operands[1]))
-		wide := wasm.Local[int64](f)
-		f.BrIf(c.giveUp, wide.Tee(call).Eq(constI64(hostFailed)))
-		wasm.Wrap(wide).Emit(f)
+func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
+	return func(fn *wasm.Func) {
+		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
+		wide := wasm.Local[int64](fn)
+		fn.BrIf(c.giveUp, wide.Tee(call).Eq(constI64(hostFailed)))
+		wasm.Wrap(wide).Emit(fn)
 	}
 }
 
 // rounding returns the code of floor, ceil or round. It gives up if the result does not fit in 32 bits.
-func (c *codeGenerator) rounding(t *term) wasm.Expr[int32] {
-	return func(f *wasm.Func) {
-		x := wasm.Into(f, c.floatCode(t.operands[0]))
-		r := rounded(f, t.op, x, t.operands[0].maybeNaN)
-		if t.mayFail {
-			y := wasm.Into(f, r)
-			f.BrIf(c.giveUp, y.Ge(constF64(math.MinInt32)).And(y.Le(constF64(math.MaxInt32))).IsZero())
+func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
+	return func(fn *wasm.Func) {
+		x := wasm.Into(fn, c.floatCode(term.operands[0]))
+		r := rounded(fn, term.op, x, term.operands[0].maybeNaN)
+		if term.mayFail {
+			y := wasm.Into(fn, r)
+			fn.BrIf(c.giveUp, y.Ge(constF64(math.MinInt32)).And(y.Le(constF64(math.MaxInt32))).IsZero())
 			r = y.Expr
 		}
-		wasm.Convert[int32](wasm.I32TruncF64S, r).Emit(f)
+		wasm.Convert[int32](wasm.I32TruncF64S, r).Emit(fn)
 	}
 }
 
 // rounded returns the code of floor, ceil or round with a float64 result, which is the same as that of roundBy. nan says that x may be
 // NaN.
-func rounded(f *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[float64] {
+func rounded(fn *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
 		return wasm.Convert[float64](wasm.F64Floor, x)
 	case opCeil:
 		return wasm.Convert[float64](wasm.F64Ceil, x)
 	}
-	low := wasm.Into(f, wasm.Convert[float64](wasm.F64Floor, x))
+	low := wasm.Into(fn, wasm.Convert[float64](wasm.F64Floor, x))
 	r := wasm.Select(x.Sub(low).Ge(constF64(0.5)), low.Add(constF64(1)), low)
 	if nan {
 		r = wasm.Select(x.Eq(x), r, constF64(0))
@@ -484,12 +484,14 @@ func (c *codeGenerator) sameFloat(x, y *term) wasm.Expr[int32] {
 	if neverNaNOrZero(x) || neverNaNOrZero(y) {
 		return c.floatCode(x).Eq(c.floatCode(y))
 	}
-	return func(f *wasm.Func) {
-		a := wasm.Into(f, c.floatCode(x))
-		b := wasm.Into(f, c.floatCode(y))
-		wasm.Bits(a).Eq(wasm.Bits(b)).Or(a.Ne(a).And(b.Ne(b))).Emit(f)
+	return func(fn *wasm.Func) {
+		a := wasm.Into(fn, c.floatCode(x))
+		b := wasm.Into(fn, c.floatCode(y))
+		wasm.Bits(a).Eq(wasm.Bits(b)).Or(a.Ne(a).And(b.Ne(b))).Emit(fn)
 	}
 }
 
 // neverNaNOrZero reports whether a term of sort Double is neither NaN nor zero.
-func neverNaNOrZero(t *term) bool { return !t.maybeNaN && (t.floatLow > 0 || t.floatHigh < 0) }
+func neverNaNOrZero(term *term) bool {
+	return !term.maybeNaN && (term.floatLow > 0 || term.floatHigh < 0)
+}

@@ -99,8 +99,8 @@ func (p *moveGenerator) variablesOf(t *term) []int {
 		if t.op == opVar {
 			slots = append(slots, t.slot)
 		}
-		for _, a := range t.operands {
-			walk(a)
+		for _, operand := range t.operands {
+			walk(operand)
 		}
 	}
 	walk(t)
@@ -112,10 +112,10 @@ func (p *moveGenerator) variablesOf(t *term) []int {
 func (p *moveGenerator) packTerms(terms []*term) []wordField {
 	shift := 0
 	out := make([]wordField, len(terms))
-	for i, t := range terms {
+	for i, term := range terms {
 		r := interval{0, 1}
-		if t.sort == sortInt {
-			r = p.facts.interval(t)
+		if term.sort == sortInt {
+			r = p.facts.interval(term)
 		}
 		out[i] = wordField{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
 		shift += out[i].width
@@ -136,8 +136,8 @@ func (p *moveGenerator) keyWidth(slots []int) int {
 // lookUpMemo emits the lookup of a group's values in its table, and code that unpacks them into newLocals.
 func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := p.memoFor(group)
-	f := p.fn
-	key, at, word := wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int64](f)
+	fn := p.fn
+	key, at, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
 	shifted := func(i int) wasm.Expr[int32] { return shiftToField(p.slots[group.slots[i]].Expr, memo.inputs[i]) }
 	packed := shifted(0)
 	for i := range group.slots[1:] {
@@ -145,17 +145,17 @@ func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	}
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
 	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), memo.address)
-	f.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
+	fn.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
 		args := []wasm.Operand[int32]{key, at}
 		for _, s := range group.slots {
 			args = append(args, p.slots[s])
 		}
-		word.Set(f, wasm.Call[int64](memo.compute, args...))
+		word.Set(fn, wasm.Call[int64](memo.compute, args...))
 	})
-	values := wasm.Local[int32](f)
-	values.Set(f, wasm.Wrap(word))
+	values := wasm.Local[int32](fn)
+	values.Set(fn, wasm.Wrap(word))
 	for i, r := range group.values {
-		newLocals[r.slot].Set(f, extractField(values, memo.outputs[i]))
+		newLocals[r.slot].Set(fn, extractField(values, memo.outputs[i]))
 	}
 }
 
@@ -215,28 +215,28 @@ func (p *moveGenerator) canonicalKey(group memoGroup) string {
 		key = binary.AppendVarint(binary.AppendVarint(key, r.lo), r.hi)
 	}
 	var visit func(*term) uint32
-	visit = func(t *term) uint32 {
-		if n, ok := numbers[t]; ok {
+	visit = func(term *term) uint32 {
+		if n, ok := numbers[term]; ok {
 			return n
 		}
 		var args []uint32
-		for _, a := range t.operands {
-			args = append(args, visit(a))
+		for _, operand := range term.operands {
+			args = append(args, visit(operand))
 		}
-		if t.op == opIntEq || t.op == opIff || t.op == opAdd || t.op == opMul {
+		if term.op == opIntEq || term.op == opIff || term.op == opAdd || term.op == opMul {
 			slices.Sort(args)
 		}
-		key = append(key, byte(t.op), byte(t.sort))
-		key = binary.AppendVarint(key, t.intValue)
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(t.floatValue))
-		if t.op == opVar {
-			key = binary.AppendVarint(key, int64(slices.Index(group.slots, t.slot)))
+		key = append(key, byte(term.op), byte(term.sort))
+		key = binary.AppendVarint(key, term.intValue)
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
+		if term.op == opVar {
+			key = binary.AppendVarint(key, int64(slices.Index(group.slots, term.slot)))
 		}
 		for _, a := range args {
 			key = binary.AppendUvarint(key, uint64(a))
 		}
 		n := uint32(len(numbers))
-		numbers[t] = n
+		numbers[term] = n
 		return n
 	}
 	for _, r := range group.values {
@@ -259,11 +259,11 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 		params = append(params, wasm.I32)
 		parameters[s] = wasm.Param[int32](uint32(2 + i))
 	}
-	f := p.module.Func("", params, []wasm.Type{wasm.I64})
+	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
 	generator := p.codeGenerator
-	generator.fn, generator.params = f, parameters
+	generator.fn, generator.params = fn, parameters
 	generator.computed, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
-	memo := &memoTable{compute: f.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
+	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
 	for _, v := range values {
 		generator.countUses(v)
 	}
@@ -271,9 +271,9 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 	for i, v := range values[1:] {
 		packed = packed.Or(shiftToField(generator.intCode(v), memo.outputs[i+1]))
 	}
-	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](f)
-	wasm.Store(f, address, memo.address, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
-	word.Emit(f)
+	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
+	wasm.Store(fn, address, memo.address, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
+	word.Emit(fn)
 	return memo
 }
 

@@ -12,9 +12,9 @@ import (
 
 // conditionTerm returns the term of a state expression and counts a use of it.
 func (p *moveGenerator) conditionTerm(e sema.Expr) *term {
-	t := p.builder.expr(e)
-	p.countUses(t)
-	return t
+	term := p.builder.expr(e)
+	p.countUses(term)
+	return term
 }
 
 // enter emits Watch.Enter, which processes the arrival in a state: it ends the path if the monitor is decided.
@@ -86,15 +86,15 @@ func (p *pathGenerator) enterUntil() {
 // deadlock emits Watch.Deadlock, which decides a path that stays in a state without choices. With NoFixDeadlocks a deadlock is an
 // error, which the interpreter reports.
 func (p *pathGenerator) deadlock() {
-	f := p.fn
+	fn := p.fn
 	if p.model.opts.NoFixDeadlocks {
-		f.Br(p.giveUp)
+		fn.Br(p.giveUp)
 		return
 	}
 	switch p.watch.Kind {
 	case Until:
 		if early := p.beforeLowerBound(); early != nil {
-			f.If(early, func() { p.scoped(p.decideByRight) })
+			fn.If(early, func() { p.scoped(p.decideByRight) })
 		}
 		p.endPath(False)
 	case Next:
@@ -102,10 +102,10 @@ func (p *pathGenerator) deadlock() {
 	case ReachReward:
 		p.endPath(Undecided)
 	case CumulReward:
-		p.reward.Set(f, p.stateReward().Mul(p.remainingHorizon()).Add(p.reward))
+		p.reward.Set(fn, p.stateReward().Mul(p.remainingHorizon()).Add(p.reward))
 		p.endPath(True)
 	case InstantReward:
-		p.reward.Set(f, p.stateReward())
+		p.reward.Set(fn, p.stateReward())
 		p.endPath(True)
 	}
 }
@@ -146,27 +146,27 @@ func (p *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 
 // sojourn emits Watch.Sojourn with an exponentially distributed sojourn time. It ends the path if a time bound passes during it.
 func (p *pathGenerator) sojourn(action int) {
-	f := p.fn
-	dt, start := wasm.Local[float64](f), wasm.Local[float64](f)
+	fn := p.fn
+	dt, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
 	log := wasm.Call[float64, float64](p.hostLogUnit, constF64(1).Sub(p.drawUnit()))
-	dt.Set(f, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
-	p.time.Set(f, start.Tee(p.time).Add(dt))
+	dt.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
+	p.time.Set(fn, start.Tee(p.time).Add(dt))
 	p.countStep()
 	switch p.watch.Kind {
 	case Until:
 		p.sojournUntil(start)
 	case CumulReward:
 		p.ifPastHorizon(func() {
-			p.reward.Set(f, p.stateReward().Mul(constF64(p.watch.High).Sub(start)).Add(p.reward))
-			f.Br(p.holds)
+			p.reward.Set(fn, p.stateReward().Mul(constF64(p.watch.High).Sub(start)).Add(p.reward))
+			fn.Br(p.holds)
 		})
 		p.addRewards(p.stateReward().Mul(dt), action)
 	case ReachReward:
 		p.addRewards(p.stateReward().Mul(dt), action)
 	case InstantReward:
 		p.ifPastHorizon(func() {
-			p.reward.Set(f, p.stateReward())
-			f.Br(p.holds)
+			p.reward.Set(fn, p.stateReward())
+			fn.Br(p.holds)
 		})
 	}
 }
@@ -178,20 +178,20 @@ func (p *pathGenerator) ifPastHorizon(emit func()) {
 
 // sojournUntil emits the part of Watch.Sojourn for an until formula. start is the time at which the state was entered.
 func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
-	f := p.fn
+	fn := p.fn
 	right := p.conditionTerm(p.watch.Right)
 	waited := start.Lt(constF64(p.watch.Low)) // the lower bound was not yet reached before the sojourn
 	if p.watch.Bounded() {
 		p.ifPastHorizon(func() {
 			if p.watch.Low > 0 {
-				f.BrIf(p.violated, waited.IsZero())
+				fn.BrIf(p.violated, waited.IsZero())
 				p.jumpIf(right, true, p.holds)
 			}
-			f.Br(p.violated)
+			fn.Br(p.violated)
 		})
 	}
 	if p.watch.Low > 0 {
-		f.If(waited.And(p.time.Gt(constF64(p.watch.Low))), func() {
+		fn.If(waited.And(p.time.Gt(constF64(p.watch.Low))), func() {
 			p.scoped(func() { p.jumpIf(right, true, p.holds) })
 		})
 	}
@@ -225,12 +225,12 @@ func (p *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr
 
 // rewardItem emits the value of a reward item if its guard holds, otherwise zero.
 func (p *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
-	return func(f *wasm.Func) {
+	return func(fn *wasm.Func) {
 		p.countUses(guard)
 		p.countUses(value)
-		f.IfElse(wasm.F64, p.intCode(guard), func() {
+		fn.IfElse(wasm.F64, p.intCode(guard), func() {
 			p.scoped(func() { p.checkedReward(value) })
-		}, func() { constF64(0).Emit(f) })
+		}, func() { constF64(0).Emit(fn) })
 	}
 }
 

@@ -19,10 +19,10 @@ type alternative struct {
 
 // alternativesOf lists the alternatives of a move; the update of the first command varies fastest. If all weights are constant, it
 // omits alternatives of weight zero.
-func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alts []alternative, constant bool) {
+func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
 	constant = true
-	for _, c := range move.commands {
-		constant = constant && p.constantWeights[c] != nil
+	for _, command := range move.commands {
+		constant = constant && p.constantWeights[command] != nil
 	}
 	updates := make([]int, len(move.commands))
 	for more := true; more; more = nextCombination(move.commands, updates) {
@@ -32,21 +32,21 @@ func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alts []alt
 				continue
 			}
 		}
-		for i, c := range move.commands {
-			for _, assignment := range c.updates[updates[i]].assigns {
+		for i, command := range move.commands {
+			for _, assignment := range command.updates[updates[i]].assigns {
 				alternative.values[assignment.slot] = facts.simplify(p.builder.expr(assignment.source.Value))
 			}
 		}
-		alts = append(alts, alternative)
+		alternatives = append(alternatives, alternative)
 	}
-	return alts, constant
+	return alternatives, constant
 }
 
 // constantWeight computes the product of constant weights as expander.weight does.
 func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 	w := p.constantWeights[move.commands[0]][updates[0]]
-	for i, c := range move.commands[1:] {
-		w = float64(w * p.constantWeights[c][updates[i+1]])
+	for i, command := range move.commands[1:] {
+		w = float64(w * p.constantWeights[command][updates[i+1]])
 	}
 	return w
 }
@@ -54,11 +54,11 @@ func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 // weight emits expander.weight: the product of the weights of the given updates.
 func (p *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
 	factor := func(i int) wasm.Expr[float64] {
-		c := move.commands[i]
-		if w := p.constantWeights[c]; w != nil {
+		command := move.commands[i]
+		if w := p.constantWeights[command]; w != nil {
 			return constF64(w[updates[i]])
 		}
-		return p.weights[c][updates[i]].Expr
+		return p.weights[command][updates[i]].Expr
 	}
 	x := factor(0)
 	for i := range move.commands[1:] {
@@ -69,7 +69,7 @@ func (p *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64]
 
 // totalRate emits expander.totalWeight: the sum of the weights of all alternatives of a move.
 func (p *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
-	constant := !slices.ContainsFunc(move.commands, func(c *command) bool { return p.constantWeights[c] == nil })
+	constant := !slices.ContainsFunc(move.commands, func(command *command) bool { return p.constantWeights[command] == nil })
 	sum, computed := 0.0, constF64(0)
 	updates := make([]int, len(move.commands))
 	for more := true; more; more = nextCombination(move.commands, updates) {
@@ -93,36 +93,36 @@ func (p *pathGenerator) emitMove(move *moveSpec) {
 		return
 	}
 	outer := p.facts
-	for _, g := range move.guard {
-		p.facts = p.facts.assume(g, true)
+	for _, conjunct := range move.guard {
+		p.facts = p.facts.assume(conjunct, true)
 	}
 	defer func() { p.facts = outer }()
-	alts, constant := p.alternativesOf(move, p.facts)
-	if len(alts) == 0 { // the products of tiny rates are all zero
+	alternatives, constant := p.alternativesOf(move, p.facts)
+	if len(alternatives) == 0 { // the products of tiny rates are all zero
 		p.fn.Br(p.giveUp)
 		return
 	}
-	several := alternatives(move.commands) > 1
+	several := numAlternatives(move.commands) > 1
 	if p.model.continuous() {
 		if several {
 			p.drawRemainder()
 		}
 		p.advance(move.action)
 		if several {
-			p.pickByWeights(move, alts, constant)
+			p.pickByWeights(move, alternatives, constant)
 		}
 	} else {
 		p.advance(move.action)
 		if several {
-			p.pickByUnit(move, alts, constant)
+			p.pickByUnit(move, alternatives, constant)
 		}
 	}
-	p.applyUpdates(move, alts)
+	p.applyUpdates(move, alternatives)
 }
 
 // hasInvalidWeights reports whether the weights of a command are constants that fail the checks.
-func (p *moveGenerator) hasInvalidWeights(c *command) bool {
-	return p.constantWeights[c] == nil && p.weights[c] == nil
+func (p *moveGenerator) hasInvalidWeights(command *command) bool {
+	return p.constantWeights[command] == nil && p.weights[command] == nil
 }
 
 // drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
@@ -131,22 +131,22 @@ func (p *pathGenerator) drawRemainder() {
 }
 
 // pickByUnit draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative weights.
-func (p *pathGenerator) pickByUnit(move *moveSpec, alts []alternative, constant bool) {
+func (p *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
 	if !constant {
 		p.remainder.Set(p.fn, p.drawUnit())
-		p.pickByWeights(move, alts, constant)
+		p.pickByWeights(move, alternatives, constant)
 		return
 	}
 	p.randomBits.Set(p.fn, p.randomWord().ShrU(11))
-	p.pickByThresholds(thresholds(alts))
+	p.pickByThresholds(thresholds(alternatives))
 }
 
 // thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. Random numbers are multiples of
 // 2^-53, so u < c is equivalent to u*2^53 < ceil(c*2^53).
-func thresholds(alts []alternative) []int64 {
+func thresholds(alternatives []alternative) []int64 {
 	var out []int64
 	sum := 0.0
-	for _, a := range alts[:len(alts)-1] {
+	for _, a := range alternatives[:len(alternatives)-1] {
 		sum += a.weight
 		out = append(out, int64(math.Ceil(sum*0x1p53)))
 	}
@@ -202,24 +202,24 @@ func (p *pathGenerator) bisect(thresholds []int64, base int) {
 }
 
 // pickByWeights emits expander.pickUpdates: it sets pickedIndex to the first alternative whose cumulative weight exceeds remainder.
-func (p *pathGenerator) pickByWeights(move *moveSpec, alts []alternative, constant bool) {
+func (p *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
 	weight := func(a alternative) wasm.Expr[float64] {
 		if constant {
 			return constF64(a.weight)
 		}
 		return p.weight(move, a.updates)
 	}
-	f := p.fn
-	sum := wasm.Local[float64](f)
-	sum.Set(f, constF64(0))
-	f.Block(func(done wasm.Label) {
-		for i, a := range alts {
-			p.pickedIndex.Set(f, constI32(i))
-			sum.Set(f, weight(a).Add(sum))
-			f.BrIf(done, p.remainder.Lt(sum))
+	fn := p.fn
+	sum := wasm.Local[float64](fn)
+	sum.Set(fn, constF64(0))
+	fn.Block(func(done wasm.Label) {
+		for i, a := range alternatives {
+			p.pickedIndex.Set(fn, constI32(i))
+			sum.Set(fn, weight(a).Add(sum))
+			fn.BrIf(done, p.remainder.Lt(sum))
 		}
-		for i, a := range alts { // rounding can make this necessary: take the last one with a positive weight
-			f.If(weight(a).Gt(constF64(0)), func() { p.pickedIndex.Set(f, constI32(i)) })
+		for i, a := range alternatives { // rounding can make this necessary: take the last one with a positive weight
+			fn.If(weight(a).Gt(constF64(0)), func() { p.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
 }
@@ -227,12 +227,12 @@ func (p *pathGenerator) pickByWeights(move *moveSpec, alts []alternative, consta
 // applyUpdates emits code that computes the new values of the picked alternative, checks them, and assigns them to the variables. A
 // value on which all alternatives agree is computed once. Constants that differ come from a table. Only the other values need a
 // branch on pickedIndex.
-func (p *pathGenerator) applyUpdates(move *moveSpec, alts []alternative) {
+func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{}
 	var common, fromTable, computed []int
-	for _, slot := range assignedSlots(alts) {
+	for _, slot := range assignedSlots(alternatives) {
 		newLocals[slot] = wasm.Local[int32](p.fn)
-		switch column := p.valuesInAlternatives(alts, slot); {
+		switch column := p.valuesInAlternatives(alternatives, slot); {
 		case allEqual(column):
 			common = append(common, slot)
 		case allConstants(column):
@@ -241,30 +241,30 @@ func (p *pathGenerator) applyUpdates(move *moveSpec, alts []alternative) {
 			computed = append(computed, slot)
 		}
 	}
-	groups, single := p.memoGroups(p.valuesToCompute(alts[0], common))
+	groups, single := p.memoGroups(p.valuesToCompute(alternatives[0], common))
 	for _, g := range groups {
 		p.lookUpMemo(g, newLocals)
 	}
 	p.assignTogether(single, newLocals)
 	for _, slot := range fromTable {
-		newLocals[slot].Set(p.fn, p.constantOfAlternative(p.valuesInAlternatives(alts, slot)))
+		newLocals[slot].Set(p.fn, p.constantOfAlternative(p.valuesInAlternatives(alternatives, slot)))
 	}
 	if len(computed) > 0 {
-		p.branchOnPick(len(alts), func(i int) {
-			p.assignTogether(p.valuesToCompute(alts[i], computed), newLocals)
+		p.branchOnPick(len(alternatives), func(i int) {
+			p.assignTogether(p.valuesToCompute(alternatives[i], computed), newLocals)
 		})
 	}
-	p.checkRanges(alts, newLocals)
-	p.decideSelfLoop(move, alts, newLocals)
-	for _, slot := range assignedSlots(alts) {
+	p.checkRanges(alternatives, newLocals)
+	p.decideSelfLoop(move, alternatives, newLocals)
+	for _, slot := range assignedSlots(alternatives) {
 		p.slots[slot].Set(p.fn, newLocals[slot])
 	}
 }
 
 // assignedSlots returns the slots of the variables that some alternative assigns, in ascending order.
-func assignedSlots(alts []alternative) []int {
+func assignedSlots(alternatives []alternative) []int {
 	var slots []int
-	for _, a := range alts {
+	for _, a := range alternatives {
 		for s := range a.values {
 			slots = append(slots, s)
 		}
@@ -275,8 +275,8 @@ func assignedSlots(alts []alternative) []int {
 
 // valueOf returns the new value of a variable in an alternative. It is the old value if the alternative does not assign the variable.
 func (p *moveGenerator) valueOf(a alternative, slot int) *term {
-	if t, ok := a.values[slot]; ok {
-		return t
+	if term, ok := a.values[slot]; ok {
+		return term
 	}
 	return p.oldValue(slot)
 }
@@ -291,9 +291,9 @@ func (p *moveGenerator) oldValue(slot int) *term {
 }
 
 // valuesInAlternatives returns the new value of a variable in each alternative.
-func (p *moveGenerator) valuesInAlternatives(alts []alternative, slot int) []*term {
-	column := make([]*term, len(alts))
-	for i, a := range alts {
+func (p *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
+	column := make([]*term, len(alternatives))
+	for i, a := range alternatives {
 		column[i] = p.valueOf(a, slot)
 	}
 	return column
@@ -301,12 +301,12 @@ func (p *moveGenerator) valuesInAlternatives(alts []alternative, slot int) []*te
 
 // allEqual reports whether all terms are the same.
 func allEqual(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(t *term) bool { return t != ts[0] })
+	return !slices.ContainsFunc(ts, func(term *term) bool { return term != ts[0] })
 }
 
 // allConstants reports whether all terms are constants.
 func allConstants(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(t *term) bool { return !t.isConst() })
+	return !slices.ContainsFunc(ts, func(term *term) bool { return !term.isConst() })
 }
 
 // newValue is a value to compute for a variable.
@@ -319,9 +319,9 @@ type newValue struct {
 func (p *moveGenerator) valuesToCompute(a alternative, slots []int) []newValue {
 	var values []newValue
 	for _, s := range slots {
-		t := p.valueOf(a, s)
-		p.countUses(t)
-		values = append(values, newValue{s, t})
+		term := p.valueOf(a, s)
+		p.countUses(term)
+		values = append(values, newValue{s, term})
 	}
 	return values
 }
@@ -393,8 +393,8 @@ func (p *moveGenerator) jointCondition(values []newValue) *term {
 func (p *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 	step := column[1].intValue - column[0].intValue
 	even := true
-	for i, t := range column {
-		even = even && t.intValue == column[0].intValue+int64(i)*step
+	for i, term := range column {
+		even = even && term.intValue == column[0].intValue+int64(i)*step
 	}
 	switch {
 	case len(column) == 2:
@@ -403,8 +403,8 @@ func (p *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 		return p.pickedIndex.Mul(constI32(step)).Add(constI32(column[0].intValue))
 	}
 	words := make([]byte, 0, 4*len(column))
-	for _, t := range column {
-		words = binary.LittleEndian.AppendUint32(words, uint32(int32(t.intValue)))
+	for _, term := range column {
+		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
 	}
 	at := p.reserve(len(words))
 	p.module.Data(int32(at), words)
@@ -432,20 +432,20 @@ func (p *pathGenerator) branchOnPick(n int, emit func(i int)) {
 }
 
 // checkRanges gives up if a new value is outside the range of its variable, unless the intervals of the values exclude that.
-func (p *pathGenerator) checkRanges(alts []alternative, newLocals map[int]wasm.Var[int32]) {
-	for _, slot := range assignedSlots(alts) {
-		if slices.ContainsFunc(p.valuesInAlternatives(alts, slot), func(t *term) bool { return !p.certainlyInRange(t, slot) }) {
+func (p *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	for _, slot := range assignedSlots(alternatives) {
+		if slices.ContainsFunc(p.valuesInAlternatives(alternatives, slot), func(term *term) bool { return !p.certainlyInRange(term, slot) }) {
 			p.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 }
 
 // certainlyInRange reports whether a value is always within the range of its variable.
-func (p *moveGenerator) certainlyInRange(t *term, slot int) bool {
-	if t.sort == sortBool {
+func (p *moveGenerator) certainlyInRange(term *term, slot int) bool {
+	if term.sort == sortBool {
 		return true
 	}
-	r, v := p.graph.ranges[slot], p.facts.interval(t)
+	r, v := p.graph.ranges[slot], p.facts.interval(term)
 	return r.lo <= v.lo && v.hi <= r.hi
 }
 
@@ -457,30 +457,30 @@ func (p *moveGenerator) giveUpOutside(x wasm.Var[int32], slot int) {
 
 // decideSelfLoop emits code that ends the path at a deterministic self-loop, if the monitor is an unbounded until. In such a state the
 // only choice has one transition, with probability 1, to the state itself.
-func (p *pathGenerator) decideSelfLoop(move *moveSpec, alts []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !p.watch.endsAtLoops() || !p.deterministicIfConstant(move) || p.certainlyChanges(alts) {
+func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	if !p.watch.endsAtLoops() || !p.deterministicIfConstant(move) || p.certainlyChanges(alternatives) {
 		return
 	}
-	f := p.fn
-	f.Block(func(notALoop wasm.Label) {
-		f.BrIf(notALoop, p.numChoices.Ne(constI32(1)))
-		for _, slot := range assignedSlots(alts) {
-			f.BrIf(notALoop, newLocals[slot].Ne(p.slots[slot]))
+	fn := p.fn
+	fn.Block(func(notALoop wasm.Label) {
+		fn.BrIf(notALoop, p.numChoices.Ne(constI32(1)))
+		for _, slot := range assignedSlots(alternatives) {
+			fn.BrIf(notALoop, newLocals[slot].Ne(p.slots[slot]))
 		}
-		for _, c := range move.commands {
-			if p.constantWeights[c] == nil {
-				p.requireDeterministic(c, notALoop)
+		for _, command := range move.commands {
+			if p.constantWeights[command] == nil {
+				p.requireDeterministic(command, notALoop)
 			}
 		}
-		f.Br(p.violated)
+		fn.Br(p.violated)
 	})
 }
 
 // deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
 func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
-	for _, c := range move.commands {
+	for _, command := range move.commands {
 		positive := 0
-		for _, w := range p.constantWeights[c] {
+		for _, w := range p.constantWeights[command] {
 			if w > 0 {
 				positive++
 			}
@@ -488,7 +488,7 @@ func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
 				return false
 			}
 		}
-		if positive != 1 && p.constantWeights[c] != nil {
+		if positive != 1 && p.constantWeights[command] != nil {
 			return false
 		}
 	}
@@ -496,9 +496,9 @@ func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
 }
 
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
-func (p *pathGenerator) requireDeterministic(c *command, notALoop wasm.Label) {
+func (p *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	positive, isOne := constI32(0), constI32(0)
-	for _, w := range p.weights[c] {
+	for _, w := range p.weights[command] {
 		positive, isOne = positive.Add(w.Gt(constF64(0))), isOne.Or(w.Eq(constF64(1)))
 	}
 	p.fn.BrIf(notALoop, isOne.IsZero())
@@ -506,16 +506,16 @@ func (p *pathGenerator) requireDeterministic(c *command, notALoop wasm.Label) {
 }
 
 // certainlyChanges reports whether some variable gets a new value in all alternatives.
-func (p *pathGenerator) certainlyChanges(alts []alternative) bool {
-	for _, slot := range assignedSlots(alts) {
+func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
+	for _, slot := range assignedSlots(alternatives) {
 		differs := true
-		for _, t := range p.valuesInAlternatives(alts, slot) {
-			if t.sort != sortInt {
+		for _, term := range p.valuesInAlternatives(alternatives, slot) {
+			if term.sort != sortInt {
 				old := p.oldValue(slot)
-				differs = differs && t.isConst() && old.isConst() && t != old
+				differs = differs && term.isConst() && old.isConst() && term != old
 				continue
 			}
-			v, was := p.facts.interval(t), p.facts.variable(slot)
+			v, was := p.facts.interval(term), p.facts.variable(slot)
 			differs = differs && (v.hi < was.lo || was.hi < v.lo)
 		}
 		if differs {

@@ -63,22 +63,22 @@ type savedLocal struct{ save, restore func() }
 // emitModule emits the main function and returns the module; nil if the code is too large.
 func (p *pathGenerator) emitModule() []byte {
 	p.declare()
-	f := p.fn
+	fn := p.fn
 	i, n, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
-	begin := wasm.Local[int64](f)
-	f.Block(func(exit wasm.Label) {
-		f.Loop(func(sample wasm.Label) {
-			f.BrIf(exit, i.GeU(n))
+	begin := wasm.Local[int64](fn)
+	fn.Block(func(exit wasm.Label) {
+		fn.Loop(func(sample wasm.Label) {
+			fn.BrIf(exit, i.GeU(n))
 			p.startSample(i, begin, budget, resume)
 			p.emitPath(i)
 			p.storeOutcome(i)
-			budget.Set(f, budget.Sub(p.steps.Sub(begin)))
-			i.Set(f, i.Add(constI32(1)))
-			f.BrIf(sample, budget.Gt(constI64(0)))
+			budget.Set(fn, budget.Sub(p.steps.Sub(begin)))
+			i.Set(fn, i.Add(constI32(1)))
+			fn.BrIf(sample, budget.Gt(constI64(0)))
 		})
 	})
-	i.Emit(f)
-	if f.Size() > maxCode {
+	i.Emit(fn)
+	if fn.Size() > maxCode {
 		return nil
 	}
 	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
@@ -139,43 +139,43 @@ func savedIn[T wasm.Number](p *pathGenerator, locals ...wasm.Var[T]) []savedLoca
 
 // startSample emits code that starts a path, or restores the suspended one. It sets maxSteps from the step budget.
 func (p *pathGenerator) startSample(i wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
-	f := p.fn
-	goOn := wasm.Expr[int32](func(f *wasm.Func) {
-		p.suspended.And(resume).Emit(f)
-		p.suspended.Set(f, constI32(0))
+	fn := p.fn
+	goOn := wasm.Expr[int32](func(fn *wasm.Func) {
+		p.suspended.And(resume).Emit(fn)
+		p.suspended.Set(fn, constI32(0))
 	})
-	f.IfElse(wasm.Void, goOn, func() {
+	fn.IfElse(wasm.Void, goOn, func() {
 		for _, x := range p.savedLocals {
 			x.restore()
 		}
 	}, func() {
 		for k, l := range p.rng {
-			l.Set(f, wasm.Load[int64](i.Mul(constI32(streamSize)), uint32(8*k)))
+			l.Set(fn, wasm.Load[int64](i.Mul(constI32(streamSize)), uint32(8*k)))
 		}
-		p.steps.Set(f, constI64(0))
-		p.nondet.Set(f, constI64(0))
-		p.time.Set(f, constF64(0))
-		p.reward.Set(f, constF64(0))
+		p.steps.Set(fn, constI64(0))
+		p.nondet.Set(fn, constI64(0))
+		p.time.Set(fn, constF64(0))
+		p.reward.Set(fn, constF64(0))
 		for slot, g := range p.slots {
-			g.Set(f, constI32(p.initialState[slot]))
+			g.Set(fn, constI32(p.initialState[slot]))
 		}
 	})
-	p.maxSteps.Set(f, begin.Tee(p.steps).Add(budget))
+	p.maxSteps.Set(fn, begin.Tee(p.steps).Add(budget))
 	if p.watch.Limited() {
 		most := constI64(p.watch.MaxPath)
-		p.maxSteps.Set(f, wasm.Select[int64](most.Lt(p.maxSteps), most, p.maxSteps))
+		p.maxSteps.Set(fn, wasm.Select[int64](most.Lt(p.maxSteps), most, p.maxSteps))
 	}
 }
 
 // emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end.
 func (p *pathGenerator) emitPath(i wasm.Var[int32]) {
-	f := p.fn
-	f.Block(func(finish wasm.Label) {
+	fn := p.fn
+	fn.Block(func(finish wasm.Label) {
 		p.finish = finish
 		for _, to := range []*wasm.Label{&p.giveUp, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
-			*to = f.Open()
+			*to = fn.Open()
 		}
-		f.Loop(func(step wasm.Label) {
+		fn.Loop(func(step wasm.Label) {
 			p.nextStep = step
 			p.scoped(func() {
 				p.enter()
@@ -183,17 +183,17 @@ func (p *pathGenerator) emitPath(i wasm.Var[int32]) {
 				p.emitChoiceOfMove()
 			})
 		})
-		f.Op(wasm.Unreachable)
-		f.End()
+		fn.Op(wasm.Unreachable)
+		fn.End()
 		p.endPath(False)
-		f.End()
+		fn.End()
 		p.endPath(True)
-		f.End()
+		fn.End()
 		p.scoped(p.deadlock)
-		f.End()
+		fn.End()
 		p.suspend(i)
-		f.End()
-		p.status.Set(f, constI32(statusBail))
+		fn.End()
+		p.status.Set(fn, constI32(statusBail))
 	})
 }
 
@@ -205,41 +205,41 @@ func (p *pathGenerator) endPath(s Status) {
 
 // suspend emits code that saves the path for the next call and returns. If the path has reached MaxPath, it ends instead.
 func (p *pathGenerator) suspend(i wasm.Var[int32]) {
-	f := p.fn
+	fn := p.fn
 	if p.watch.Limited() {
-		f.If(p.steps.Ge(constI64(p.watch.MaxPath)), func() { p.endPath(Undecided) })
+		fn.If(p.steps.Ge(constI64(p.watch.MaxPath)), func() { p.endPath(Undecided) })
 	}
 	for _, x := range p.savedLocals {
 		x.save()
 	}
-	p.suspended.Set(f, constI32(1))
-	f.Return(i)
+	p.suspended.Set(fn, constI32(1))
+	fn.Return(i)
 }
 
 // storeOutcome emits code that writes the outcome of sample i to memory.
 func (p *pathGenerator) storeOutcome(i wasm.Var[int32]) {
-	f := p.fn
-	at := wasm.Local[int32](f)
-	at.Set(f, i.Mul(constI32(outcomeSize)))
-	wasm.Store(f, at, outcomesAt, p.status)
-	wasm.Store(f, at, outcomesAt+8, p.steps)
-	wasm.Store(f, at, outcomesAt+16, p.nondet)
-	wasm.Store(f, at, outcomesAt+24, p.time)
-	wasm.Store(f, at, outcomesAt+32, p.reward)
+	fn := p.fn
+	at := wasm.Local[int32](fn)
+	at.Set(fn, i.Mul(constI32(outcomeSize)))
+	wasm.Store(fn, at, outcomesAt, p.status)
+	wasm.Store(fn, at, outcomesAt+8, p.steps)
+	wasm.Store(fn, at, outcomesAt+16, p.nondet)
+	wasm.Store(fn, at, outcomesAt+24, p.time)
+	wasm.Store(fn, at, outcomesAt+32, p.reward)
 }
 
 // randomWord emits Stream.next: 64 random bits.
 func (p *pathGenerator) randomWord() wasm.Expr[int64] {
-	return func(f *wasm.Func) {
+	return func(fn *wasm.Func) {
 		s, t := p.rng, p.scratch
-		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(f)
-		t.Set(f, s[1].Shl(17))
-		s[2].Set(f, s[2].Xor(s[0]))
-		s[3].Set(f, s[3].Xor(s[1]))
-		s[1].Set(f, s[1].Xor(s[2]))
-		s[0].Set(f, s[0].Xor(s[3]))
-		s[2].Set(f, s[2].Xor(t))
-		s[3].Set(f, s[3].Rotl(45))
+		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
+		t.Set(fn, s[1].Shl(17))
+		s[2].Set(fn, s[2].Xor(s[0]))
+		s[3].Set(fn, s[3].Xor(s[1]))
+		s[1].Set(fn, s[1].Xor(s[2]))
+		s[0].Set(fn, s[0].Xor(s[3]))
+		s[2].Set(fn, s[2].Xor(t))
+		s[3].Set(fn, s[3].Rotl(45))
 	}
 }
 
@@ -250,44 +250,44 @@ func (p *pathGenerator) drawUnit() wasm.Expr[float64] {
 
 // drawBelow emits Stream.Below: it sets pickedIndex to a random integer below numChoices.
 func (p *pathGenerator) drawBelow() {
-	f := p.fn
-	n, threshold := wasm.Local[int64](f), wasm.Local[int64](f)
+	fn := p.fn
+	n, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
 	low := func(x wasm.Expr[int64]) wasm.Expr[int64] { return x.And(constI64(math.MaxUint32)) }
 	product := p.product.Tee(p.randomWord().ShrU(32).Mul(n))
-	n.Set(f, wasm.ExtendU(p.numChoices))
-	f.If(low(product).LtU(n), func() {
-		threshold.Set(f, wasm.ExtendU(constI32(0).Sub(p.numChoices).RemU(p.numChoices)))
-		f.Block(func(done wasm.Label) {
-			f.Loop(func(again wasm.Label) {
-				f.BrIf(done, low(p.product.Expr).GeU(threshold))
-				f.Drop(low(product))
-				f.Br(again)
+	n.Set(fn, wasm.ExtendU(p.numChoices))
+	fn.If(low(product).LtU(n), func() {
+		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(p.numChoices).RemU(p.numChoices)))
+		fn.Block(func(done wasm.Label) {
+			fn.Loop(func(again wasm.Label) {
+				fn.BrIf(done, low(p.product.Expr).GeU(threshold))
+				fn.Drop(low(product))
+				fn.Br(again)
 			})
 		})
 	})
-	p.pickedIndex.Set(f, wasm.Wrap(p.product.ShrU(32)))
+	p.pickedIndex.Set(fn, wasm.Wrap(p.product.ShrU(32)))
 }
 
 // logUnit emits a function that computes what the Go function logUnit does, and returns its index.
 func (p *pathGenerator) logUnit() uint32 {
-	f := p.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
+	fn := p.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
 	u := wasm.Param[float64](0)
-	k, x, s := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
-	s2, s4, r, half := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
-	k.Set(f, wasm.Double(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
-	x.Set(f, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
-	f.If(x.Lt(constF64(math.Sqrt2/2)), func() {
-		x.Set(f, x.Mul(constF64(2)))
-		k.Set(f, k.Sub(constF64(1)))
+	k, x, s := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
+	s2, s4, r, half := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
+	k.Set(fn, wasm.Double(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
+	x.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
+	fn.If(x.Lt(constF64(math.Sqrt2/2)), func() {
+		x.Set(fn, x.Mul(constF64(2)))
+		k.Set(fn, k.Sub(constF64(1)))
 	})
-	x.Set(f, x.Sub(constF64(1)))
-	s.Set(f, x.Div(constF64(2).Add(x)))
-	s2.Set(f, s.Mul(s))
-	s4.Set(f, s2.Mul(s2))
+	x.Set(fn, x.Sub(constF64(1)))
+	s.Set(fn, x.Div(constF64(2).Add(x)))
+	s2.Set(fn, s.Mul(s))
+	s4.Set(fn, s2.Mul(s2))
 	t1 := s2.Mul(constF64(logL1).Add(s4.Mul(constF64(logL3).Add(s4.Mul(constF64(logL5).Add(s4.Mul(constF64(logL7))))))))
 	t2 := s4.Mul(constF64(logL2).Add(s4.Mul(constF64(logL4).Add(s4.Mul(constF64(logL6))))))
-	r.Set(f, t1.Add(t2))
-	half.Set(f, constF64(0.5).Mul(x).Mul(x))
-	k.Mul(constF64(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(constF64(ln2Lo)))).Sub(x)).Emit(f)
-	return f.Index
+	r.Set(fn, t1.Add(t2))
+	half.Set(fn, constF64(0.5).Mul(x).Mul(x))
+	k.Mul(constF64(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(constF64(ln2Lo)))).Sub(x)).Emit(fn)
+	return fn.Index
 }

@@ -24,8 +24,8 @@ func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, g
 	for slot := range p.model.program.Vars {
 		r := p.facts.variable(slot)
 		numReaders := 0
-		for _, c := range remaining {
-			if slices.ContainsFunc(c.guard, func(t *term) bool { return p.readsOnly(t, slot) }) {
+		for _, candidate := range remaining {
+			if slices.ContainsFunc(candidate.guard, func(term *term) bool { return p.readsOnly(term, slot) }) {
 				numReaders++
 			}
 		}
@@ -37,25 +37,25 @@ func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, g
 			gate = p.newGate((len(moves) + 63) / 64)
 		}
 		p.restrictGate(remaining, slot, r, gate)
-		for i, c := range remaining {
-			remaining[i].guard = slices.DeleteFunc(slices.Clone(c.guard), func(t *term) bool { return p.readsOnly(t, slot) })
+		for i, candidate := range remaining {
+			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), func(term *term) bool { return p.readsOnly(term, slot) })
 		}
 	}
 	return remaining, gate
 }
 
 // readsOnly reports whether a condition reads this variable and no other, and cannot fail.
-func (p *moveGenerator) readsOnly(t *term, slot int) bool {
-	if t.mayFail {
+func (p *moveGenerator) readsOnly(term *term, slot int) bool {
+	if term.mayFail {
 		return false
 	}
-	s, ok := p.onlyVariable[t]
+	s, ok := p.onlyVariable[term]
 	if !ok {
 		s = -1
-		if slots := p.variablesOf(t); len(slots) == 1 {
+		if slots := p.variablesOf(term); len(slots) == 1 {
 			s = slots[0]
 		}
-		p.onlyVariable[t] = s
+		p.onlyVariable[term] = s
 	}
 	return s == slot
 }
@@ -71,7 +71,7 @@ func (p *moveGenerator) newGate(words int) bitset {
 
 // restrictGate emits the conjunction of the gate with the table of one variable.
 func (p *moveGenerator) restrictGate(moves []candidate, slot int, r interval, gate bitset) {
-	f := p.fn
+	fn := p.fn
 	rows := make([][]byte, len(gate))
 	for x := r.lo; x <= r.hi; x++ {
 		words := p.possibleMoves(moves, slot, x)
@@ -79,11 +79,11 @@ func (p *moveGenerator) restrictGate(moves []candidate, slot int, r interval, ga
 			rows[i] = binary.LittleEndian.AppendUint64(rows[i], w)
 		}
 	}
-	at := wasm.Into(f, shiftToField(p.slots[slot].Expr, wordField{low: r.lo, shift: 3}))
+	at := wasm.Into(fn, shiftToField(p.slots[slot].Expr, wordField{low: r.lo, shift: 3}))
 	for i, b := range rows {
 		base := p.reserve(len(b))
 		p.module.Data(int32(base), b)
-		gate[i].Set(f, wasm.Load[int64](at, base).And(gate[i]))
+		gate[i].Set(fn, wasm.Load[int64](at, base).And(gate[i]))
 	}
 }
 
@@ -95,10 +95,10 @@ func (p *moveGenerator) possibleMoves(moves []candidate, slot int, x int64) []ui
 		f.values[p.graph.variable(slot, sortBool)] = x != 0
 	}
 	out := make([]uint64, (len(moves)+63)/64)
-	for i, c := range moves {
+	for i, candidate := range moves {
 		ok := true
-		for _, t := range c.guard {
-			ok = ok && (!p.readsOnly(t, slot) || f.simplify(t) == p.graph.trueTerm)
+		for _, term := range candidate.guard {
+			ok = ok && (!p.readsOnly(term, slot) || f.simplify(term) == p.graph.trueTerm)
 		}
 		if ok {
 			out[i/64] |= 1 << (i % 64)

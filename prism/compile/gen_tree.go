@@ -61,9 +61,9 @@ func (p *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree 
 // simplifyGuards removes the candidates whose guards are false under the facts, and the conjuncts that are true.
 func (p *treeBuilder) simplifyGuards(candidates []candidate, f *facts) []candidate {
 	var out []candidate
-	for _, c := range candidates {
-		if guard, possible := p.simplifyGuard(c.guard, f); possible {
-			out = append(out, candidate{c.move, guard})
+	for _, old := range candidates {
+		if guard, possible := p.simplifyGuard(old.guard, f); possible {
+			out = append(out, candidate{old.move, guard})
 		}
 	}
 	return out
@@ -91,9 +91,9 @@ func (p *treeBuilder) simplifyGuard(guard []*term, f *facts) (remaining []*term,
 }
 
 // variableValueOf returns the variable and the value of a conjunct of the form x=3. ok is false for other conjuncts.
-func variableValueOf(t *term) (slot int, value int64, ok bool) {
-	if t.op == opIntEq && t.operands[0].op == opVar && t.operands[1].isConst() {
-		return t.operands[0].slot, t.operands[1].intValue, true
+func variableValueOf(term *term) (slot int, value int64, ok bool) {
+	if term.op == opIntEq && term.operands[0].op == opVar && term.operands[1].isConst() {
+		return term.operands[0].slot, term.operands[1].intValue, true
 	}
 	return 0, 0, false
 }
@@ -111,8 +111,8 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 		case t.op == opAnd:
 			out = append(out, p.literals(t.operands)...)
 		case t.op == opNot && t.operands[0].op == opOr:
-			for _, a := range t.operands[0].operands {
-				out = append(out, p.literals([]*term{p.builder.not(a)})...)
+			for _, operand := range t.operands[0].operands {
+				out = append(out, p.literals([]*term{p.builder.not(operand)})...)
 			}
 		}
 	}
@@ -124,10 +124,10 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
 	testedValues := map[int]map[int64]int{}
 	count := map[int]int{}
-	for _, c := range candidates {
+	for _, candidate := range candidates {
 		seen := map[int]bool{}
-		for _, t := range p.literals(c.guard) {
-			if s, v, ok := variableValueOf(t); ok && !seen[s] {
+		for _, term := range p.literals(candidate.guard) {
+			if s, v, ok := variableValueOf(term); ok && !seen[s] {
 				seen[s] = true
 				if testedValues[s] == nil {
 					testedValues[s] = map[int64]int{}
@@ -180,9 +180,9 @@ func (p *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
 	tested := make([]map[int64]bool, len(candidates))
-	for i, c := range candidates {
-		for _, t := range p.literals(c.guard) {
-			if s, v, ok := variableValueOf(t); ok && s == slot {
+	for i, candidate := range candidates {
+		for _, term := range p.literals(candidate.guard) {
+			if s, v, ok := variableValueOf(term); ok && s == slot {
 				if tested[i] == nil {
 					tested[i] = map[int64]bool{}
 				}
@@ -191,16 +191,16 @@ func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 			}
 		}
 	}
-	for i, c := range candidates {
+	for i, candidate := range candidates {
 		switch {
 		case tested[i] == nil:
-			others = append(others, c)
+			others = append(others, candidate)
 			for v := range byValue {
-				byValue[v] = append(byValue[v], c)
+				byValue[v] = append(byValue[v], candidate)
 			}
 		case len(tested[i]) == 1:
 			for v := range tested[i] {
-				byValue[v] = append(byValue[v], c)
+				byValue[v] = append(byValue[v], candidate)
 			}
 		}
 	}
@@ -211,17 +211,17 @@ func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 // would be 1 or less than half of all candidates.
 func (p *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
 	count := map[*term]int{}
-	for _, c := range candidates {
-		for _, t := range p.literals(c.guard) {
-			if t.op == opNot && !t.mayFail {
-				t = t.operands[0]
+	for _, candidate := range candidates {
+		for _, term := range p.literals(candidate.guard) {
+			if term.op == opNot && !term.mayFail {
+				term = term.operands[0]
 			}
-			count[t]++
+			count[term]++
 		}
 	}
-	for t, n := range count {
-		if best == nil || p.isBetter(t, n, best, count[best]) {
-			best = t
+	for term, n := range count {
+		if best == nil || p.isBetter(term, n, best, count[best]) {
+			best = term
 		}
 	}
 	n := count[best]
@@ -232,8 +232,8 @@ func (p *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 }
 
 // isBetter reports whether condition t, which decides n candidates, is a better test than best, which decides most candidates.
-func (p *treeBuilder) isBetter(t *term, n int, best *term, most int) bool {
-	return cmp.Or(cmp.Compare(n, most), cmp.Compare(t.cost, best.cost), cmp.Compare(best.id, t.id)) > 0
+func (p *treeBuilder) isBetter(term *term, n int, best *term, most int) bool {
+	return cmp.Or(cmp.Compare(n, most), cmp.Compare(term.cost, best.cost), cmp.Compare(best.id, term.id)) > 0
 }
 
 // splitOnCondition returns a node that branches on a condition.

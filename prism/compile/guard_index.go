@@ -35,20 +35,20 @@ const maxUnindexed = 4
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
 	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
-	for _, c := range commands {
-		if tests := equalities[c]; depth < len(tests) && len(commands) > maxUnindexed {
-			bySlot[tests[depth].slot] = append(bySlot[tests[depth].slot], c)
+	for _, command := range commands {
+		if tests := equalities[command]; depth < len(tests) && len(commands) > maxUnindexed {
+			bySlot[tests[depth].slot] = append(bySlot[tests[depth].slot], command)
 		} else {
-			index.unindexed = append(index.unindexed, c)
+			index.unindexed = append(index.unindexed, command)
 		}
 	}
 	for slot, indexed := range bySlot {
 		values := make(map[int32][]*command)
 		table := valueTable{slot: slot, low: equalities[indexed[0]][depth].value}
 		maxValue := table.low
-		for _, c := range indexed {
-			v := equalities[c][depth].value
-			values[v] = append(values[v], c)
+		for _, command := range indexed {
+			v := equalities[command][depth].value
+			values[v] = append(values[v], command)
 			table.low, maxValue = min(table.low, v), max(maxValue, v)
 		}
 		if int64(maxValue)-int64(table.low) > 16*int64(len(indexed)) { // the values are too sparse for a table
@@ -99,9 +99,9 @@ func asEqualityTest(e sema.Expr) (equalityTest, bool) {
 }
 
 // forEachCandidate calls visit for each command that may be enabled in a state. The order is arbitrary.
-func (g *guardIndex) forEachCandidate(state []int32, visit func(c *command)) {
-	for _, c := range g.unindexed {
-		visit(c)
+func (g *guardIndex) forEachCandidate(state []int32, visit func(command *command)) {
+	for _, command := range g.unindexed {
+		visit(command)
 	}
 	for i := range g.tables {
 		b := &g.tables[i]

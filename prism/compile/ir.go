@@ -115,8 +115,8 @@ func (g *graph) intern(t term) *term {
 	key = binary.LittleEndian.AppendUint32(key, uint32(t.slot))
 	key = binary.LittleEndian.AppendUint64(key, uint64(t.intValue))
 	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(t.floatValue))
-	for _, a := range t.operands {
-		key = binary.LittleEndian.AppendUint32(key, uint32(a.id))
+	for _, operand := range t.operands {
+		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
 	}
 	g.keyBuffer = key
 	if old, ok := g.index[string(key)]; ok {
@@ -124,9 +124,9 @@ func (g *graph) intern(t term) *term {
 	}
 	t.id = len(g.terms)
 	t.cost = 1
-	for _, a := range t.operands {
-		t.cost = min(t.cost+a.cost, maxCost)
-		t.mayFail = t.mayFail || a.mayFail
+	for _, operand := range t.operands {
+		t.cost = min(t.cost+operand.cost, maxCost)
+		t.mayFail = t.mayFail || operand.mayFail
 	}
 	if t.op == opVar || t.op == opConst {
 		t.cost = 0
@@ -164,7 +164,7 @@ func (g *graph) variable(slot int, s sortKind) *term {
 }
 
 // isConst reports whether the term is a constant.
-func (t *term) isConst() bool { return t.op == opConst }
+func (term *term) isConst() bool { return term.op == opConst }
 
 // not returns !x.
 func (g *graph) not(x *term) *term {
@@ -345,7 +345,7 @@ func (r interval) clampToInt32() (clipped interval, overflows bool) {
 }
 
 // interval returns the interval of an Int term.
-func (t *term) interval() interval { return interval{t.lo, t.hi} }
+func (term *term) interval() interval { return interval{term.lo, term.hi} }
 
 // intOperation returns an operation on two Ints. The result may fail if it may not fit in 32 bits.
 func (g *graph) intOperation(op opcode, x, y *term) *term {

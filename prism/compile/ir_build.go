@@ -45,33 +45,33 @@ func (b *builder) register(e sema.Expr) {
 // registerGuard registers a guard. A guard does not count as a use of its conjunction, so conjuncts can be split and tested
 // separately.
 func (b *builder) registerGuard(e sema.Expr) {
-	t := b.expr(e)
-	b.countUses(t)
-	b.uses[t]--
-	b.isGuard[t] = true
+	term := b.expr(e)
+	b.countUses(term)
+	b.uses[term]--
+	b.isGuard[term] = true
 }
 
 // countUses counts a use of a term. At the first use it also counts the uses of its operands.
-func (b *builder) countUses(t *term) {
-	if b.uses[t]++; !b.hasCountedOperands[t] {
-		b.hasCountedOperands[t] = true
-		for _, a := range t.operands {
-			b.countUses(a)
+func (b *builder) countUses(term *term) {
+	if b.uses[term]++; !b.hasCountedOperands[term] {
+		b.hasCountedOperands[term] = true
+		for _, operand := range term.operands {
+			b.countUses(operand)
 		}
 	}
 }
 
 // expr returns the term of an expression. Unsupported expressions were rejected when the closures were compiled.
 func (b *builder) expr(e sema.Expr) *term {
-	t, ok := b.terms[e]
+	term, ok := b.terms[e]
 	if !ok {
-		t = b.newTerm(e)
-		b.terms[e] = t
+		term = b.newTerm(e)
+		b.terms[e] = term
 	}
 	if b.flattenedTerms != nil {
-		return b.flattened(t)
+		return b.flattened(term)
 	}
-	return t
+	return term
 }
 
 // flatten ends the registration of expressions. From now on expr returns flattened terms.
@@ -83,8 +83,8 @@ func (b *builder) flattened(t *term) *term {
 		return cmp.Or(merged, t)
 	}
 	var args []*term
-	for _, a := range t.operands {
-		merged := b.flattened(a)
+	for _, operand := range t.operands {
+		merged := b.flattened(operand)
 		if (t.op == opAnd || t.op == opOr) && merged.op == t.op && !b.isShared[merged] {
 			args = append(args, merged.operands...)
 		} else {
@@ -99,11 +99,11 @@ func (b *builder) flattened(t *term) *term {
 
 // floatExpr returns the term of an expression as a Double.
 func (b *builder) floatExpr(e sema.Expr) *term {
-	t := b.expr(e)
-	if t.sort == sortInt {
-		return b.toFloat(t)
+	term := b.expr(e)
+	if term.sort == sortInt {
+		return b.toFloat(term)
 	}
-	return t
+	return term
 }
 
 // newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does.
@@ -313,11 +313,11 @@ func (b *builder) call(e *sema.Call) *term {
 	if e.T == sema.Int {
 		return b.callInts(e)
 	}
-	t := b.floatExpr(e.Args[0])
+	term := b.floatExpr(e.Args[0])
 	for _, a := range e.Args[1:] {
-		t = b.graph.floatOperation(floatOpcode(e.Func), t, b.floatExpr(a))
+		term = b.graph.floatOperation(floatOpcode(e.Func), term, b.floatExpr(a))
 	}
-	return t
+	return term
 }
 
 // floatOpcode returns the operation of a function on Doubles.
@@ -336,20 +336,20 @@ func floatOpcode(f sema.Func) opcode {
 
 // callInts builds a function call with Int arguments and an Int result.
 func (b *builder) callInts(e *sema.Call) *term {
-	t := b.expr(e.Args[0])
+	term := b.expr(e.Args[0])
 	for _, a := range e.Args[1:] {
 		switch y := b.expr(a); e.Func {
 		case sema.FuncMin:
-			t = b.min(t, y)
+			term = b.min(term, y)
 		case sema.FuncMax:
-			t = b.max(t, y)
+			term = b.max(term, y)
 		case sema.FuncMod:
-			t = b.mod(t, y)
+			term = b.mod(term, y)
 		default:
-			t = b.pow(t, y)
+			term = b.pow(term, y)
 		}
 	}
-	return t
+	return term
 }
 
 // conjuncts returns the conjuncts of a guard. A guard that may fail, or that is a formula with other uses, is not split.
@@ -360,8 +360,8 @@ func (b *builder) conjuncts(guard *term) []*term {
 		return guard.operands
 	case guard.op == opNot && guard.operands[0].op == opOr && !b.isShared[guard.operands[0]]:
 		var out []*term
-		for _, a := range guard.operands[0].operands {
-			out = append(out, b.not(a))
+		for _, operand := range guard.operands[0].operands {
+			out = append(out, b.not(operand))
 		}
 		return out
 	}

@@ -24,25 +24,25 @@ func (f *facts) child() *facts {
 func (g *graph) noFacts() *facts { return (&facts{graph: g}).child() }
 
 // assume returns the facts extended by the knowledge that condition t has the given value.
-func (f *facts) assume(t *term, holds bool) *facts {
+func (f *facts) assume(term *term, holds bool) *facts {
 	child := f.child()
-	child.learn(t, holds)
+	child.learn(term, holds)
 	return child
 }
 
 // learn adds the knowledge that condition t has the given value, and what follows for its operands.
-func (f *facts) learn(t *term, holds bool) {
-	if was, ok := f.values[t]; ok && was == holds {
+func (f *facts) learn(term *term, holds bool) {
+	if was, ok := f.values[term]; ok && was == holds {
 		return
 	}
-	f.values[t] = holds
-	switch t.op {
+	f.values[term] = holds
+	switch term.op {
 	case opNot:
-		f.learn(t.operands[0], !holds)
+		f.learn(term.operands[0], !holds)
 	case opAnd, opOr:
-		if holds == (t.op == opAnd) {
-			for _, a := range t.operands {
-				f.learn(a, holds)
+		if holds == (term.op == opAnd) {
+			for _, operand := range term.operands {
+				f.learn(operand, holds)
 			}
 		}
 	case opVar:
@@ -50,11 +50,11 @@ func (f *facts) learn(t *term, holds bool) {
 		if holds {
 			i = 1
 		}
-		f.ranges[t.slot] = interval{i, i}
+		f.ranges[term.slot] = interval{i, i}
 	case opIntEq:
-		f.learnEquality(t.operands[0], t.operands[1], holds)
+		f.learnEquality(term.operands[0], term.operands[1], holds)
 	case opIntLt:
-		f.learnLess(t.operands[0], t.operands[1], holds)
+		f.learnLess(term.operands[0], term.operands[1], holds)
 	}
 }
 
@@ -111,9 +111,9 @@ func (f *facts) variable(slot int) interval {
 }
 
 // known returns the value of a condition, and whether it is known.
-func (f *facts) known(t *term) (holds, ok bool) {
+func (f *facts) known(term *term) (holds, ok bool) {
 	for ; f != nil; f = f.parent {
-		if v, ok := f.values[t]; ok {
+		if v, ok := f.values[term]; ok {
 			return v, true
 		}
 	}
@@ -121,30 +121,30 @@ func (f *facts) known(t *term) (holds, ok bool) {
 }
 
 // interval returns the interval of an Int term under the facts.
-func (f *facts) interval(t *term) interval {
-	if t.op == opVar {
-		return f.variable(t.slot)
+func (f *facts) interval(term *term) interval {
+	if term.op == opVar {
+		return f.variable(term.slot)
 	}
-	if t.isConst() || len(t.operands) == 0 {
-		return t.interval()
+	if term.isConst() || len(term.operands) == 0 {
+		return term.interval()
 	}
-	if bounds, ok := f.intervals[t]; ok {
+	if bounds, ok := f.intervals[term]; ok {
 		return bounds
 	}
-	bounds := f.computeInterval(t)
-	f.intervals[t] = bounds
+	bounds := f.computeInterval(term)
+	f.intervals[term] = bounds
 	return bounds
 }
 
 // computeInterval computes the interval of a term from those of its operands.
-func (f *facts) computeInterval(t *term) interval {
-	declared := t.interval()
+func (f *facts) computeInterval(term *term) interval {
+	declared := term.interval()
 	bounds := declared
-	switch t.op {
+	switch term.op {
 	case opAdd, opSub, opMul, opMin, opMax, opMod:
-		bounds, _ = resultInterval(t.op, f.interval(t.operands[0]), f.interval(t.operands[1])).clampToInt32()
+		bounds, _ = resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
 	case opIte:
-		x, y := f.interval(t.operands[1]), f.interval(t.operands[2])
+		x, y := f.interval(term.operands[1]), f.interval(term.operands[2])
 		bounds = interval{min(x.lo, y.lo), max(x.hi, y.hi)}
 	}
 	if bounds = (interval{max(bounds.lo, declared.lo), min(bounds.hi, declared.hi)}); bounds.lo > bounds.hi {
@@ -154,24 +154,24 @@ func (f *facts) computeInterval(t *term) interval {
 }
 
 // overflows reports whether the result of an Int operation may not fit in 32 bits.
-func (f *facts) overflows(t *term) bool {
-	_, over := resultInterval(t.op, f.interval(t.operands[0]), f.interval(t.operands[1])).clampToInt32()
+func (f *facts) overflows(term *term) bool {
+	_, over := resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
 	return over
 }
 
 // simplify returns a term that has the same value as t wherever the facts hold, and fails wherever t fails.
-func (f *facts) simplify(t *term) *term {
-	if v, ok := f.known(t); ok && !t.mayFail {
+func (f *facts) simplify(term *term) *term {
+	if v, ok := f.known(term); ok && !term.mayFail {
 		return f.graph.boolConst(v)
 	}
-	if t.isConst() {
-		return t
+	if term.isConst() {
+		return term
 	}
-	if simplified, ok := f.simplified[t]; ok {
+	if simplified, ok := f.simplified[term]; ok {
 		return simplified
 	}
-	simplified := f.rewrite(t)
-	f.simplified[t] = simplified
+	simplified := f.rewrite(term)
+	f.simplified[term] = simplified
 	return simplified
 }
 
@@ -188,9 +188,9 @@ func (f *facts) rewrite(t *term) *term {
 	}
 	args := make([]*term, len(t.operands))
 	same := true
-	for i, a := range t.operands {
-		args[i] = f.simplify(a)
-		same = same && args[i] == a
+	for i, operand := range t.operands {
+		args[i] = f.simplify(operand)
+		same = same && args[i] == operand
 	}
 	if decided := f.decideComparison(t.op, args); decided != nil {
 		return decided
@@ -217,45 +217,45 @@ func (f *facts) decideComparison(op opcode, args []*term) *term {
 }
 
 // rebuild returns the operation of t with other operands.
-func (g *graph) rebuild(t *term, a []*term) *term {
-	switch t.op {
+func (g *graph) rebuild(term *term, operand []*term) *term {
+	switch term.op {
 	case opNot:
-		return g.not(a[0])
+		return g.not(operand[0])
 	case opAnd:
-		return g.and(a...)
+		return g.and(operand...)
 	case opOr:
-		return g.or(a...)
+		return g.or(operand...)
 	case opIff:
-		return g.iff(a[0], a[1])
+		return g.iff(operand[0], operand[1])
 	case opIte:
-		return g.ite(a[0], a[1], a[2])
+		return g.ite(operand[0], operand[1], operand[2])
 	case opIntEq:
-		return g.eq(a[0], a[1])
+		return g.eq(operand[0], operand[1])
 	case opIntLt:
-		return g.lt(a[0], a[1])
+		return g.lt(operand[0], operand[1])
 	case opNumSame, opNumLt, opNumLe:
-		return g.compareFloats(t.op, a[0], a[1])
+		return g.compareFloats(term.op, operand[0], operand[1])
 	case opAdd:
-		return g.add(a[0], a[1])
+		return g.add(operand[0], operand[1])
 	case opSub:
-		return g.sub(a[0], a[1])
+		return g.sub(operand[0], operand[1])
 	case opMul:
-		return g.mul(a[0], a[1])
+		return g.mul(operand[0], operand[1])
 	case opMod:
-		return g.mod(a[0], a[1])
+		return g.mod(operand[0], operand[1])
 	case opMin, opMax:
-		return g.minOrMax(t.op, a[0], a[1])
+		return g.minOrMax(term.op, operand[0], operand[1])
 	case opPow:
-		return g.pow(a[0], a[1])
+		return g.pow(operand[0], operand[1])
 	case opFloor, opCeil, opRound:
-		return g.toInt(t.op, a[0])
+		return g.toInt(term.op, operand[0])
 	case opIntToFloat:
-		return g.toFloat(a[0])
+		return g.toFloat(operand[0])
 	case opNumNeg:
-		return g.floatNegation(a[0])
+		return g.floatNegation(operand[0])
 	case opBoolToInt:
-		return g.boolToInt(a[0])
+		return g.boolToInt(operand[0])
 	default:
-		return g.floatOperation(t.op, a[0], a[1])
+		return g.floatOperation(term.op, operand[0], operand[1])
 	}
 }

@@ -46,8 +46,8 @@ func (m *Model) deadlockExpr(at syntax.Pos) sema.Expr {
 		allEnabled := newBool(at, true)
 		for _, participant := range sync.participants {
 			commandEnabled := newBool(at, false)
-			for _, c := range participant.commands {
-				commandEnabled = newBinary(at, syntax.OpOr, commandEnabled, c.source.Guard)
+			for _, command := range participant.commands {
+				commandEnabled = newBinary(at, syntax.OpOr, commandEnabled, command.source.Guard)
 			}
 			allEnabled = newBinary(at, syntax.OpAnd, allEnabled, commandEnabled)
 		}

@@ -257,10 +257,10 @@ func TestBatchesAgree(t *testing.T) {
 // TestSuspend runs a path that is longer than one call may take.
 func TestSuspend(t *testing.T) {
 	m := model(t, "dtmc module m x:[0..2]; [] true -> 0.5:(x'=1) + 0.5:(x'=0); endmodule rewards x=1:1; endrewards", Options{})
-	for _, r := range bothRunners(t, m, Monitor{Kind: CumulReward, High: 3 * stepBudget / 2}) {
+	for _, r := range bothRunners(t, m, Monitor{Kind: CumulReward, High: 3 * maxStepBudget / 2}) {
 		out := r.Run(NewStream(1, 1))
 		// The mean is half the steps, the standard deviation sqrt(steps)/2 = 886.
-		if out.Steps != 3*stepBudget/2 || math.Abs(out.Reward-0.75*stepBudget) > 6*886 {
+		if out.Steps != 3*maxStepBudget/2 || math.Abs(out.Reward-0.75*maxStepBudget) > 6*886 {
 			t.Errorf("%s: %+v", r.Name(), out)
 		}
 	}

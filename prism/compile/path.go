@@ -156,13 +156,13 @@ func (r *interpreter) makeStep(s *Stream, out *Outcome) (looping, done bool) {
 	if r.failed(out) || done {
 		return false, true
 	}
-	members := r.expander.combinationCommands[c.first:c.last]
+	commands := r.expander.combinationCommands[c.first:c.last]
 	copy(r.target, r.state)
-	if err := r.expander.applyUpdates(r.target, members, r.expander.updates); err != nil {
+	if err := r.expander.applyUpdates(r.target, commands, r.expander.updates); err != nil {
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	looping = n == 1 && !r.model.continuous() && r.isDeterministic(members) && slices.Equal(r.state, r.target)
+	looping = n == 1 && !r.model.continuous() && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return looping, false
 }
@@ -178,10 +178,10 @@ func (r *interpreter) pickUniformly(s *Stream, out *Outcome) combination {
 			out.Overlap++
 		}
 	}
-	members := r.expander.combinationCommands[chosen.first:chosen.last]
-	r.expander.resetUpdates(members)
-	if alternatives(members) > 1 {
-		r.expander.pickUpdates(members, s.Unit())
+	commands := r.expander.combinationCommands[chosen.first:chosen.last]
+	r.expander.resetUpdates(commands)
+	if numAlternatives(commands) > 1 {
+		r.expander.pickUpdates(commands, s.Unit())
 	}
 	return chosen
 }
@@ -201,9 +201,9 @@ func (r *interpreter) pickByRate(s *Stream, out *Outcome) (c combination, total 
 		return c, total, true
 	}
 	c = r.expander.combinations[0]
-	members := r.expander.combinationCommands[c.first:c.last]
-	r.expander.resetUpdates(members)
-	if len(r.expander.combinations) == 1 && alternatives(members) == 1 {
+	commands := r.expander.combinationCommands[c.first:c.last]
+	r.expander.resetUpdates(commands)
+	if len(r.expander.combinations) == 1 && numAlternatives(commands) == 1 {
 		return c, total, false
 	}
 	remainder := float64(s.Unit() * total)
@@ -213,19 +213,19 @@ func (r *interpreter) pickByRate(s *Stream, out *Outcome) (c combination, total 
 		remainder -= r.totals[i]
 	}
 	c = r.expander.combinations[i]
-	members = r.expander.combinationCommands[c.first:c.last]
-	r.expander.resetUpdates(members)
-	if alternatives(members) > 1 {
-		r.expander.pickUpdates(members, remainder)
+	commands = r.expander.combinationCommands[c.first:c.last]
+	r.expander.resetUpdates(commands)
+	if numAlternatives(commands) > 1 {
+		r.expander.pickUpdates(commands, remainder)
 	}
 	return c, total, false
 }
 
 // isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
-func (r *interpreter) isDeterministic(members []*command) bool {
-	for _, c := range members {
+func (r *interpreter) isDeterministic(commands []*command) bool {
+	for _, command := range commands {
 		positive := 0
-		for _, w := range r.expander.weights[c.order] {
+		for _, w := range r.expander.weights[command.order] {
 			if w > 0 {
 				positive++
 			}
@@ -241,28 +241,28 @@ func (r *interpreter) isDeterministic(members []*command) bool {
 }
 
 // alternatives returns the number of combinations of updates, including those of weight zero.
-func alternatives(members []*command) int {
+func numAlternatives(commands []*command) int {
 	n := 1
-	for _, c := range members {
-		n *= len(c.updates)
+	for _, command := range commands {
+		n *= len(command.updates)
 	}
 	return n
 }
 
 // resetUpdates sets x.updates to the first update of every command.
-func (x *expander) resetUpdates(members []*command) {
+func (x *expander) resetUpdates(commands []*command) {
 	x.updates = x.updates[:0]
-	for range members {
+	for range commands {
 		x.updates = append(x.updates, 0)
 	}
 }
 
 // pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds u. If there is none because of
 // rounding, it takes the last combination with a positive weight. x.updates must be the first combination.
-func (x *expander) pickUpdates(members []*command, u float64) {
+func (x *expander) pickUpdates(commands []*command, u float64) {
 	sum, last, index := 0.0, 0, 0
-	for more := true; more; more = nextCombination(members, x.updates) {
-		if w := x.weight(members, x.updates); w > 0 {
+	for more := true; more; more = nextCombination(commands, x.updates) {
+		if w := x.weight(commands, x.updates); w > 0 {
 			if sum += w; u < sum {
 				return
 			}
@@ -271,16 +271,16 @@ func (x *expander) pickUpdates(members []*command, u float64) {
 		index++
 	}
 	for range last { // x.updates is the first combination again
-		nextCombination(members, x.updates)
+		nextCombination(commands, x.updates)
 	}
 }
 
 // totalWeight returns the sum of the weights of all combinations of updates.
-func (x *expander) totalWeight(members []*command) float64 {
-	x.resetUpdates(members)
+func (x *expander) totalWeight(commands []*command) float64 {
+	x.resetUpdates(commands)
 	sum := 0.0
-	for more := true; more; more = nextCombination(members, x.updates) {
-		sum += x.weight(members, x.updates)
+	for more := true; more; more = nextCombination(commands, x.updates) {
+		sum += x.weight(commands, x.updates)
 	}
 	return sum
 }

@@ -69,35 +69,35 @@ func (r *Rewards) checked(x float64) (float64, error) {
 }
 
 // stateReward returns the sum of the state items. An error is recorded in v.
-func (r *Rewards) stateReward(v *env) float64 {
+func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
 		if it := &r.items[i]; !it.source.Transition {
-			total += it.reward(v)
+			total += it.reward(env)
 		}
 	}
 	return total
 }
 
 // choiceReward returns the sum of the transition items with the given action. An error is recorded in v.
-func (r *Rewards) choiceReward(v *env, action int) float64 {
+func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
 		if it := &r.items[i]; it.source.Transition && it.source.Action == action {
-			total += it.reward(v)
+			total += it.reward(env)
 		}
 	}
 	return total
 }
 
 // reward returns the value of an item if its guard holds, otherwise zero.
-func (it *rewardItem) reward(v *env) float64 {
-	if !it.guard(v) {
+func (it *rewardItem) reward(env *env) float64 {
+	if !it.guard(env) {
 		return 0
 	}
-	x := it.value(v)
+	x := it.value(env)
 	if !(x >= 0 && x <= math.MaxFloat64) {
-		v.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
+		env.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
 	}
 	return x
 }

@@ -35,12 +35,12 @@ func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateErro
 }
 
 // takeError returns the recorded evaluation error as a StateError, and clears it. It returns nil if there was none.
-func (m *Model) takeError(v *env) *StateError {
-	if v.err == nil {
+func (m *Model) takeError(env *env) *StateError {
+	if env.err == nil {
 		return nil
 	}
-	err := m.stateError(v.state, v.err.pos, v.err.msg)
-	err.Undecided = v.err.undecided
-	v.err = nil
+	err := m.stateError(env.state, env.err.pos, env.err.msg)
+	err.Undecided = env.err.undecided
+	env.err = nil
 	return err
 }

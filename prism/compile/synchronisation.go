@@ -102,9 +102,9 @@ func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 func (m *Model) moduleBehaviour(module int) behaviour {
 	participantFor := func(action int) participant {
 		participant := participant{module: module}
-		for _, c := range m.commands {
-			if c.module == module && c.source.Action == action {
-				participant.commands = append(participant.commands, c)
+		for _, command := range m.commands {
+			if command.module == module && command.source.Action == action {
+				participant.commands = append(participant.commands, command)
 			}
 		}
 		return participant

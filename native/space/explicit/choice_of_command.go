@@ -24,11 +24,11 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 	if s.Imported() {
 		return errNoCommands
 	}
-	m := s.Model()
+	model := s.Model()
 	expander := s.Compiled().NewExpanderUntil(ctx)
 	valuation, targets := s.State(nil, 0), []int(nil)
-	for state := range m.NumStates() {
-		if m.Deadlocks != nil && m.Deadlocks.Has(state) {
+	for state := range model.NumStates() {
+		if model.Deadlocks != nil && model.Deadlocks.Has(state) {
 			continue
 		}
 		valuation = s.State(valuation, state)
@@ -47,7 +47,7 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 				targets = append(targets, to)
 			}
 			choice := state
-			if m.Kind == sparse.MDP {
+			if model.Kind == sparse.MDP {
 				if choice = s.findChoice(state, enabled, targets); choice < 0 {
 					return errUnknownTarget
 				}
@@ -61,15 +61,15 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 // findChoice returns the choice of a state of an MDP that has the action, the targets and, up to
 // rounding, the weights of an enabled choice; -1 if there is none.
 func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
-	m := s.Model()
-	first, end := m.Choices(state)
+	model := s.Model()
+	first, end := model.Choices(state)
 	for choice := first; choice < end; choice++ {
-		sameAction := m.Actions == nil || m.Actions[choice] == actionOf(enabled.Action)
+		sameAction := model.Actions == nil || model.Actions[choice] == actionOf(enabled.Action)
 		if !sameAction {
 			continue
 		}
-		firstTransition, endTransition := m.Row(choice)
-		if endTransition-firstTransition == len(targets) && sameDistribution(m, firstTransition, enabled, targets) {
+		firstTransition, endTransition := model.Row(choice)
+		if endTransition-firstTransition == len(targets) && sameDistribution(model, firstTransition, enabled, targets) {
 			return choice
 		}
 	}
@@ -78,12 +78,12 @@ func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) in
 
 // sameDistribution reports whether the transitions of m from index first on lead to the given
 // targets, with the weights of the enabled choice up to a relative error of 1e-9.
-func sameDistribution(m *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
+func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
 	for k, target := range targets {
 		found := false
 		for i := first; i < first+len(targets); i++ {
-			if int(m.Target[i]) == target {
-				found = math.Abs(enabled.Transitions[k].Weight-m.Prob(i)) <= 1e-9*m.Prob(i)
+			if int(model.Target[i]) == target {
+				found = math.Abs(enabled.Transitions[k].Weight-model.Prob(i)) <= 1e-9*model.Prob(i)
 				break
 			}
 		}

@@ -150,10 +150,10 @@ func (cache *weightCache) key(state []int32) int64 {
 // expandCompiled expands the states of the batch with the compiled model and cached weights. A
 // state with a weight that cannot be cached is expanded by the interpreter, with the same result.
 func (w *exactWorker) expandCompiled(ctx context.Context) error {
-	b, compiled := w.batch, w.compiled
+	batch, compiled := w.batch, w.compiled
 	output, words := &compiled.output, w.codec.words
 	output.Reset()
-	if err := w.expander.Expand(ctx, b.states, output); err != nil {
+	if err := w.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
 	choice, transition := 0, 0
@@ -164,7 +164,7 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 		if n != compile.GivenUp {
 			end += int(n)
 		}
-		w.codec.unpack(w.state, b.states[i*words:(i+1)*words])
+		w.codec.unpack(w.state, batch.states[i*words:(i+1)*words])
 		compiled.weightLists = compiled.weightLists[:0]
 		for j := choice; j < end; j++ {
 			endTransition += int(output.Transitions[j])
@@ -262,53 +262,53 @@ func (w *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, t
 
 // addCompiledChoices is addCompiled for an MDP. It drops choices that are equal to earlier ones.
 func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
-	b := w.batch
-	firstKept, start := len(b.Transitions), len(b.rats)
+	batch := w.batch
+	firstKept, start := len(batch.Transitions), len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
 		w.addTransitions(start, w.compiled.weightLists[choice-firstChoice], transition)
 		transition += int(w.compiled.output.Transitions[choice])
-		if err := w.countWork(ctx, (len(b.Transitions)-firstKept)*(len(b.rats)-start)); err != nil {
+		if err := w.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
 			return err
 		}
 		w.endChoice(firstKept, start, w.moveAction(choice))
-		start = len(b.rats)
+		start = len(batch.rats)
 	}
-	b.Choices = append(b.Choices, uint32(len(b.Transitions)-firstKept))
+	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstKept))
 	return nil
 }
 
 // addCompiledRow is addCompiled for a Markov chain. It merges the choices into one row, with the
 // transitions of each action together, in the order of the actions' first choices.
 func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
-	b := w.batch
-	rowStart := len(b.rats)
+	batch := w.batch
+	rowStart := len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
 		action := w.moveAction(choice)
 		if w.hasAction(firstChoice, choice, action) { // merged with an earlier choice
 			transition += int(w.compiled.output.Transitions[choice])
 			continue
 		}
-		start, t := len(b.rats), transition
+		start, t := len(batch.rats), transition
 		for other := choice; other < endChoice; other++ {
 			if w.moveAction(other) == action {
 				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], t)
 			}
 			t += int(w.compiled.output.Transitions[other])
-			if err := w.countWork(ctx, 1+len(b.rats)-start); err != nil {
+			if err := w.countWork(ctx, 1+len(batch.rats)-start); err != nil {
 				return err
 			}
 		}
-		for range len(b.rats) - start {
-			b.actions = append(b.actions, action)
+		for range len(batch.rats) - start {
+			batch.actions = append(batch.actions, action)
 		}
 		transition += int(w.compiled.output.Transitions[choice])
 	}
 	numRows := uint32(0)
 	if endChoice > firstChoice {
-		b.Transitions = append(b.Transitions, uint32(len(b.rats)-rowStart))
+		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-rowStart))
 		numRows = 1
 	}
-	b.Choices = append(b.Choices, numRows)
+	batch.Choices = append(batch.Choices, numRows)
 	return nil
 }
 
@@ -332,21 +332,21 @@ func (w *exactWorker) moveAction(choice int) sparse.Action {
 // targets are the output targets of the compiled model from index transition on. A weight is added
 // to an earlier transition, from index first on, if that has the same target.
 func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
-	b, compiled, words := w.batch, w.compiled, w.codec.words
+	batch, compiled, words := w.batch, w.compiled, w.codec.words
 	for k, weight := range weights {
 		if weight == nil {
 			continue
 		}
 		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
 		i := first
-		for i < len(b.rats) && !equalWords(b.target(i, words), target) {
+		for i < len(batch.rats) && !equalWords(batch.target(i, words), target) {
 			i++
 		}
-		if i < len(b.rats) {
-			b.rats[i] = compiled.sum(b.rats[i], weight)
+		if i < len(batch.rats) {
+			batch.rats[i] = compiled.sum(batch.rats[i], weight)
 			continue
 		}
-		b.rats, b.Targets = append(b.rats, weight), append(b.Targets, target...)
+		batch.rats, batch.Targets = append(batch.rats, weight), append(batch.Targets, target...)
 	}
 }
 

@@ -61,13 +61,13 @@ func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysi
 func (s *Space) comparePRISMArithmetic() error {
 	for i := range s.Program().Modules {
 		for j := range s.Program().Modules[i].Commands {
-			c := &s.Program().Modules[i].Commands[j]
-			if err := s.compareExpr("guard", c.Guard, nil); err != nil {
+			command := &s.Program().Modules[i].Commands[j]
+			if err := s.compareExpr("guard", command.Guard, nil); err != nil {
 				return err
 			}
-			for _, u := range c.Updates {
-				for _, a := range u.Assigns {
-					if err := s.compareExpr("value", a.Value, c.Guard); err != nil {
+			for _, update := range command.Updates {
+				for _, assignment := range update.Assigns {
+					if err := s.compareExpr("value", assignment.Value, command.Guard); err != nil {
 						return err
 					}
 				}

@@ -40,11 +40,11 @@ type batch struct {
 }
 
 // reset empties the batch but keeps its memory.
-func (b *batch) reset() {
-	b.states, b.err, b.overlaps, b.merged, b.relErr, b.rangeErr = b.states[:0], nil, 0, 0, 0, nil
-	b.PackedChoices.Reset()
-	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
-	b.highs = b.highs[:0]
+func (batch *batch) reset() {
+	batch.states, batch.err, batch.overlaps, batch.merged, batch.relErr, batch.rangeErr = batch.states[:0], nil, 0, 0, 0, nil
+	batch.PackedChoices.Reset()
+	batch.actions, batch.rats, batch.hashes = batch.actions[:0], batch.rats[:0], batch.hashes[:0]
+	batch.highs = batch.highs[:0]
 }
 
 // worker computes the choices of batches of states. Each worker runs in its own goroutine.
@@ -106,23 +106,23 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 
 // run expands the batches of jobs until the channel is closed.
 func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
-	for b := range jobs {
-		w.expand(ctx, b)
-		b.done <- struct{}{}
+	for batch := range jobs {
+		w.expand(ctx, batch)
+		batch.done <- struct{}{}
 	}
 }
 
 // expand fills a batch with the choices of its states and the hashes of their targets.
-func (w *worker) expand(ctx context.Context, b *batch) {
-	w.batch = b
+func (w *worker) expand(ctx context.Context, batch *batch) {
+	w.batch = batch
 	if w.exact != nil {
-		b.err = w.exact.expand(ctx)
-		b.normalised = w.exact.interpreter.normalised
+		batch.err = w.exact.expand(ctx)
+		batch.normalised = w.exact.interpreter.normalised
 	} else {
-		b.err = w.expandFloats(ctx)
+		batch.err = w.expandFloats(ctx)
 	}
-	for i := 0; i < len(b.Targets); i += w.codec.words {
-		b.hashes = append(b.hashes, hash32(b.Targets[i:i+w.codec.words]))
+	for i := 0; i < len(batch.Targets); i += w.codec.words {
+		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+w.codec.words]))
 	}
 }
 
@@ -130,12 +130,12 @@ func (w *worker) expand(ctx context.Context, b *batch) {
 // Markov chain into a row, and drops duplicate choices of an MDP. A state for which float64
 // arithmetic fails or is too inaccurate is expanded with fractions instead.
 func (w *worker) expandFloats(ctx context.Context) error {
-	b, words := w.batch, w.codec.words
+	batch, words := w.batch, w.codec.words
 	w.readChoices, w.readTransitions, w.keptChoices, w.keptTransitions = 0, 0, 0, 0
-	for n := 0; n < len(b.states)/words; {
-		failed := w.expander.Expand(ctx, b.states[n*words:], &b.PackedChoices)
+	for n := 0; n < len(batch.states)/words; {
+		failed := w.expander.Expand(ctx, batch.states[n*words:], &batch.PackedChoices)
 		w.moves = w.expander.Moves()
-		for ; n < len(b.Choices); n++ {
+		for ; n < len(batch.Choices); n++ {
 			if err := w.mergeFloatChoices(ctx, n); err != nil {
 				return w.truncate(n, err)
 			}
@@ -144,29 +144,29 @@ func (w *worker) expandFloats(ctx context.Context) error {
 			break
 		}
 		// The expander stopped at state n. Fractions may succeed where float64 arithmetic failed.
-		b.Choices = append(b.Choices, 0)
+		batch.Choices = append(batch.Choices, 0)
 		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, n, 0, 0) != nil {
 			return w.truncate(n, cmp.Or(ctx.Err(), failed))
 		}
 		n++
 	}
-	return w.truncate(len(b.Choices), nil)
+	return w.truncate(len(batch.Choices), nil)
 }
 
 // truncate cuts the batch to the entries that were kept. The first numStates states are complete.
 func (w *worker) truncate(numStates int, err error) error {
-	b := w.batch
-	b.Choices = b.Choices[:numStates]
-	b.Moves, b.Transitions = b.Moves[:0], b.Transitions[:w.keptChoices]
-	b.Weights, b.Targets = b.Weights[:w.keptTransitions], b.Targets[:w.keptTransitions*w.codec.words]
+	batch := w.batch
+	batch.Choices = batch.Choices[:numStates]
+	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.keptChoices]
+	batch.Weights, batch.Targets = batch.Weights[:w.keptTransitions], batch.Targets[:w.keptTransitions*w.codec.words]
 	return err
 }
 
 // mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or
 // as distinct choices of an MDP.
 func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
-	b := w.batch
-	numChoices := int(b.Choices[state])
+	batch := w.batch
+	numChoices := int(batch.Choices[state])
 	if numChoices == 0 {
 		return nil
 	}
@@ -177,27 +177,27 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 			return err
 		}
 		numTransitions := 0
-		for _, count := range b.Transitions[w.readChoices : w.readChoices+numChoices] {
+		for _, count := range batch.Transitions[w.readChoices : w.readChoices+numChoices] {
 			numTransitions += int(count)
 		}
 		return w.expandWithFractions(ctx, state, numChoices, numTransitions)
 	}
-	b.relErr = max(b.relErr, relErr)
+	batch.relErr = max(batch.relErr, relErr)
 	firstChoice, firstTransition := w.keptChoices, w.keptTransitions
 	if w.kind != sparse.MDP {
 		err = w.mergeIntoRow(ctx, numChoices)
 	} else {
-		b.roundingTolerance, b.nearlyEqual = 3*relErr, false
+		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
 		err = w.keepDistinctChoices(ctx, numChoices)
 	}
-	b.Choices[state] = uint32(w.keptChoices - firstChoice)
-	if err != nil || !b.nearlyEqual {
+	batch.Choices[state] = uint32(w.keptChoices - firstChoice)
+	if err != nil || !batch.nearlyEqual {
 		return err
 	}
 	// Because of rounding, equal choices may look different, and different ones equal. So the
 	// choices are compared as fractions; without success, the float64 result stays.
 	endChoice, endTransition := w.keptChoices, w.keptTransitions
-	w.keptChoices, w.keptTransitions, b.nearlyEqual = firstChoice, firstTransition, false
+	w.keptChoices, w.keptTransitions, batch.nearlyEqual = firstChoice, firstTransition, false
 	if w.expandWithFractions(ctx, state, 0, 0) != nil {
 		w.keptChoices, w.keptTransitions = endChoice, endTransition
 	}
@@ -208,11 +208,11 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 // weights. It replaces the next oldChoices choices and oldTransitions transitions of the batch.
 // After an error the batch is unchanged.
 func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
-	b, exact := w.batch, w.rationalWorker
+	batch, exact := w.batch, w.rationalWorker
 	words := w.codec.words
 	scratch := exact.batch
 	scratch.reset()
-	scratch.states = append(scratch.states, b.states[state*words:(state+1)*words]...)
+	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
 	if err := exact.expand(ctx); err != nil {
 		return err
 	}
@@ -220,23 +220,23 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 	w.makeRoom(len(scratch.Transitions), len(scratch.rats))
 	for i, rat := range scratch.rats {
 		weight, _ := sparse.NormalFloat(rat)
-		if !sparse.InRange(weight) && b.rangeErr == nil {
-			b.rangeErr = w.rangeError(scratch.states, rat)
+		if !sparse.InRange(weight) && batch.rangeErr == nil {
+			batch.rangeErr = w.rangeError(scratch.states, rat)
 		}
-		b.Weights[w.keptTransitions+i] = weight
+		batch.Weights[w.keptTransitions+i] = weight
 	}
-	copy(b.Targets[w.keptTransitions*words:], scratch.Targets)
-	copy(b.Transitions[w.keptChoices:], scratch.Transitions)
+	copy(batch.Targets[w.keptTransitions*words:], scratch.Targets)
+	copy(batch.Transitions[w.keptChoices:], scratch.Transitions)
 	if w.kind == sparse.MDP { // one action per choice, otherwise one per transition
-		b.actions = append(b.actions[:w.keptChoices], scratch.actions...)
+		batch.actions = append(batch.actions[:w.keptChoices], scratch.actions...)
 	} else {
-		b.actions = append(b.actions[:w.keptTransitions], scratch.actions...)
+		batch.actions = append(batch.actions[:w.keptTransitions], scratch.actions...)
 	}
-	b.Choices[state] = scratch.Choices[0]
-	b.overlaps, b.merged = b.overlaps+scratch.overlaps, b.merged+scratch.merged
-	b.relErr = max(b.relErr, 2*unitRoundoff)
+	batch.Choices[state] = scratch.Choices[0]
+	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
+	batch.relErr = max(batch.relErr, 2*unitRoundoff)
 	if exact.interpreter.usedEnclosure {
-		b.relErr = max(b.relErr, 3*unitRoundoff)
+		batch.relErr = max(batch.relErr, 3*unitRoundoff)
 	}
 	w.keptTransitions, w.keptChoices = w.keptTransitions+len(scratch.rats), w.keptChoices+len(scratch.Transitions)
 	return nil
@@ -245,15 +245,15 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 // makeRoom makes space for the given numbers of choices and transitions between the entries that
 // were kept and the entries that were not read yet.
 func (w *worker) makeRoom(newChoices, newTransitions int) {
-	b, words := w.batch, w.codec.words
+	batch, words := w.batch, w.codec.words
 	if gap := w.keptChoices + newChoices - w.readChoices; gap > 0 {
-		b.Transitions = slices.Insert(b.Transitions, w.readChoices, make([]uint32, gap)...)
-		b.Moves = slices.Insert(b.Moves, w.readChoices, make([]uint32, gap)...)
+		batch.Transitions = slices.Insert(batch.Transitions, w.readChoices, make([]uint32, gap)...)
+		batch.Moves = slices.Insert(batch.Moves, w.readChoices, make([]uint32, gap)...)
 		w.readChoices += gap
 	}
 	if gap := w.keptTransitions + newTransitions - w.readTransitions; gap > 0 {
-		b.Weights = slices.Insert(b.Weights, w.readTransitions, make([]float64, gap)...)
-		b.Targets = slices.Insert(b.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
+		batch.Weights = slices.Insert(batch.Weights, w.readTransitions, make([]float64, gap)...)
+		batch.Targets = slices.Insert(batch.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
 		w.readTransitions += gap
 	}
 }
@@ -276,10 +276,10 @@ func shortRat(x *big.Rat) string {
 
 // nextChoices returns the next n choices of the batch, as the expander wrote them.
 func (w *worker) nextChoices(n int) compile.PackedChoices {
-	b := w.batch
+	batch := w.batch
 	return compile.PackedChoices{
-		Moves: b.Moves[w.readChoices : w.readChoices+n], Transitions: b.Transitions[w.readChoices : w.readChoices+n],
-		Weights: b.Weights[w.readTransitions:],
+		Moves: batch.Moves[w.readChoices : w.readChoices+n], Transitions: batch.Transitions[w.readChoices : w.readChoices+n],
+		Weights: batch.Weights[w.readTransitions:],
 	}
 }
 
@@ -296,26 +296,26 @@ func actionOf(i int) sparse.Action {
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
-	b, words := w.batch, w.codec.words
+	batch, words := w.batch, w.codec.words
 	firstChoice := w.keptChoices
 	for range n {
-		numTransitions := int(b.Transitions[w.readChoices])
+		numTransitions := int(batch.Transitions[w.readChoices])
 		if w.keptTransitions < w.readTransitions {
-			copy(b.Weights[w.keptTransitions:], b.Weights[w.readTransitions:w.readTransitions+numTransitions])
-			copy(b.Targets[w.keptTransitions*words:], b.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
+			copy(batch.Weights[w.keptTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
+			copy(batch.Targets[w.keptTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
 		}
 		w.readTransitions += numTransitions
-		action := actionOf(w.moves[b.Moves[w.readChoices]].Action)
+		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
 		w.readChoices++
 		if err := w.countWork(ctx, (w.keptChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if b.isDuplicate(firstChoice, w.keptChoices, w.keptTransitions, numTransitions, action, words) {
-			b.merged++
+		if batch.isDuplicate(firstChoice, w.keptChoices, w.keptTransitions, numTransitions, action, words) {
+			batch.merged++
 			continue
 		}
-		b.Transitions[w.keptChoices] = uint32(numTransitions)
-		b.actions = append(b.actions, action)
+		batch.Transitions[w.keptChoices] = uint32(numTransitions)
+		batch.actions = append(batch.actions, action)
 		w.keptChoices++
 		w.keptTransitions += numTransitions
 	}
@@ -339,12 +339,12 @@ func (w *worker) countWork(ctx context.Context, comparisons int) error {
 // and the same distribution as the numTransitions transitions from firstTransition on. The
 // transitions of choice endChoice-1 must end at firstTransition. words is the size of a packed
 // state.
-func (b *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
+func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
 	otherFirst := firstTransition // goes back to the first transition of each choice
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
-		otherSize := int(b.Transitions[choice])
+		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
-		if otherSize == numTransitions && b.actions[choice] == action && b.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
+		if otherSize == numTransitions && batch.actions[choice] == action && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
 			return true
 		}
 	}
@@ -353,11 +353,11 @@ func (b *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransiti
 
 // sameTransitions reports whether the n transitions from first1 on equal those from first2 on, in
 // any order. Targets are distinct within each group.
-func (b *batch) sameTransitions(first1, first2, n, words int) bool {
+func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
 	for i := first1; i < first1+n; i++ {
 		found := false
 		for j := first2; j < first2+n && !found; j++ {
-			found = equalWords(b.target(i, words), b.target(j, words)) && b.sameWeight(i, j)
+			found = equalWords(batch.target(i, words), batch.target(j, words)) && batch.sameWeight(i, j)
 		}
 		if !found {
 			return false
@@ -367,19 +367,19 @@ func (b *batch) sameTransitions(first1, first2, n, words int) bool {
 }
 
 // target returns the packed target of transition i.
-func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)*words] }
+func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
 // sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if two
 // float64 weights are different but rounding may be the reason.
-func (b *batch) sameWeight(i, j int) bool {
-	if len(b.rats) > 0 {
-		return b.rats[i].Cmp(b.rats[j]) == 0 && (len(b.highs) == 0 || b.highs[i].Cmp(b.highs[j]) == 0)
+func (batch *batch) sameWeight(i, j int) bool {
+	if len(batch.rats) > 0 {
+		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
 	}
-	x, y := b.Weights[i], b.Weights[j]
+	x, y := batch.Weights[i], batch.Weights[j]
 	if x == y {
 		return true
 	}
-	b.nearlyEqual = b.nearlyEqual || math.Abs(x-y) <= b.roundingTolerance*x
+	batch.nearlyEqual = batch.nearlyEqual || math.Abs(x-y) <= batch.roundingTolerance*x
 	return false
 }
 
@@ -389,15 +389,15 @@ func (b *batch) sameWeight(i, j int) bool {
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
-	b := w.batch
+	batch := w.batch
 	first, total := w.keptTransitions, 0.0
 	for i := range numChoices {
-		action := actionOf(w.moves[b.Moves[w.readChoices]].Action)
-		if err := w.countWork(ctx, (w.keptTransitions-first)*int(b.Transitions[w.readChoices])); err != nil {
+		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
+		if err := w.countWork(ctx, (w.keptTransitions-first)*int(batch.Transitions[w.readChoices])); err != nil {
 			return err
 		}
-		for range b.Transitions[w.readChoices] {
-			total += b.Weights[w.readTransitions]
+		for range batch.Transitions[w.readChoices] {
+			total += batch.Weights[w.readTransitions]
 			w.addToRow(first, action, i > 0)
 			w.readTransitions++
 		}
@@ -405,13 +405,13 @@ func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	}
 	if w.kind == sparse.DTMC {
 		for i := first; i < w.keptTransitions; i++ {
-			b.Weights[i] /= total
+			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
-			b.overlaps++
+			batch.overlaps++
 		}
 	}
-	b.Transitions[w.keptChoices] = uint32(w.keptTransitions - first)
+	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - first)
 	w.keptChoices++
 	return nil
 }
@@ -419,16 +419,16 @@ func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 // addToRow adds the next transition to the row that begins at first. mayRepeat says that the row
 // may already contain a transition with the same action and target.
 func (w *worker) addToRow(first int, action sparse.Action, mayRepeat bool) {
-	b, words, next := w.batch, w.codec.words, w.readTransitions
+	batch, words, next := w.batch, w.codec.words, w.readTransitions
 	for i := first; mayRepeat && i < w.keptTransitions; i++ {
-		if b.actions[i] == action && equalWords(b.target(i, words), b.target(next, words)) {
-			b.Weights[i] += b.Weights[next]
+		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
+			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
-	b.Weights[w.keptTransitions] = b.Weights[next]
-	copy(b.target(w.keptTransitions, words), b.target(next, words))
-	b.actions = append(b.actions, action)
+	batch.Weights[w.keptTransitions] = batch.Weights[next]
+	copy(batch.target(w.keptTransitions, words), batch.target(next, words))
+	batch.actions = append(batch.actions, action)
 	w.keptTransitions++
 }
 
@@ -459,40 +459,40 @@ func (w *exactWorker) expand(ctx context.Context) error {
 // expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
 // chain.
 func (w *exactWorker) expandInterpreted(ctx context.Context) error {
-	b := w.batch
-	firstChoice := len(b.Transitions)
+	batch := w.batch
+	firstChoice := len(batch.Transitions)
 	choices, numEnabled, err := w.interpreter.expand(ctx, w.state)
 	if err != nil {
 		return err
 	}
 	if numEnabled > 1 && w.kind == sparse.DTMC {
-		b.overlaps++
+		batch.overlaps++
 	}
-	firstTransition := len(b.rats)
+	firstTransition := len(batch.rats)
 	for i := range choices {
 		choice := &choices[i]
 		for j := range choice.targets {
-			b.rats = append(b.rats, choice.weights[j])
+			batch.rats = append(batch.rats, choice.weights[j])
 			if choice.upperWeights != nil {
-				b.highs = append(b.highs, choice.upperWeights[j])
+				batch.highs = append(batch.highs, choice.upperWeights[j])
 			}
 			w.addTarget(choice.targets[j])
 			if w.kind != sparse.MDP {
-				b.actions = append(b.actions, actionOf(choice.action))
+				batch.actions = append(batch.actions, actionOf(choice.action))
 			}
 		}
 		if w.kind == sparse.MDP {
-			if err := w.countWork(ctx, (len(b.Transitions)-firstChoice)*len(choice.targets)); err != nil {
+			if err := w.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
 			w.endChoice(firstChoice, firstTransition, actionOf(choice.action))
-			firstTransition = len(b.rats)
+			firstTransition = len(batch.rats)
 		}
 	}
 	if w.kind != sparse.MDP && len(choices) > 0 {
-		b.Transitions = append(b.Transitions, uint32(len(b.rats)-firstTransition))
+		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-firstTransition))
 	}
-	b.Choices = append(b.Choices, uint32(len(b.Transitions)-firstChoice))
+	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
 	return nil
 }
 
@@ -506,14 +506,14 @@ func (w *exactWorker) addTarget(state []int32) {
 // endChoice makes the transitions from firstTransition on a choice with the given action. It drops
 // them if an earlier choice of the state, from firstChoice on, is equal.
 func (w *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
-	b := w.batch
-	numTransitions := len(b.rats) - firstTransition
-	if b.isDuplicate(firstChoice, len(b.Transitions), firstTransition, numTransitions, action, w.codec.words) {
-		b.merged++
-		b.rats, b.Targets = b.rats[:firstTransition], b.Targets[:firstTransition*w.codec.words]
-		b.highs = b.highs[:min(firstTransition, len(b.highs))]
+	batch := w.batch
+	numTransitions := len(batch.rats) - firstTransition
+	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, w.codec.words) {
+		batch.merged++
+		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*w.codec.words]
+		batch.highs = batch.highs[:min(firstTransition, len(batch.highs))]
 		return
 	}
-	b.Transitions = append(b.Transitions, uint32(numTransitions))
-	b.actions = append(b.actions, action)
+	batch.Transitions = append(batch.Transitions, uint32(numTransitions))
+	batch.actions = append(batch.actions, action)
 }

@@ -177,11 +177,11 @@ func (x *exploration) expandAll(ctx context.Context) error {
 	if x.opts.CompileFrom > 0 {
 		compileFrom = x.opts.CompileFrom
 	}
-	b := &batch{}
+	batch := &batch{}
 	for x.nextState < min(x.numToExpand(), compileFrom) {
-		x.fillBatch(b)
-		interpreter.expand(ctx, b)
-		if err := x.commit(ctx, b); err != nil {
+		x.fillBatch(batch)
+		interpreter.expand(ctx, batch)
+		if err := x.commit(ctx, batch); err != nil {
 			return err
 		}
 	}
@@ -256,21 +256,21 @@ func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPendi
 	var pending, free []*batch
 	for {
 		for x.nextState < x.numToExpand() && len(pending) < maxPending {
-			var b *batch
-			b, free = reuseBatch(free)
-			x.fillBatch(b)
-			pending = append(pending, b)
-			jobs <- b
+			var batch *batch
+			batch, free = reuseBatch(free)
+			x.fillBatch(batch)
+			pending = append(pending, batch)
+			jobs <- batch
 		}
 		if len(pending) == 0 {
 			return nil
 		}
-		b := pending[0]
-		<-b.done
-		if err := x.commit(ctx, b); err != nil {
+		batch := pending[0]
+		<-batch.done
+		if err := x.commit(ctx, batch); err != nil {
 			return err
 		}
-		pending, free = pending[1:], append(free, b)
+		pending, free = pending[1:], append(free, batch)
 	}
 }
 
@@ -284,25 +284,25 @@ func reuseBatch(free []*batch) (*batch, []*batch) {
 
 // fillBatch copies the next states into a batch. Workers need a copy, because the store grows while
 // they run.
-func (x *exploration) fillBatch(b *batch) {
-	b.reset()
+func (x *exploration) fillBatch(batch *batch) {
+	batch.reset()
 	endState := min(x.nextState+batchStates, x.numToExpand())
 	for ; x.nextState < endState; x.nextState++ {
-		b.states = append(b.states, x.store.state(x.nextState)...)
+		batch.states = append(batch.states, x.store.state(x.nextState)...)
 	}
 }
 
 // commit numbers the targets of an expanded batch and adds its choices to the model. Deadlocks get
 // a self-loop.
-func (x *exploration) commit(ctx context.Context, b *batch) error {
-	if b.err != nil {
-		return b.err
+func (x *exploration) commit(ctx context.Context, batch *batch) error {
+	if batch.err != nil {
+		return batch.err
 	}
-	x.targetNumbers = x.store.addAll(x.targetNumbers[:0], b.Targets, b.hashes)
+	x.targetNumbers = x.store.addAll(x.targetNumbers[:0], batch.Targets, batch.hashes)
 	rows := sparse.Rows{
-		Choices: b.Choices, Transitions: b.Transitions, Actions: b.actions,
-		Targets: x.targetNumbers, Weights: b.Weights, Rats: b.rats,
-		Highs: b.highs,
+		Choices: batch.Choices, Transitions: batch.Transitions, Actions: batch.actions,
+		Targets: x.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
+		Highs: batch.highs,
 	}
 	for len(rows.Choices) > 0 {
 		numStates := slices.Index(rows.Choices, 0)
@@ -317,10 +317,10 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 			rows.Choices = rows.Choices[1:]
 		}
 	}
-	x.overlaps, x.merged = x.overlaps+b.overlaps, x.merged+b.merged
-	x.relErr = max(x.relErr, b.relErr)
-	x.normalised = x.normalised || b.normalised
-	x.rangeErr = cmp.Or(x.rangeErr, b.rangeErr)
+	x.overlaps, x.merged = x.overlaps+batch.overlaps, x.merged+batch.merged
+	x.relErr = max(x.relErr, batch.relErr)
+	x.normalised = x.normalised || batch.normalised
+	x.rangeErr = cmp.Or(x.rangeErr, batch.rangeErr)
 	if err := x.checkLimits(); err != nil {
 		return err
 	}

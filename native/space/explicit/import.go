@@ -113,18 +113,18 @@ func Import(imported *Imported) (*Space, error) {
 // checkRange records the first weight and, in each reward structure, the first reward that is
 // outside the range of float64. A model with fractions needs no check.
 func (s *Space) checkRange(file string) {
-	m := s.model
-	if m.Exact() {
+	model := s.model
+	if model.Exact() {
 		return
 	}
-	for _, w := range m.Weights {
+	for _, w := range model.Weights {
 		if !sparse.InRange(w) && s.rangeErr == nil {
 			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
-			m.Err = math.Inf(1)
+			model.Err = math.Inf(1)
 		}
 	}
-	for i := range m.Rewards {
-		r := &m.Rewards[i]
+	for i := range model.Rewards {
+		r := &model.Rewards[i]
 		for _, x := range slices.Concat(r.State, r.Choice) {
 			if x != 0 && !isNormalFloat(x) && r.Unfit == nil {
 				r.Unfit, r.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", x)}, math.Inf(1)

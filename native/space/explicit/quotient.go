@@ -11,9 +11,9 @@ import (
 // reaches. Expressions are evaluated in states[i]. rewards maps an index into Program.Rewards to
 // the rewards of m; other reward structures are not available. The program stays the same, even if
 // m has another kind.
-func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*sparse.Reward) *Space {
+func (s *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	out := &Space{
-		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: m,
+		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: model,
 		overlaps: s.overlaps, fallback: s.fallback, prismDifferences: s.prismDifferences, imported: s.imported, normalised: s.normalised,
 		quotient: &quotientData{rewards},
 	}
@@ -28,15 +28,15 @@ type quotientData struct{ rewards map[int]*sparse.Reward }
 
 // transitionRewards returns the reward of each transition of a quotient, which is the reward of its
 // choice, as float64 values and as fractions. A result is nil if there are no such rewards.
-func (quotient *quotientData) transitionRewards(m *sparse.Model, index int) ([]float64, []*big.Rat) {
+func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) ([]float64, []*big.Rat) {
 	reward := quotient.rewards[index]
 	if reward == nil {
 		return nil, nil
 	}
 	var values []float64
 	var rats []*big.Rat
-	for c := range m.NumChoices() {
-		lo, hi := m.Row(c)
+	for c := range model.NumChoices() {
+		lo, hi := model.Row(c)
 		for range hi - lo {
 			if reward.Choice != nil {
 				values = append(values, reward.Choice[c])

@@ -296,22 +296,22 @@ type moveError struct {
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	out := &weightErrors{program: model.Program()}
 	analysis := expressionAnalysis{floats: sema.NewFloatAnalysis(out.program)}
-	for _, mod := range out.program.Modules {
+	for _, module := range out.program.Modules {
 		var updates [][]updateProbability
 		var sumIsOne []bool
-		for _, c := range mod.Commands {
-			probabilities := make([]updateProbability, len(c.Updates))
-			for i, u := range c.Updates {
-				if probabilities[i].numberFacts = analysis.facts(u.Prob); !math.IsNaN(probabilities[i].relErr) {
+		for _, command := range module.Commands {
+			probabilities := make([]updateProbability, len(command.Updates))
+			for i, update := range command.Updates {
+				if probabilities[i].numberFacts = analysis.facts(update.Prob); !math.IsNaN(probabilities[i].relErr) {
 					continue
 				}
 				var err error
-				if probabilities[i].evaluator, err = model.Evaluator(u.Prob); err != nil {
+				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
 					return nil, err
 				}
-				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(u.Prob), newValueCache(out.program, u.Prob)
+				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(update.Prob), newValueCache(out.program, update.Prob)
 			}
-			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(c.Updates))
+			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
 		}
 		out.updates, out.sumIsOne = append(out.updates, updates), append(out.sumIsOne, sumIsOne)
 	}

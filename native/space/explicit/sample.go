@@ -33,16 +33,16 @@ func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile
 
 // exitRates returns the exit rate of each state. It adds rates in the same order as pickTransition,
 // so both have the same rounding errors.
-func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
-	out := make([]float64, m.NumStates())
+func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
+	out := make([]float64, model.NumStates())
 	for i := range out {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		choice, _ := m.Choices(i)
-		first, end := m.Row(choice)
+		choice, _ := model.Choices(i)
+		first, end := model.Row(choice)
 		for t := first; t < end; t++ {
-			out[i] += m.Prob(t)
+			out[i] += model.Prob(t)
 		}
 	}
 	return out, nil

@@ -71,16 +71,16 @@ func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 // Expand returns the choices of a state. A deadlock has none, even if it was given a self-loop. The
 // next call overwrites the result.
 func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
-	m, vars := s.space.model, len(state)
+	model, vars := s.space.model, len(state)
 	s.lastState, _ = s.space.Find(state)
 	s.choices.List, s.transitions = s.choices.List[:0], s.transitions[:0]
-	if m.Deadlocks != nil && m.Deadlocks.Has(s.lastState) {
+	if model.Deadlocks != nil && model.Deadlocks.Has(s.lastState) {
 		return &s.choices, nil
 	}
-	first, end := m.Choices(s.lastState)
+	first, end := model.Choices(s.lastState)
 	s.firstChoice = first
-	from, _ := m.Row(first)
-	_, to := m.Row(end - 1)
+	from, _ := model.Row(first)
+	_, to := model.Row(end - 1)
 	if needed := (to - from) * vars; needed > len(s.targetMemory) {
 		s.targetMemory = make([]int32, needed)
 	}
@@ -89,10 +89,10 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 			return nil, s.ctx.Err()
 		}
 		target := s.targetMemory[(t-from)*vars : (t-from+1)*vars]
-		s.transitions = append(s.transitions, compile.Transition{Weight: m.Prob(t), Target: s.space.State(target, int(m.Target[t]))})
+		s.transitions = append(s.transitions, compile.Transition{Weight: model.Prob(t), Target: s.space.State(target, int(model.Target[t]))})
 	}
 	for c := first; c < end; c++ {
-		lo, hi := m.Row(c)
+		lo, hi := model.Row(c)
 		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[lo-from : hi-from]})
 	}
 	return &s.choices, nil

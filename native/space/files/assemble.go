@@ -357,13 +357,13 @@ type declaredSets struct {
 
 // setLabels sets the labels, initial states and deadlocks of the model. Without a label init, state
 // 0 is the initial state.
-func (a *assembly) setLabels(m *sparse.Model, sets declaredSets) {
-	m.Labels = sets.labels
-	m.Initial = []uint32{0}
+func (a *assembly) setLabels(model *sparse.Model, sets declaredSets) {
+	model.Labels = sets.labels
+	model.Initial = []uint32{0}
 	if sets.init != nil {
-		m.Initial = nil
+		model.Initial = nil
 		for i := range sets.init.All() {
-			m.Initial = append(m.Initial, uint32(i))
+			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
 	deadlocks := a.deadlocks
@@ -371,6 +371,6 @@ func (a *assembly) setLabels(m *sparse.Model, sets declaredSets) {
 		deadlocks = deadlocks.Union(sets.deadlock)
 	}
 	if !deadlocks.Empty() {
-		m.Deadlocks = deadlocks
+		model.Deadlocks = deadlocks
 	}
 }

@@ -238,7 +238,7 @@ func TestCombinedRoundTrip(t *testing.T) {
 		text := archive(t, file)["explicit/out.pexp"]
 		space, err := files.ReadCombined(t.Context(), files.Source{Name: "out.pexp", Text: []byte(text)}, files.ReadOptions{})
 		if filepath.Base(file) == "queue.txt" {
-			if err == nil || !strings.Contains(err.Error(), "with different actions") {
+			if err == nil || !strings.Contains(err.Error(), "they have different actions") {
 				t.Errorf("found %v, wanted a refusal: the rewards do not say of which transition they are", err)
 			}
 			continue

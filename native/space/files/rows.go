@@ -64,7 +64,8 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 		for merges && numSameTarget < len(transitions) && w.compareTargets(transitions[0], transitions[numSameTarget]) == 0 {
 			numSameTarget++
 		}
-		if mean := w.mean(transitions[:numSameTarget], func(t int) number { return reward(choice, t) }); !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
+		mean := w.mean(transitions[:numSameTarget], func(t int) number { return reward(choice, t) })
+		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
 			dst = append(dst, writtenTransition{target: int(w.stateNumbers[w.model.Target[transitions[0]]]), value: mean})
 		}
 		transitions = transitions[numSameTarget:]
