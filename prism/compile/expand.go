@@ -141,7 +141,8 @@ const workPerPoll = 1 << 17
 
 // addWork counts work and polls the context after every workPerPoll of it. It returns false if the context has ended.
 func (x *expander) addWork(work int) bool {
-	if x.workDone += work; x.workDone >= workPerPoll {
+	x.workDone += work
+	if x.workDone >= workPerPoll {
 		x.workDone = 0
 		x.stopped = x.ctx.Err()
 	}
@@ -369,7 +370,8 @@ func (x *expander) weight(commands []*command, updates []int) float64 {
 // after the last combination, when updates is the first one again.
 func nextCombination(commands []*command, updates []int) bool {
 	for i, command := range commands {
-		if updates[i]++; updates[i] < len(command.updates) {
+		updates[i]++
+		if updates[i] < len(command.updates) {
 			return true
 		}
 		updates[i] = 0

@@ -222,7 +222,8 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 				continue
 			}
 			found := test{s, v}
-			if count[found]++; best.slot < 0 || count[found] > count[best] {
+			count[found]++
+			if best.slot < 0 || count[found] > count[best] {
 				best = found
 			}
 		}

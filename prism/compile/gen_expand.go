@@ -63,7 +63,8 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 		return nil, nil, err
 	}
 	p.emitModule()
-	if p.codeSize += p.fn.Size(); p.codeSize > maxCode {
+	p.codeSize += p.fn.Size()
+	if p.codeSize > maxCode {
 		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
 	}
 	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)

@@ -153,7 +153,8 @@ func (c *codeGenerator) computeRepeated(t *term) {
 		if _, ok := c.computed[t]; ok || t.op == opConst || t.op == opVar {
 			return
 		}
-		if uses[t]++; uses[t] > 1 {
+		uses[t]++
+		if uses[t] > 1 {
 			return
 		}
 		for _, operand := range t.operands {

@@ -28,7 +28,8 @@ func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	for more := true; more; more = nextCombination(move.commands, updates) {
 		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
 		if constant {
-			if alternative.weight = p.constantWeight(move, updates); alternative.weight == 0 {
+			alternative.weight = p.constantWeight(move, updates)
+			if alternative.weight == 0 {
 				continue
 			}
 		}

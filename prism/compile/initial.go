@@ -106,7 +106,8 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 
 // search tries all values of the variables from slot on. The variables before it have values.
 func (s *initSearch) search(slot int) error {
-	if s.steps++; s.steps&0xffff == 0 && s.ctx.Err() != nil {
+	s.steps++
+	if s.steps&0xffff == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
 	if len(s.found) == s.limit {

@@ -53,7 +53,8 @@ func (b *builder) registerGuard(e sema.Expr) {
 
 // countUses counts a use of a term. At the first use it also counts the uses of its operands.
 func (b *builder) countUses(term *term) {
-	if b.uses[term]++; !b.hasCountedOperands[term] {
+	b.uses[term]++
+	if !b.hasCountedOperands[term] {
 		b.hasCountedOperands[term] = true
 		for _, operand := range term.operands {
 			b.countUses(operand)

@@ -111,7 +111,8 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 			out.Status = Undecided
 			return out, nil
 		}
-		if looping, done = r.makeStep(&s, &out); done {
+		looping, done = r.makeStep(&s, &out)
+		if done {
 			return out, nil
 		}
 	}
@@ -145,7 +146,8 @@ func (r *interpreter) makeStep(s *Stream, out *Outcome) (looping, done bool) {
 	var c combination
 	if r.model.continuous() {
 		var rate float64
-		if c, rate, done = r.pickByRate(s, out); done {
+		c, rate, done = r.pickByRate(s, out)
+		if done {
 			return false, true
 		}
 		done = r.watch.Sojourn(&r.expander.env, out, s.Exponential(rate), c.action)
@@ -263,7 +265,8 @@ func (x *expander) pickUpdates(commands []*command, u float64) {
 	sum, last, index := 0.0, 0, 0
 	for more := true; more; more = nextCombination(commands, x.updates) {
 		if w := x.weight(commands, x.updates); w > 0 {
-			if sum += w; u < sum {
+			sum += w
+			if u < sum {
 				return
 			}
 			last = index

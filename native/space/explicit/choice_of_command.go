@@ -48,7 +48,8 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 			}
 			choice := state
 			if model.Kind == sparse.MDP {
-				if choice = s.findChoice(state, enabled, targets); choice < 0 {
+				choice = s.findChoice(state, enabled, targets)
+				if choice < 0 {
 					return errUnknownTarget
 				}
 			}

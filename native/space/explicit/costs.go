@@ -86,7 +86,8 @@ func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error)
 		if value == 0 {
 			continue
 		}
-		if out[i] = new(big.Rat).SetFloat64(value); out[i] == nil || !out[i].IsInt() {
+		out[i] = new(big.Rat).SetFloat64(value)
+		if out[i] == nil || !out[i].IsInt() {
 			return nil, fmt.Errorf("found reward %v in files that were read without fractions, wanted a whole number (or use --exact)", value)
 		}
 	}

@@ -216,7 +216,8 @@ func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *c
 // the last combination.
 func nextCombination[T any](indices []int, lists [][]T) int {
 	for i, list := range lists {
-		if indices[i]++; indices[i] < len(list) {
+		indices[i]++
+		if indices[i] < len(list) {
 			return i
 		}
 		indices[i] = 0
@@ -264,7 +265,8 @@ func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([
 		return nil, x.modelError(state, command.Pos, quantity+" of every update is zero")
 	}
 	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
-	if difference.Abs(difference); difference.Sign() == 0 || x.model.Program().Type == syntax.CTMC {
+	difference.Abs(difference)
+	if difference.Sign() == 0 || x.model.Program().Type == syntax.CTMC {
 		return weights, nil
 	}
 	if x.tolerance.Sign() == 0 {

@@ -328,7 +328,8 @@ const workPerPoll = 1 << 18
 // countWork adds to the number of comparisons and polls the context after every workPerPoll of
 // them, because the choices of a single state can take very long.
 func (w *worker) countWork(ctx context.Context, comparisons int) error {
-	if w.comparisons += comparisons; w.comparisons < workPerPoll {
+	w.comparisons += comparisons
+	if w.comparisons < workPerPoll {
 		return nil
 	}
 	w.comparisons = 0

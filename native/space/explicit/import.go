@@ -147,7 +147,8 @@ func (d *Imported) declarations() *syntax.Model {
 		if v.Type != sema.Bool {
 			// A range must have at least two values and must not cover all of int32.
 			low, high := int64(v.Low), max(int64(v.High), int64(v.Low)+1)
-			if decl.Type = syntax.IntVar; high <= math.MaxInt32 && high-low < math.MaxInt32 {
+			decl.Type = syntax.IntVar
+			if high <= math.MaxInt32 && high-low < math.MaxInt32 {
 				decl.Type, decl.Low, decl.High = syntax.RangeVar, integerLiteral(low), integerLiteral(high)
 			}
 		}

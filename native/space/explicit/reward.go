@@ -57,7 +57,8 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 		maxErr = max(maxErr, e.relErr)
 		out.Unfit = cmp.Or(out.Unfit, e.rangeErr)
 	}
-	if out.Err = s.rewardError(structure, maxErr); out.Unfit != nil {
+	out.Err = s.rewardError(structure, maxErr)
+	if out.Unfit != nil {
 		out.Err = math.Inf(1)
 	}
 	return out, nil

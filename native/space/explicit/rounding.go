@@ -302,7 +302,8 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 		for _, command := range module.Commands {
 			probabilities := make([]updateProbability, len(command.Updates))
 			for i, update := range command.Updates {
-				if probabilities[i].numberFacts = analysis.facts(update.Prob); !math.IsNaN(probabilities[i].relErr) {
+				probabilities[i].numberFacts = analysis.facts(update.Prob)
+				if !math.IsNaN(probabilities[i].relErr) {
 					continue
 				}
 				var err error

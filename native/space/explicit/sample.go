@@ -184,7 +184,8 @@ func (d *pathSampler) step(random *compile.Stream, out *compile.Outcome, state i
 func (d *pathSampler) pickTransition(first, last int, u float64) int {
 	sum := 0.0
 	for t := first; t < last-1; t++ {
-		if sum += d.model.Prob(t); u < sum {
+		sum += d.model.Prob(t)
+		if u < sum {
 			return t
 		}
 	}

@@ -88,7 +88,8 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if u.rewards, err = w.evaluateRewards(ctx); err != nil {
 		return nil, err
 	}
-	if u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals()); u.exact {
+	u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals())
+	if u.exact {
 		u.setRationalSize()
 	}
 	u.numberActions()
