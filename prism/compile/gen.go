@@ -160,8 +160,8 @@ func (p *moveGenerator) addMove(action int, commands []*command) error {
 		return p.model.tooHard("more than %d combinations of commands", maxMoves)
 	}
 	move := moveSpec{action: action, commands: slices.Clone(commands)}
-	if numAlternatives := numAlternatives(move.commands); numAlternatives > maxUpdates {
-		return p.model.tooHard("%d combinations of updates in one choice", numAlternatives)
+	if n := numAlternatives(move.commands); n > maxUpdates {
+		return p.model.tooHard("%d combinations of updates in one choice", n)
 	}
 	for _, command := range move.commands {
 		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(command.source.Guard))...)

@@ -242,7 +242,7 @@ func (r *interpreter) isDeterministic(commands []*command) bool {
 	return true
 }
 
-// alternatives returns the number of combinations of updates, including those of weight zero.
+// numAlternatives returns the number of combinations of updates, including those of weight zero.
 func numAlternatives(commands []*command) int {
 	n := 1
 	for _, command := range commands {
