@@ -49,7 +49,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		args = append(args, "-nofixdl")
 	}
 	args = append(args, e.opt.Args...)
-	told := &explicit.ToolSpace{Whole: true, Actions: true}
+	told := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
 	umb := exported + ".umb"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
 	if err == nil {
@@ -123,7 +123,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	umb, drn := exported+".umb", exported+".drn"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
 	if err == nil {
-		told := &explicit.ToolSpace{Whole: true, Means: true, Notes: []string{
+		told := &explicit.ToolSpace{AllLabelsAndRewards: true, MeanRewards: true, Notes: []string{
 			"Storm was asked for all states (--buildfull), also those behind a target; it tells rewards of transitions as the mean of each choice, " +
 				"gives none to the self-loop of a deadlock, and its labels of choices are compared where it has any",
 		}}
@@ -202,7 +202,7 @@ func withValuations(space *explicit.Space, src *files.Source) (*explicit.Space, 
 	model := *space.Model()
 	model.Rewards = nil
 	return explicit.Import(&explicit.Imported{
-		File: src.Name, Type: space.Program().Type, Vars: vars, Valuation: explicit.Valued(values, len(vars)), Actions: space.Program().Actions, Model: &model,
+		File: src.Name, Type: space.Program().Type, Vars: vars, Valuation: explicit.FlatValuation(values, len(vars)), Actions: space.Program().Actions, Model: &model,
 	})
 }
 

@@ -69,18 +69,18 @@ func (c *Checker) automaton(p *Property, b *beliefs) *Automaton {
 		out.Observables = append(out.Observables, o.Name)
 	}
 	leader := map[uint32]int{}
-	for s := len(seen.Of) - 1; s >= 0; s-- {
-		leader[seen.Of[s]] = s
+	for s := len(seen.ByState) - 1; s >= 0; s-- {
+		leader[seen.ByState[s]] = s
 	}
 	for _, n := range b.strategy.Nodes {
-		x := AutomatonNode{Observation: seen.List[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
+		x := AutomatonNode{Observation: seen.Texts[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
 		if first, _ := m.space.Model().Choices(leader[n.Observation]); !x.Any && m.space.Model().Actions != nil {
 			if a := m.space.Model().Actions[first+n.Action]; a != sparse.NoAction {
 				x.Action = m.space.Program().Actions[a-1]
 			}
 		}
 		for _, e := range n.Next {
-			x.Next = append(x.Next, AutomatonBranch{seen.List[e.Observation], e.Node})
+			x.Next = append(x.Next, AutomatonBranch{seen.Texts[e.Observation], e.Node})
 		}
 		out.Nodes = append(out.Nodes, x)
 	}

@@ -120,7 +120,7 @@ func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 	if err := e.observe(); err != nil {
 		return nil, err
 	}
-	if !belief.Observable(set, e.observations.Of) {
+	if !belief.Observable(set, e.observations.ByState) {
 		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
 	}
 	return set, nil
@@ -141,7 +141,7 @@ func (e *evaluation) observe() error {
 
 // search computes bounds of a value in the states in which it is needed. The other states have no value.
 func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
-	p.Graph, p.Observation = e.graph, e.observations.Of
+	p.Graph, p.Observation = e.graph, e.observations.ByState
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(x, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)

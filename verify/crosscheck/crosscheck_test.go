@@ -302,7 +302,7 @@ func TestStormModel(t *testing.T) {
 
 // side is a space that has everything that its model has.
 func side(name string, space *explicit.Space) crosscheck.Side {
-	return crosscheck.Side{Name: name, ToolSpace: explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
+	return crosscheck.Side{Name: name, ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // statesOf has a tool tell of the states of a model.

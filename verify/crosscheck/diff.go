@@ -91,7 +91,7 @@ type Side struct {
 
 // builtSide returns the side of a space that was built from a model and so includes everything.
 func builtSide(name string, space *explicit.Space) Side {
-	return Side{name, explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
+	return Side{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares
@@ -111,7 +111,7 @@ func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	if difference := comparison.compareVariables(); difference != nil {
 		return difference, nil
 	}
-	comparison.namedActions = second.Actions || comparison.first.hasActions() && comparison.second.hasActions()
+	comparison.namedActions = second.AllActions || comparison.first.hasActions() && comparison.second.hasActions()
 	if err := comparison.matchStates(ctx); err != nil {
 		return nil, err
 	}

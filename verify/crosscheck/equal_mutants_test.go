@@ -136,7 +136,7 @@ func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*e
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{Exact: true})
-	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}, err
 }
 
 // A front end that misreads a line is found there, by its first difference.
@@ -190,7 +190,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{})
-	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}, err
 }
 
 // What both refuse with fractions is compared in doubles; what only the tool refuses is different.

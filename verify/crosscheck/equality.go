@@ -113,7 +113,7 @@ func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel
 		e.checkInstance(ctx, other, second)
 		e.compareInstance(ctx, instance, names[0], &config, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
-			return &explicit.ToolSpace{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
+			return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: err == nil && !space.Imported()}, err
 		})
 		instance.Forget()
 		second.Forget()
