@@ -56,15 +56,15 @@ type controllerState struct {
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
 	*multi
-	plans         []weightedScheduler               // the schedulers of the mixture
-	endComponents map[uint32]*sparse.EndComponents  // by the set of objectives that they satisfy
-	components    map[[2]uint32]*acceptingComponent // by set of objectives and end component
-	componentNumber        map[*acceptingComponent]int       // the number of each component, from 1
-	choicesToGoal       map[componentGoal][]uint32        // the results of choicesTowards
-	nodeNumber        map[controllerState]uint32        // the node of each state of the controller
-	nodeStates        []controllerState                 // the state of each node
-	memories      map[nodeMemory]uint32             // the number of each memory
-	result           sparse.Controller
+	plans           []weightedScheduler               // the schedulers of the mixture
+	endComponents   map[uint32]*sparse.EndComponents  // by the set of objectives that they satisfy
+	components      map[[2]uint32]*acceptingComponent // by set of objectives and end component
+	componentNumber map[*acceptingComponent]int       // the number of each component, from 1
+	choicesToGoal   map[componentGoal][]uint32        // the results of choicesTowards
+	nodeNumber      map[controllerState]uint32        // the node of each state of the controller
+	nodeStates      []controllerState                 // the state of each node
+	memories        map[nodeMemory]uint32             // the number of each memory
+	result          sparse.Controller
 }
 
 // componentGoal is a goal of an accepting component, by its index.
@@ -157,7 +157,7 @@ func (b *controllerBuilder) remembered(x controllerState) nodeMemory {
 		return out
 	}
 	n := x.component.nodes[x.node]
-	out := nodeMemory{component: b.componentNumber[x.component], goal: x.goal, memory: b.states[n.at], list: n.list}
+	out := nodeMemory{component: b.componentNumber[x.component], goal: x.goal, memory: b.states[n.state], list: n.list}
 	out.memory.state = 0
 	return out
 }
@@ -178,7 +178,7 @@ func (b *controllerBuilder) node(x controllerState) uint32 {
 	}
 	productState := x.node
 	if x.component != nil {
-		productState = x.component.nodes[x.node].at
+		productState = x.component.nodes[x.node].state
 	}
 	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: b.states[productState].state, Memory: memory})
 	return i
@@ -231,7 +231,7 @@ func (b *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingCom
 	}
 	for k, s := range members {
 		if s == state {
-			return component, component.begin[k], nil
+			return component, component.startNode[k], nil
 		}
 	}
 	return nil, 0, b.unsupported(b.p.X, "found a scheduler that ends a path outside the accepting end components")
@@ -259,7 +259,7 @@ func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
 // be met, and then to one goal after the other, forever.
 func (b *controllerBuilder) moveInComponent(x controllerState) sparse.Move {
 	component, goal := x.component, x.goal
-	if component.good.Has(int(x.node)) {
+	if component.goodNodes.Has(int(x.node)) {
 		for range component.goals { // skip the goals that the node meets
 			if !component.goals[goal].Has(int(x.node)) {
 				break
@@ -283,18 +283,18 @@ func (b *controllerBuilder) choicesTowards(component *acceptingComponent, goal i
 		return known
 	}
 	choices := make([]uint32, component.NumStates())
-	component.Attract(component.sure, component.good, choices)
-	for s := range component.good.All() { // without goals, any choice that stays is right
+	component.Attract(component.sureNodes, component.goodNodes, choices)
+	for s := range component.goodNodes.All() { // without goals, any choice that stays is right
 		first, end := component.Choices(s)
 		for c := first; c < end; c++ {
-			if component.stays.Has(c) {
+			if component.stayingChoices.Has(c) {
 				choices[s] = uint32(c)
 				break
 			}
 		}
 	}
 	if len(component.goals) > 0 {
-		component.Approach(component.stays, component.goals[goal].Intersect(component.good), choices)
+		component.Approach(component.stayingChoices, component.goals[goal].Intersect(component.goodNodes), choices)
 	}
 	b.choicesToGoal[key] = choices
 	return choices

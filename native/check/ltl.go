@@ -75,15 +75,15 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 		return nil, err
 	}
 	a.letters = newLetters(a.graph.NumStates(), a.sets)
-	first := make([]int, len(a.letters.list)) // the state of the automaton after each letter
-	for i, letter := range a.letters.list {
+	first := make([]int, len(a.letters.distinct)) // the state of the automaton after each letter
+	for i, letter := range a.letters.distinct {
 		first[i], err = auto.Step(auto.Initial(), letter)
 		if err != nil {
 			return nil, err
 		}
 	}
-	starts := make([]productState, len(a.letters.of))
-	for s, i := range a.letters.of {
+	starts := make([]productState, len(a.letters.numberOf))
+	for s, i := range a.letters.numberOf {
 		starts[s] = productState{uint32(s), first[i]}
 	}
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
