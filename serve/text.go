@@ -18,7 +18,6 @@ import (
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/properties"
-	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -117,8 +116,8 @@ type propertyEntry struct {
 }
 
 type diagnosis struct {
-	Places     []table.Place   `json:"places"`
-	Advice     []table.Place   `json:"advice,omitempty"`  // warnings and hints
+	Places     []result.Place  `json:"places"`
+	Advice     []result.Place  `json:"advice,omitempty"`  // warnings and hints
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`
 	Type       string          `json:"type,omitempty"`
@@ -131,7 +130,7 @@ type diagnosis struct {
 // diagnose returns the problems of the texts, with the messages of the command line, and their
 // contents.
 func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
-	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
+	d := diagnosis{Places: []result.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
 	found, failure := d, error(nil)
 	// After a timeout the goroutine may still write to found, which is then not used.
 	err := ending.Await(ctx, func() {
@@ -183,7 +182,7 @@ func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) er
 				return err
 			}
 			for _, x := range found {
-				place := table.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
+				place := result.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
 				if x.Severity == editor.Error {
 					d.Places = append(d.Places, place)
 				} else {
