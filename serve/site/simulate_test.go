@@ -8,9 +8,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// row is what a row of the path says, cell by cell.
+// pathRow is a script for what a row of the path says, cell by cell.
 func pathRow(n int) string {
-	return fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=Path] tbody tr')[%d].cells].map((c) => c.textContent).join(' ')`, n)
+	return fmt.Sprintf(`[...(document.querySelectorAll('table[aria-label=Path] tbody tr')[%d]?.cells || [])].map((c) => c.textContent).join(' ')`, n)
 }
 
 // A path of a CTMC by hand: times, rewards and labels beside the variables of their modules, back and forth, from any state, and as files.

@@ -2,6 +2,7 @@ import { el, clear } from './dom.js';
 import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
 import { status, tell } from './status.js';
+import { choose } from './dialog.js';
 import './constants.js';
 
 const views = [
@@ -87,6 +88,19 @@ addEventListener('keydown', (e) => {
   e.preventDefault();
   make('model').then((view) => view.save());
 });
+
+const shortcuts = [
+  ['?', 'These shortcuts'], ['Ctrl S', 'Save the model and its properties'], ['← →', 'Other views, on their tabs'],
+  ['Ctrl Enter', 'Model: check all properties'], ['Ctrl Space', 'Editor: what can stand here; Tab or Enter takes it'], ['Ctrl I', 'Editor: what this is'], ['Shift Alt F', 'Editor: format'], ['Esc', 'Editor: close what is shown'],
+  ['← → ↑ ↓', 'Graph: move it; plot: the points, one after the other; game: moves'], ['+ − 0', 'Graph and plot: larger, smaller, all of it'], ['Enter', 'Graph: unfold the state'],
+];
+
+function help() {
+  if (document.querySelector('dialog[open]')) return;
+  choose('Keyboard shortcuts', ['Close'], el('table', { 'aria-label': 'Keyboard shortcuts' }, shortcuts.map(([keys, what]) => el('tr', {}, el('th', { scope: 'row', class: 'mono' }, keys), el('td', {}, what)))));
+}
+document.getElementById('help').addEventListener('click', help);
+addEventListener('keydown', (e) => { if (e.key === '?' && !e.ctrlKey && !e.target.closest?.('input, textarea, select')) { e.preventDefault(); help(); } });
 
 // renewed loads the page again where a newer version of it has come since the last visit, unless another page has the old one.
 async function renewed() {
