@@ -117,7 +117,7 @@ type propertyEntry struct {
 
 type diagnosis struct {
 	Places     []result.Place  `json:"places"`
-	Advice     []result.Place  `json:"advice,omitempty"`  // warnings and hints
+	Advice     []result.Place  `json:"advice,omitempty"` // warnings and hints
 	Fixes      []fix           `json:"fixes,omitempty"`
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`

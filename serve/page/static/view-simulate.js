@@ -2,7 +2,7 @@
 import { el, clear, button, field, choice, input, number, toNumber, download, upload } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
-import { status, attempt } from './status.js';
+import { status, attempt, untell } from './status.js';
 import { Current } from './current.js';
 import { boardOf, boardElement } from './board.js';
 import { Plot } from './plot.js';
@@ -56,7 +56,9 @@ export function create({ show: showView, make }) {
     later = null;
     if (!start.value.trim()) { await look([]); return; }
     const [, first] = await current.answer('Simulate', 'simulate', 'step', {});
-    await look([{ state: stateOf(start.value, first) }]);
+    const state = stateOf(start.value, first);
+    untell();
+    await look([{ state }]);
   }
 
   // stateOf reads values of variables: "s=3, d=0", or all of them in their order.
