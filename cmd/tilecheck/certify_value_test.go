@@ -21,7 +21,7 @@ type certifiedAnswer struct {
 	Lower    any
 	Upper    any
 	Accuracy string
-	Verdict  string
+	Outcome  string
 }
 
 // interval returns the bounds of a number, which JSON writes as text where it is infinite.
@@ -191,8 +191,8 @@ func compareCertified(t *testing.T, model string, texts []string) {
 		for i := range certified {
 			c := &certified[i]
 			p := checked[c.Property]
-			if p == nil || c.Verdict != "proven" {
-				t.Errorf("%s: %s, want one of the properties of check, proven", c.Property, c.Verdict)
+			if p == nil || c.Outcome != "proven" {
+				t.Errorf("%s: %s, want one of the properties of check, proven", c.Property, c.Outcome)
 				continue
 			}
 			if _, isBool := p.Value.(bool); isBool {
