@@ -78,7 +78,7 @@ func TestRememberedChains(t *testing.T) {
 			return nil, false
 		}
 		if code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "-o", left, "--quiet"); code != 0 {
-			if strings.Contains(stderr, "several actions, which earn rewards of their own") {
+			if strings.Contains(stderr, "a reward structure has rewards of actions") {
 				return nil, false // a mixture, of which there is no chain
 			}
 			text, _ := os.ReadFile(model)
