@@ -9,10 +9,18 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth and strategyNumbers evaluate <<coalition>> and [[coalition]]: all
-// players together, or none. With <<*>> some scheduler is to keep a bound.
+// strategyTruth and strategyNumbers evaluate <<coalition>> and [[coalition]]. In a model that is no game they name all players
+// together, or none. With <<*>> some scheduler is to keep a bound.
 func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
-	if err := e.coalition(f); err != nil {
+	if e.game() {
+		end, err := e.beginCoalition(f)
+		if err != nil {
+			return truth{}, err
+		}
+		defer end()
+		return e.truth(f.Operand)
+	}
+	if err := e.singlePlayer(f); err != nil {
 		return truth{}, err
 	}
 	defer func(some bool) { e.some = some }(e.some)
@@ -21,13 +29,22 @@ func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
 }
 
 func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
-	if err := e.coalition(f); err != nil {
+	if e.game() {
+		end, err := e.beginCoalition(f)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		return e.numbers(f.Operand)
+	}
+	if err := e.singlePlayer(f); err != nil {
 		return nil, err
 	}
 	return e.numbers(f.Operand)
 }
 
-func (e *evaluation) coalition(f *logic.Formula) error {
+// singlePlayer refuses coalitions that a model with one player does not have.
+func (e *evaluation) singlePlayer(f *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
 		return e.unsupported(f.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")

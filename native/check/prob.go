@@ -32,9 +32,9 @@ func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
 
 // nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
 func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
-	some := e.some
-	e.some = false
-	defer func() { e.some = some }()
+	some, coalition := e.some, e.coalition
+	e.some, e.coalition = false, nil
+	defer func() { e.some, e.coalition = some, coalition }()
 	defer e.restrict(nil)()
 	return e.states(x)
 }
@@ -95,6 +95,9 @@ func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) 
 
 // positivePath is path for the formula without its negation.
 func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil && p.Form != logic.InitialState && p.Form != logic.Next && p.Form != logic.Until {
+		return nil, e.unsupported(p.X, "found %s for a coalition of players, want X, F, G, U, W or R of states", logic.Describe(p.X))
+	}
 	switch p.Form {
 	case logic.InitialState:
 		set, err := e.nested(p.Right)
@@ -144,6 +147,9 @@ func (e *evaluation) complement(v *numbers) *numbers {
 }
 
 func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil {
+		return e.solved(e.sides(dir).Next(e.ctx, set, e.opts))
+	}
 	return e.solved(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
@@ -199,6 +205,9 @@ func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, err
 
 // until evaluates an until formula, or one whose negation is p.
 func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+	if e.coalition != nil {
+		return e.gameUntil(p, left, right, dir)
+	}
 	if dir == solve.Min && e.fair() && p.Bound == nil {
 		return e.fairUntil(left, right)
 	}

@@ -78,8 +78,8 @@ type observed struct {
 
 func (o *observed) property(ctx context.Context, p *Property) error {
 	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
-	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
-		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
+	if t := p.Program.Type; t == syntax.POMDP || t == syntax.SMG || o.bounds.space.Model().Intervals() {
+		return e.unsupported(p.X, "found a %s, want a model without observations, players and intervals to reduce", t)
 	}
 	return o.visit(e, p.X)
 }

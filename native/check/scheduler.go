@@ -48,6 +48,9 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 	if err == nil && c.bounds.space.Program().Type == syntax.POMDP {
 		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
 	}
+	if err == nil && c.bounds.space.Program().Type == syntax.SMG {
+		err = noScheduler(p, p.X, "found a stochastic game, whose strategies are not exported")
+	}
 	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
 		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}

@@ -33,7 +33,7 @@ type powers struct {
 // denominator.
 func (sys *system) newPowers() *powers {
 	base := common(big.NewInt(1), sys.g.Rats)
-	if sys.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
+	if sys.maximizer != nil || sys.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
 	p := &powers{system: sys, base: base, power: []*big.Int{big.NewInt(1)}, unit: common(big.NewInt(1), sys.v.Exact), one: sparse.None}

@@ -112,6 +112,15 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 	if err != nil {
 		return nil, err
 	}
+	sys.setStateRewards(r)
+	sys.drift = sys.newDrift(opts)
+	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	sys.v.Steps = sys.trace.steps(nil)
+	return sys.v, err
+}
+
+// setStateRewards makes the state rewards the values after the last step. No step earns a reward then.
+func (sys *system) setStateRewards(r *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range r.State {
 		sys.v.Lower[s], sys.v.Upper[s] = sys.round.rewardBounds(x)
@@ -119,10 +128,6 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 			sys.v.Exact[s] = r.StateRat[s]
 		}
 	}
-	sys.drift = sys.newDrift(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-	sys.v.Steps = sys.trace.steps(nil)
-	return sys.v, err
 }
 
 func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
@@ -237,17 +242,18 @@ func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool
 // stepOptimum is optimum for one step. A choice without reward and with one target has the bounds of the target.
 func (sys *system) stepOptimum(s int) best {
 	g, lower, upper := sys.g, sys.v.Lower, sys.v.Upper
-	b := noBest(sys.min)
+	least := sys.minimizes(s)
+	b := noBest(least)
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
 		i := g.Start[c]
 		if g.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
-			b.take(sys.eval(s, c), uint32(c), sys.min)
+			b.take(sys.eval(s, c), uint32(c), least)
 			continue
 		}
 		// As in best.take, inlined.
 		lo, hi := lower[g.Target[i]], upper[g.Target[i]]
-		if sys.min {
+		if least {
 			if hi < b.hi || b.choice == sparse.None {
 				b.hi, b.choice = hi, uint32(c)
 			}

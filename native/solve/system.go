@@ -18,6 +18,9 @@ import (
 type system struct {
 	g       *sparse.Graph
 	min     bool
+	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
+	// for other models, where min counts.
+	maximizer *sparse.Set
 	prob    bool // values are at most 1
 	open    *sparse.Set
 	choices *sparse.Set    // the allowed choices; nil for all
@@ -67,6 +70,14 @@ func (sys *system) usable(c int) bool {
 type choiceBounds struct {
 	lo, hi float64
 	leaves bool
+}
+
+// minimizes reports whether the choice in state s minimizes.
+func (sys *system) minimizes(s int) bool {
+	if sys.maximizer == nil {
+		return sys.min
+	}
+	return !sys.maximizer.Has(s)
 }
 
 // eval returns bounds on the value of choice c of state s, whose other successors have values.
@@ -123,10 +134,11 @@ func (sys *system) state(s int) int {
 // optimum returns the optimum over the usable choices of a state.
 func (sys *system) optimum(s int) best {
 	first, end := sys.g.Choices(s)
-	b := noBest(sys.min)
+	least := sys.minimizes(s)
+	b := noBest(least)
 	for c := first; c < end; c++ {
 		if sys.usable(c) {
-			b.take(sys.eval(s, c), uint32(c), sys.min)
+			b.take(sys.eval(s, c), uint32(c), least)
 		}
 	}
 	if sys.prob {

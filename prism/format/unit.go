@@ -204,7 +204,7 @@ func (s *statement) step(lex syntax.Lexeme) {
 func (s *statement) indent(lex syntax.Lexeme) int {
 	base, more := 2*s.level, 4
 	switch s.node.(type) {
-	case *syntax.RenamedModule, *syntax.Observables:
+	case *syntax.RenamedModule, *syntax.Observables, *syntax.Player:
 		more = 2
 	case syntax.Expr, syntax.SysExpr: // in a line of its own
 		more = 0

@@ -54,6 +54,10 @@ type Formula struct {
 	Some bool
 	// Coalition reports whether the strategy operator names some players, and not all or none.
 	Coalition bool
+	// Box says that the strategy operator is [[...]]. AllPlayers says that it names all players (*), and Players are the indices of
+	// those that it names of a game.
+	Box, AllPlayers bool
+	Players         []int
 	// Objectives are the operands of multi(...).
 	Objectives []sema.Expr
 	// Index is the index of a label among those of the program; negative for the built-in ones.
@@ -76,6 +80,7 @@ func Of(x sema.Expr) *Formula {
 		f.ForAll, f.Path = x.All, PathOf(x.Path)
 	case *sema.Strategy:
 		f.Operand, f.Some, f.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		f.Box, f.AllPlayers, f.Players = x.Box, x.All, x.Players
 	case *sema.Filter:
 		f.Op, f.Operand, f.States = x.Op, x.X, x.States
 	case *sema.Multi:

@@ -30,6 +30,7 @@ func CheckCommands(m *syntax.Model, report func(c *syntax.Command, clean bool)) 
 	c.rewardNames()
 	c.actions()
 	c.modelType()
+	c.players()
 	c.resolve()
 	if err := c.err(); err != nil {
 		return nil, err
@@ -71,6 +72,7 @@ type items struct {
 	observables []*syntax.Observables
 	defined     []*syntax.ObservableDecl
 	systems     []*syntax.System
+	players     []*syntax.Player
 }
 
 func sortItems(list []syntax.Item) (it items) {
@@ -98,6 +100,8 @@ func sortItems(list []syntax.Item) (it items) {
 			it.defined = append(it.defined, x)
 		case *syntax.System:
 			it.systems = append(it.systems, x)
+		case *syntax.Player:
+			it.players = append(it.players, x)
 		}
 	}
 	return it

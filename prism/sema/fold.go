@@ -182,7 +182,7 @@ func (f *folder) operator(e Expr) Expr {
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
-		return &Strategy{e.Base, e.Box, e.All, e.Coalition, f.fold(e.X)}
+		return &Strategy{e.Base, e.Box, e.All, e.Coalition, e.Players, f.fold(e.X)}
 	case *Filter:
 		return &Filter{e.Base, e.Op, f.fold(e.X), f.fold(e.States)}
 	case *Multi:

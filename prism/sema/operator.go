@@ -30,7 +30,8 @@ func (r *resolver) operator(e syntax.Expr) Expr {
 		if t != Bool && t != Invalid {
 			t = Double
 		}
-		return &Strategy{Base{t, e.Pos()}, e.Box, e.All, e.Coalition, x}
+		names, players := r.coalition(e)
+		return &Strategy{Base{t, e.Pos()}, e.Box, e.All, names, players, x}
 	case *syntax.Filter:
 		states := r.optional(e.States)
 		return r.filter(e, e.Op, r.expr(e.X), e.X, states, e.States)

@@ -170,7 +170,7 @@ type Quant struct {
 type Strategy struct {
 	Box       bool // [[ ]]
 	All       bool // *
-	Coalition []string
+	Coalition []*Ident // names of players, or their numbers from 1
 	X         Expr
 	Span
 }

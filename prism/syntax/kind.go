@@ -17,6 +17,9 @@ func IsProperties(name string, src []byte) bool {
 	}
 	found := false
 	for l := range Lexemes(src) {
+		if l.Class == Name && (l.Text == wordSMG || l.Text == wordPlayer) && !found {
+			return false
+		}
 		if l.Class != Keyword {
 			continue
 		}

@@ -366,12 +366,13 @@ func (p *parser) strategy(c ctx) Expr {
 	return x
 }
 
-func (p *parser) player() string {
-	t := p.tok
+// player parses the name or the number of a player.
+func (p *parser) player() *Ident {
+	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tInt) && !p.accept(tIdent) {
 		p.unexpected("a player")
 	}
-	return p.text(t)
+	return id
 }
 
 func (p *parser) strategyOperand(c ctx) Expr {

@@ -295,7 +295,11 @@ func (p *printer) strategy(x *Strategy) {
 	if x.Box {
 		left, right = "[[", "]] "
 	}
-	coalition := strings.Join(x.Coalition, ",")
+	var players []string
+	for _, id := range x.Coalition {
+		players = append(players, id.Name)
+	}
+	coalition := strings.Join(players, ",")
 	if x.All {
 		coalition = "*"
 	}

@@ -58,6 +58,8 @@ func (p *printer) item(item Item) {
 		p.tail(n.Notes)
 	case *System:
 		p.system(n)
+	case *Player:
+		p.player(n)
 	}
 }
 

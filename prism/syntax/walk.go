@@ -44,6 +44,8 @@ func children(n Node, visit func(Node)) {
 		each(n.Assigns, visit)
 	case *Rewards:
 		each(n.Items, visit)
+	case *Player:
+		each(n.Items, visit)
 	case *System:
 		visit(n.X)
 	case SysExpr:

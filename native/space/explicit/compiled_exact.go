@@ -250,6 +250,16 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 func (w *exactWorker) addCompiled(ctx context.Context, choice, end, transition int) error {
 	b, raw := w.b, &w.machine.raw
 	first, at := len(b.Transitions), len(b.rats)
+	if w.owners != nil && end > choice {
+		owner, err := w.owners.ofState(func() []int32 { return w.state }, end-choice, func(i int) owned {
+			m := &w.x.Moves()[raw.Moves[choice+i]]
+			return owned{m.Action, m.Module, m.Commands}
+		})
+		if err != nil {
+			return err
+		}
+		b.setOwner(len(b.Choices), owner)
+	}
 	if w.kind == sparse.MDP {
 		for j := choice; j < end; j++ {
 			w.addTransitions(at, w.machine.weightLists[j-choice], transition)

@@ -28,6 +28,9 @@ type exactExpander struct {
 	encloses, enclosed bool
 	// constant caches the weights of commands whose weights do not depend on the state.
 	constant map[*sema.Command][]*big.Rat
+	// owners has the owners of the choices of a game, and owner is that of the last state.
+	owners *ownership
+	owner  uint16
 	// intervals is the same for interval models.
 	intervals map[*sema.Command][]interval
 }
@@ -56,6 +59,15 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactC
 	enabled, err := x.x.Enabled(state)
 	if err != nil {
 		return nil, 0, err
+	}
+	if x.owners != nil {
+		x.owner, err = x.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
+			c := &enabled.List[i]
+			return owned{c.Action, c.Module, c.Commands}
+		})
+		if err != nil {
+			return nil, 0, err
+		}
 	}
 	for i := range enabled.List {
 		if err := ctx.Err(); err != nil {

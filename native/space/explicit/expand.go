@@ -26,6 +26,7 @@ type batch struct {
 	rats     []*big.Rat      // instead of Weights in exact models
 	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
+	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
 	overlaps int             // states of a DTMC with several commands enabled
 	merged   int             // choices that were dropped because their state has an equal one
 	relErr   float64         // bound on the relative error of Weights
@@ -42,7 +43,7 @@ func (b *batch) reset() {
 	b.states, b.err, b.overlaps, b.merged, b.relErr, b.rangeErr = b.states[:0], nil, 0, 0, 0, nil
 	b.PackedChoices.Reset()
 	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
-	b.highs = b.highs[:0]
+	b.highs, b.owners = b.highs[:0], b.owners[:0]
 }
 
 // worker expands batches.
@@ -56,6 +57,7 @@ type worker struct {
 	// batch is scratch space.
 	rationalWorker *exactWorker
 	errs           *weightErrors
+	owners         *ownership // nil unless the model is a game
 	state          []int32
 	b              *batch
 	moves          []compile.Move
@@ -77,7 +79,11 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: errs, state: make([]int32, len(p.Vars))}
+	owners, err := newOwnership(m)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: errs, owners: owners, state: make([]int32, len(p.Vars))}
 	w.currentState = func() []int32 {
 		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
 		return w.state
@@ -88,13 +94,14 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 			tolerance = compile.SumTolerance
 		}
 		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, tolerance)}
+		w.exact.weigher.owners = owners
 		if x.Name() == "machine" {
 			w.exact.machine = &compiledChoices{moves: make([]weights, len(x.Moves()))}
 		}
 	} else {
-		scratch := &worker{p: p, codec: c, kind: w.kind, b: &batch{}}
+		scratch := &worker{p: p, codec: c, kind: w.kind, owners: owners, b: &batch{}}
 		w.rationalWorker = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
-		w.rationalWorker.weigher.encloses = true
+		w.rationalWorker.weigher.encloses, w.rationalWorker.weigher.owners = true, owners
 	}
 	return w, nil
 }
@@ -164,6 +171,17 @@ func (w *worker) floatChoices(ctx context.Context, n int) error {
 		return nil
 	}
 	w.at = n
+	if w.owners != nil {
+		moves := b.Moves[w.choice:]
+		owner, err := w.owners.ofState(w.currentState, choices, func(i int) owned {
+			m := &w.moves[moves[i]]
+			return owned{m.Action, m.Module, m.Commands}
+		})
+		if err != nil {
+			return err
+		}
+		b.setOwner(n, owner)
+	}
 	e, err := w.errs.of(w.currentState, w.moves, w.view(choices))
 	if err != nil {
 		if _, ok := err.(needsFractions); !ok {
@@ -225,6 +243,9 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 		b.actions = append(b.actions[:w.kept], s.actions...)
 	}
 	b.Choices[n] = s.Choices[0]
+	if len(s.owners) > 0 {
+		b.setOwner(n, s.owners[0])
+	}
 	b.overlaps, b.merged = b.overlaps+s.overlaps, b.merged+s.merged
 	b.relErr = max(b.relErr, 2*unit)
 	if x.weigher.enclosed {
@@ -454,6 +475,9 @@ func (w *exactWorker) choices(ctx context.Context) error {
 	}
 	if n > 1 && w.kind == sparse.DTMC {
 		b.overlaps++
+	}
+	if w.owners != nil {
+		b.setOwner(len(b.Choices), w.weigher.owner)
 	}
 	at := len(b.rats)
 	for i := range rows {

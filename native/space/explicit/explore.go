@@ -111,6 +111,7 @@ type exploration struct {
 
 	expanded  int
 	deadlocks []uint32
+	owners    []uint16 // players of the expanded states of a game
 	overlaps  int
 	merged    int
 	err       float64 // relative error of the weights
@@ -157,6 +158,9 @@ func kind(t syntax.ModelType) sparse.Kind {
 func intervals(m *compile.Model) bool {
 	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
 }
+
+// game reports whether states have owners.
+func game(m *compile.Model) bool { return m.Program().Type == syntax.SMG }
 
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
@@ -299,6 +303,10 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 		Targets: x.numbers, Weights: b.Weights, Rats: b.rats,
 		Highs: b.highs,
 	}
+	if game(x.m) {
+		x.owners = append(x.owners, b.owners...)
+		x.owners = append(x.owners, make([]uint16, len(b.Choices)-len(b.owners))...) // deadlocks belong to the first player
+	}
 	for len(rows.Choices) > 0 {
 		n := slices.Index(rows.Choices, 0)
 		if n < 0 {
@@ -382,6 +390,9 @@ func (x *exploration) finish() (*Space, error) {
 	model, err := x.builder.Finish()
 	if err != nil {
 		return nil, err
+	}
+	if game(x.m) {
+		model.Player = append(x.owners, make([]uint16, x.store.n-len(x.owners))...)
 	}
 	if !x.opts.Exact {
 		model.Err = x.err

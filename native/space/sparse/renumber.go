@@ -26,7 +26,7 @@ func (m *Model) Renumber(number []uint32) *Model {
 		}
 	}
 	out := b.Finish()
-	out.Actions = actions
+	out.Actions, out.Player = actions, permute(m.Player, old)
 	m.renumberSets(out, number, old, b.Origin)
 	return out
 }
