@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/docker/go-units"
@@ -68,8 +69,26 @@ func declarations(t *table.Facts, space *explicit.Space) {
 		t.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
 	}
 	t.Add(table.Column{Name: "actions"}, len(p.Actions), nil)
+	for i, player := range p.Players {
+		t.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+ownsText(p, player))
+	}
 	t.Add(table.Column{Name: "labels"}, len(p.Labels), nil)
 	t.Add(table.Column{Name: "reward structures"}, len(p.Rewards), nil)
+}
+
+// ownsText lists the modules and the actions of a player.
+func ownsText(p *sema.Program, player sema.Player) string {
+	var names []string
+	for _, i := range player.Modules {
+		names = append(names, p.Modules[i].Name)
+	}
+	for _, i := range player.Actions {
+		names = append(names, "["+p.Actions[i]+"]")
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
 }
 
 func typeText(v sema.Variable) string {

@@ -41,9 +41,13 @@ func (e *evaluation) beginCoalition(f *logic.Formula) (end func(), err error) {
 	return func() { e.some, e.coalition = some, before }, nil
 }
 
-// sides returns the game in which the coalition chooses in a direction, and the other players in the opposite one.
+// sides returns the game in which the coalition chooses in a direction, and the other players in the opposite one. Without a
+// coalition all players choose in the direction.
 func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 	maximizer := e.coalition
+	if maximizer == nil {
+		maximizer = e.all()
+	}
 	if dir == solve.Min {
 		maximizer = maximizer.Complement()
 	}
@@ -62,7 +66,7 @@ func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve
 	return e.solved(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
 }
 
-// gameReward returns the value of a reward objective for a coalition.
+// gameReward returns the value of a reward objective for a coalition, and of those that only games have.
 func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	o, x := f.Objective, e.sides(dir)
 	switch o.Form {
@@ -75,6 +79,17 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 			return e.solved(x.InstantReward(e.ctx, r, steps, e.stepping(steps)))
 		}
 		return e.solved(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
+	case logic.TotalReward:
+		return e.solved(x.TotalReward(e.ctx, r, e.opts))
+	case logic.ReachReward, logic.UntilReached:
+		target, err := e.nested(o.Target)
+		if err != nil {
+			return nil, err
+		}
+		if o.Form == logic.ReachReward {
+			return e.solved(x.ReachReward(e.ctx, r, target, e.opts))
+		}
+		return e.solved(x.UntilReached(e.ctx, r, target, e.opts))
 	}
-	return nil, e.unsupported(o.X, "found %s in an R operator of a coalition of players, want C<=k or I=k", logic.Describe(o.X))
+	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, C, C<=k or I=k", logic.Describe(o.X))
 }

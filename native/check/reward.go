@@ -30,7 +30,7 @@ func (e *evaluation) rewardOperator(f *logic.Formula) (*numbers, error) {
 	if e.partiallyObservable() {
 		return e.observedReward(f, r, dir)
 	}
-	if e.coalition != nil {
+	if e.coalition != nil || o.Form == logic.UntilReached || o.Form == logic.ZeroUnlessReached {
 		return e.gameReward(f, r, dir)
 	}
 	switch o.Form {

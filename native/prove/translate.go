@@ -223,6 +223,9 @@ func (t *translation) value(x sema.Expr) (value, error) {
 		set, err := t.nested(f.Operand)
 		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(f.Threshold))})}, err
 	case logic.Strategy:
+		if t.p.Program.Type == syntax.SMG {
+			return value{}, t.refuse(x, "a coalition of players of a stochastic game")
+		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = f.Some
 		return t.value(f.Operand)
@@ -295,6 +298,9 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(f)
 	case logic.Strategy:
+		if t.p.Program.Type == syntax.SMG {
+			return 0, t.refuse(x, "a coalition of players of a stochastic game")
+		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = f.Some
 		return t.truth(f.Operand)
@@ -490,7 +496,7 @@ func (t *translation) rewardOperator(f *logic.Formula) (value, error) {
 	case logic.Instantaneous:
 		v.Kind = certificate.Instant
 		err = t.rewardTime(&v, o)
-	case logic.CostBoundedReward:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
 		return value{}, t.refuse(f.X, logic.Describe(o.X))
 	case logic.ReachReward:
 		v.Kind = certificate.ReachReward

@@ -186,7 +186,7 @@ func (b *builder) reward(o *Objective, r *logic.Objective) {
 		o.Monitor = b.timedReward(compile.InstantReward, r)
 	case logic.LongRun:
 		b.unsupported(r.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
-	case logic.CostBoundedReward:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
 		b.unsupported(r.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(r.X))
 	case logic.TotalReward:
 		b.unsupported(r.X, "found the total reward C without a time bound, simulation wants C<=t")

@@ -23,8 +23,8 @@ type deflation struct {
 	sys   *system
 	eps   float64
 	meter *meter
-	// strategy has the choice of each state of the maximizer that raised its lower bound last: the value
-	// of this strategy is at least the lower bounds. Other entries are first choices.
+	// strategy has the choice of each open state of the maximizer that raised its lower bound last: the
+	// value of this strategy is at least the lower bounds. Other entries do not change.
 	strategy []uint32
 	// endComponents are the sets of the current component whose upper bounds are lowered.
 	endComponents [][]uint32
@@ -34,13 +34,8 @@ type deflation struct {
 // maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
 const maxGameSweeps = 4000
 
-func newDeflation(x *Game, sys *system, opts Options) *deflation {
-	d := &deflation{game: x, sys: sys, eps: opts.epsilon(), strategy: make([]uint32, x.g.NumStates()), inside: sparse.NewSet(x.g.NumStates())}
-	for s := range d.strategy {
-		first, _ := x.g.Choices(s)
-		d.strategy[s] = uint32(first)
-	}
-	return d
+func newDeflation(x *Game, sys *system, strategy []uint32, opts Options) *deflation {
+	return &deflation{game: x, sys: sys, eps: opts.epsilon(), strategy: strategy, inside: sparse.NewSet(x.g.NumStates())}
 }
 
 // solve computes bounds for the open states.

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"math"
 
 	"tilecheck/native/space/sparse"
 )
@@ -70,7 +71,8 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 		return nil, err
 	}
 	sys.prob = true
-	zero, one, err := x.certain(ctx, left, right)
+	strategy := x.firstChoices()
+	zero, one, err := x.certain(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -79,45 +81,88 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 	if sys.open.Empty() {
 		return sys.v, nil
 	}
-	it := &strategyImprovement{game: x, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, dir Direction, opts Options) (*Values, error) {
+	// For fractions, bounds suggest the strategy to begin with.
+	float := opts
+	float.Exact = false
+	guess, err := x.system(nil, float)
+	if err != nil {
+		return nil, err
+	}
+	guess.prob, guess.open = true, sys.open
+	guess.v.set(one, 1)
+	d := newDeflation(x, guess, strategy, float)
+	if err := d.solve(ctx, float); err != nil {
+		return nil, err
+	}
+	it := &strategyImprovement{game: x, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, g, left, right, dir, opts)
 	}}
 	if opts.Exact {
-		return it.exact()
+		return sys.v, it.exact(Max, d.strategy)
 	}
-	d := newDeflation(x, sys, opts)
-	if err := d.solve(ctx, opts); err != nil || sys.v.Converged {
-		return sys.v, err
+	sys.v = d.sys.v
+	if sys.v.Converged {
+		return sys.v, nil
 	}
-	return sys.v, it.narrow(d.strategy)
+	return sys.v, it.narrow(Max, d.strategy)
 }
 
-// certain returns the states whose value is 0, and those whose value is 1.
+// firstChoices returns the strategy of both sides that makes the first choice in each state.
+func (x *Game) firstChoices() []uint32 {
+	out := make([]uint32, x.g.NumStates())
+	for s := range out {
+		first, _ := x.g.Choices(s)
+		out[s] = uint32(first)
+	}
+	return out
+}
+
+// certain returns the states whose value is 0, and those whose value is 1. It writes choices that attain
+// these values to strategy: of the minimizer where it is 0, of the maximizer where it is 1.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1:
 // attractors. In a finite game the value is 1 where the maximizer can win almost surely.
-func (x *Game) certain(ctx context.Context, left, right *sparse.Set) (zero, one *sparse.Set, err error) {
+func (x *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
 	all := sparse.FullSet(x.g.NumStates())
-	reach := x.attractor(left, right, all)
+	reach := x.attract(attractor{left: left, right: right, inside: all})
 	zero = reach.Complement()
+	for s := range zero.Minus(x.maximizer).All() {
+		first, end := x.g.Choices(s)
+		for c := first; c < end; c++ {
+			if x.stays(c, zero) {
+				strategy[s] = uint32(c)
+				break
+			}
+		}
+	}
 	for one = reach; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		next := x.attractor(left, right, one)
+		next := x.attract(attractor{left: left, right: right, inside: one})
 		if next.Count() == one.Count() {
+			x.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
 			return zero, one, nil
 		}
 		one = next
 	}
 }
 
-// attractor returns the states from which the maximizer can reach right through left with positive
-// probability, by choices that never leave the set inside. A state of the minimizer belongs to it only
-// if that holds for all its choices.
-func (x *Game) attractor(left, right, inside *sparse.Set) *sparse.Set {
+// attractor says which states attract returns.
+type attractor struct {
+	left, right, inside *sparse.Set
+	// choices are choices that lead to the goal themselves; nil for none.
+	choices *sparse.Set
+	// strategy gets the choices of the maximizer, unless it is nil.
+	strategy []uint32
+}
+
+// attract returns the states from which the maximizer can reach right through left, or make one of the
+// given choices, with positive probability, by choices that never leave the set inside. A state of the
+// minimizer belongs to it only if that holds for all its choices.
+func (x *Game) attract(a attractor) *sparse.Set {
 	g := x.g
-	out := right.Intersect(inside)
+	out := a.right.Intersect(a.inside)
 	var queue []uint32
 	for s := range out.All() {
 		queue = append(queue, uint32(s))
@@ -128,18 +173,29 @@ func (x *Game) attractor(left, right, inside *sparse.Set) *sparse.Set {
 		first, end := g.Choices(s)
 		missing[s] = uint32(end - first)
 	}
+	lead := func(c uint32) {
+		s := g.Owner(c)
+		if out.Has(s) || !a.left.Has(s) || !a.inside.Has(s) || seen.Has(int(c)) || !x.stays(int(c), a.inside) {
+			return
+		}
+		seen.Add(int(c))
+		if missing[s]--; missing[s] > 0 && !x.maximizer.Has(s) {
+			return
+		}
+		if a.strategy != nil && x.maximizer.Has(s) {
+			a.strategy[s] = c
+		}
+		out.Add(s)
+		queue = append(queue, uint32(s))
+	}
+	if a.choices != nil {
+		for c := range a.choices.All() {
+			lead(uint32(c))
+		}
+	}
 	for i := 0; i < len(queue); i++ {
 		for _, c := range g.Into(int(queue[i])) {
-			s := g.Owner(c)
-			if out.Has(s) || !left.Has(s) || !inside.Has(s) || seen.Has(int(c)) || !x.stays(int(c), inside) {
-				continue
-			}
-			seen.Add(int(c))
-			if missing[s]--; missing[s] > 0 && !x.maximizer.Has(s) {
-				continue
-			}
-			out.Add(s)
-			queue = append(queue, uint32(s))
+			lead(c)
 		}
 	}
 	return out
@@ -231,7 +287,7 @@ func (x *Game) stepwise(r *sparse.Reward, opts Options) (*system, error) {
 // wide reports whether some bounds of the states are wider than a relative width.
 func (v *Values) wide(states *sparse.Set, eps float64) bool {
 	for s := range states.All() {
-		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && !(hi-lo <= eps*hi) {
+		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && (math.IsInf(hi, 1) || hi-lo > eps*hi) {
 			return true
 		}
 	}

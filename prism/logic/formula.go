@@ -199,7 +199,7 @@ func Describe(x sema.Expr) string {
 		if len(x.Costs) > 0 {
 			return "the reward objective C with reward bounds"
 		}
-		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[x.Kind]
+		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[x.Kind]
 	}
 	if x.Type() == sema.Path {
 		return "a combination of path formulas"

@@ -178,7 +178,7 @@ func (f *folder) operator(e Expr) Expr {
 	case *Reward:
 		return f.reward(e)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.costs(e.Costs)}
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.fold(e.Target), f.costs(e.Costs)}
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
@@ -379,7 +379,7 @@ func Operands(e Expr, visit func(Expr)) {
 	case *Reward:
 		each(e.index, e.indexDiv, e.Bound, e.Path)
 	case *RewardPath:
-		each(e.Bound)
+		each(e.Bound, e.Target)
 		eachCostBound(e.Costs, each)
 	case *Quant:
 		each(e.Path)

@@ -286,11 +286,24 @@ func (r *resolver) rewardStruct(op *syntax.Reward, e syntax.Expr, x Expr, byDefa
 }
 
 func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
-	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind]
-	out := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.costs(e.Costs, letter)}
+	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[e.Kind]
+	out := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.optional(e.Target), r.costs(e.Costs, letter)}
+	if out.Target != nil {
+		r.gameTarget(e, out.Target, letter)
+	}
 	op := letter + " operator"
 	r.numberBound(e.Bound, out.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return out
+}
+
+// gameTarget checks the target of Fc or F0, which only games have.
+func (r *resolver) gameTarget(e *syntax.RewardPath, target Expr, letter string) {
+	if r.model.typ != syntax.SMG {
+		r.semantic(e, "the %s reward operator only works for stochastic games (smg)", letter)
+	}
+	if t := target.Type(); t != Bool && t != Invalid {
+		r.typeError(e.Target, "target of the %s operator is not Boolean: %s", letter, wants(target, "bool"))
+	}
 }
 
 // oldStates resolves the states of an old-style filter, which PRISM resolves first.

@@ -181,6 +181,8 @@ type (
 		Base
 		Kind  syntax.RewardPathKind
 		Bound Expr // nil for total C and for S
+		// Target is the target of Fc and F0; nil for others.
+		Target Expr
 		Costs []Cost
 	}
 	// Quant is E or A.

@@ -147,12 +147,16 @@ const (
 	Cumulative    RewardPathKind = iota // C<=t, or total C when Bound is nil
 	Instantaneous                       // I=t
 	LongRun                             // S
+	UntilReached                        // Fc: the reward until the target; all of it on a path that never reaches it
+	ZeroUnlessReached                   // F0: the same, but 0 on a path that never reaches it
 )
 
-// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator.
+// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator, or, of PRISM-games, `Fc target` or
+// `F0 target`.
 type RewardPath struct {
-	Kind  RewardPathKind
-	Bound Expr
+	Kind   RewardPathKind
+	Bound  Expr
+	Target Expr // nil unless Kind is UntilReached or ZeroUnlessReached
 	// Costs are upper bounds on the rewards of other structures, which C can have in Storm's dialect
 	// instead of Bound.
 	Costs []*CostBound

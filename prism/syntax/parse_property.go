@@ -205,6 +205,13 @@ func (p *parser) rewardPath() Expr {
 	case p.longRunReward():
 		p.advance()
 		x.Kind = LongRun
+	case p.gameReward():
+		x.Kind = ZeroUnlessReached
+		if p.atWord(wordUntilReached) {
+			x.Kind = UntilReached
+		}
+		p.advance()
+		x.Target = p.expr(ctxProp)
 	case p.dialect == Storm && p.cumulated():
 		return p.cumulative()
 	case p.tok.kind == kwC:

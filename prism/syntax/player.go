@@ -24,13 +24,30 @@ type PlayerItem struct {
 
 func (*Player) itemNode() {}
 
-// The words of stochastic games are no keywords: PRISM 4.10 accepts them as names. They are read where
-// an item begins, where no name can stand.
+// The words of stochastic games are no keywords: PRISM 4.10 accepts them as names. They are read
+// where no name can stand: where an item begins, and before a formula.
 const (
 	wordSMG       = "smg"
 	wordPlayer    = "player"
 	wordEndplayer = "endplayer"
+
+	wordUntilReached      = "Fc"
+	wordZeroUnlessReached = "F0"
 )
+
+// gameReward reports whether tok is Fc or F0 before a formula. PRISM 4.10 accepts no formula behind a
+// name.
+func (p *parser) gameReward() bool {
+	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
+		return false
+	}
+	switch k := p.peek(); k {
+	case tIdent, tLParen, tNot, tInt, tDouble, kwTrue, kwFalse:
+		return true
+	default:
+		return startsProp(k)
+	}
+}
 
 // atWord reports whether tok is a name with the given text.
 func (p *parser) atWord(word string) bool {

@@ -281,6 +281,9 @@ func (p *printer) rewardPath(x *RewardPath) {
 	case x.Kind == Instantaneous:
 		p.write("I=")
 		p.expr(x.Bound, levelUntil)
+	case x.Target != nil:
+		p.write(either(x.Kind == UntilReached, "Fc ", "F0 "))
+		p.expr(x.Target, levelUntil)
 	case x.Bound != nil:
 		p.write("C<=")
 		p.expr(x.Bound, levelUntil)

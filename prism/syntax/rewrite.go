@@ -103,7 +103,7 @@ func (r *rewriter) propChildren(x Expr) Expr {
 		return keep(r, x, &c)
 	case *RewardPath:
 		c := *x
-		c.Bound, c.Costs = r.expr(x.Bound), r.costs(x.Costs)
+		c.Bound, c.Target, c.Costs = r.expr(x.Bound), r.expr(x.Target), r.costs(x.Costs)
 		return keep(r, x, &c)
 	}
 	return x

@@ -141,7 +141,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		visitExprs(visit, index(n.Struct), index(n.StructDiv), n.Bound, n.Path)
 		visitFilter(visit, n.Filter)
 	case *RewardPath:
-		visitExprs(visit, n.Bound)
+		visitExprs(visit, n.Bound, n.Target)
 		each(n.Costs, visit)
 	case *Quant:
 		visit(n.Path)

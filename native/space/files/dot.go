@@ -24,7 +24,7 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 		var choices []int
 		state := p.space.State(nil, 0)
 		err := p.states(func(k, i int) error {
-			p.dotState(k, p.space.State(state, i))
+			p.dotState(k, i, p.space.State(state, i))
 			var err error
 			choices, err = p.choices(choices, i)
 			for j, c := range choices {
@@ -48,7 +48,11 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func (p *printer) dotState(k int, state []int32) {
+// dotState writes state i, whose number is k. The states of the first player of a game are boxes, those
+// of others are ovals.
+//
+// Source: prism-games -exportmodel model.dot.
+func (p *printer) dotState(k, i int, state []int32) {
 	p.int(k)
 	p.text(` [label="`)
 	p.int(k)
@@ -56,7 +60,11 @@ func (p *printer) dotState(k int, state []int32) {
 		p.text(`\n`)
 		p.valuation(state)
 	}
-	p.text(`"];`)
+	p.text(`"`)
+	if p.model.Player != nil && p.model.Player[i] > 0 {
+		p.text(`,shape="oval"`)
+	}
+	p.text(`];`)
 	p.end()
 }
 

@@ -21,6 +21,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 		if err := p.observe(); err != nil {
 			return err
 		}
+		p.players = p.model.Player != nil
 		if p.opts.Format == Matlab {
 			p.matrices(p.symbol())
 		} else {
@@ -68,6 +69,10 @@ func (p *printer) count(steps func(dst []step, c int) []step) (int, error) {
 // counts writes the line of totals. n is the last of them.
 func (p *printer) counts(n int) {
 	p.int(p.model.NumStates())
+	if p.players {
+		p.text(":")
+		p.int(len(p.program.Players))
+	}
 	if p.nondeterministic() {
 		p.spaced(p.model.NumChoices())
 	}
@@ -165,6 +170,10 @@ func (p *printer) assignment(name string, k, j int, s step) {
 // step writes a line of a .tra or .trew file, with its weight if number is set.
 func (p *printer) step(k, j int, s step, number bool) {
 	p.int(k)
+	if p.players {
+		p.text(":")
+		p.int(int(p.model.Player[p.order[k]]))
+	}
 	if p.nondeterministic() {
 		p.spaced(j)
 	}

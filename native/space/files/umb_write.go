@@ -77,7 +77,7 @@ type umbField struct {
 }
 
 func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
-	if w.program.Type == syntax.POMDP {
+	if w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
 		return nil, w.requirePlainWeights("UMB")
 	}
 	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rateState: -1}

@@ -86,20 +86,20 @@ type Writer struct {
 	numbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, and interval DTMCs and MDPs.
-// Other types are a *compile.UnsupportedError. LTSs, POMDPs and interval models are written as
+// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
+// Other types are a *compile.UnsupportedError. LTSs, POMDPs, SMGs and interval models are written as
 // PRISM's explicit engine does, because its other engines do not support them.
 func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	p := cmp.Or(opts.Program, s.Program())
 	switch p.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
-	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
+	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		opts.Symbolic = false
 		if opts.Format != Plain {
 			return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", p.Type)}
 		}
 	default:
-		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs and POMDPs can be exported", p.Type)}
+		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs, POMDPs and SMGs can be exported", p.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
@@ -117,6 +117,8 @@ func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 type printer struct {
 	*Writer
 	seen *explicit.Observations // of a POMDP, for the .tra and .obs files
+	// players says that states are written with their player, as in the .tra file of a game.
+	players bool
 	ctx  context.Context
 	out  *bufio.Writer
 	line []byte
@@ -191,10 +193,10 @@ func (w *Writer) weightOf(t int) number {
 	return number{f: w.model.Prob(t)}
 }
 
-// requirePlainWeights returns an error for intervals and observations, which the format does not
+// requirePlainWeights returns an error for intervals, observations and players, which the format does not
 // have.
 func (w *Writer) requirePlainWeights(format string) error {
-	if w.model.Intervals() || w.program.Type == syntax.POMDP {
+	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which is not written as %s, want .tra or .pexp", w.program.Type, format)}
 	}
 	return nil
