@@ -122,8 +122,8 @@ func TestProvenSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := regress.Run(t.Context(), tests, []regress.Entrant{
-		{Entrant: runner.Entrant{Engine: native.New(), Accuracy: result.Proven}},
+	rep, err := regress.Run(t.Context(), tests, []regress.EngineConfig{
+		{EngineConfig: runner.EngineConfig{Engine: native.New(), Accuracy: result.Proven}},
 	}, regress.Options{FS: os.DirFS(dir)})
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func lowest(t *testing.T, text string) string {
 	return r.RatString()
 }
 
-// TestDigitalRefused: what digital clocks are not right for is refused by name, at its place.
+// TestDigitalRefused checks that features which digital clocks do not support are refused at their positions.
 func TestDigitalRefused(t *testing.T) {
 	const model = `pta
 module m
@@ -122,9 +122,9 @@ rewards "r" true : 1; endrewards
 		{"", "", "Pmax=? [ F<0 l=1 ]", "p.props:1:11: Negative bound"},
 		{"", "", "Pmax=? [ G<=2 l=1 ]", "p.props:1:11: found a time bound of G"},
 		{"", "", "Pmax=? [ F G l=1 ]", "p.props:1:12: found nested operators"},
-		{"", "", "Pmax=? [ X l=1 ]", "p.props:1:10: found a path formula that digital clocks are not right for"},
-		{"", "", `R{"r"}max=? [ C<=3 ]`, "p.props:1:15: found a reward of a timed automaton other than until"},
-		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "p.props:1:1: found an operator that digital clocks are not right for"},
+		{"", "", "Pmax=? [ X l=1 ]", "p.props:1:10: found a path formula that digital clocks do not support"},
+		{"", "", `R{"r"}max=? [ C<=3 ]`, "p.props:1:15: found a reward objective other than F"},
+		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "p.props:1:1: found an operator that digital clocks do not support"},
 		{"x>=1 ->", "x>1 ->", "Pmax=? [ F l=1 ]", "m.prism:5:6: found a strict clock constraint"},
 		{"x>=1 ->", "x>=y ->", "Pmax=? [ F l=1 ]", "m.prism:5:6: found a diagonal clock constraint"},
 		{"x<=3", "x<=3000000000-2000000000", "Pmax=? [ F l=1 ]", "m.prism:"},

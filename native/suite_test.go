@@ -67,7 +67,7 @@ func testSuite(t *testing.T, dir string, folders, without []string, floor, exact
 	tests = slices.DeleteFunc(tests, func(x regress.Test) bool {
 		return slices.ContainsFunc(without, func(f string) bool { return x.Dir == f || strings.HasPrefix(x.Dir, f+"/") })
 	})
-	engines := []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}, {Entrant: runner.Entrant{Label: "exact", Engine: native.New(), Accuracy: result.Exact}}}
+	engines := []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}}, {EngineConfig: runner.EngineConfig{Label: "exact", Engine: native.New(), Accuracy: result.Exact}}}
 	rep, err := regress.Run(t.Context(), tests, engines, regress.Options{FS: os.DirFS(dir), Jobs: 2, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

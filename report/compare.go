@@ -54,20 +54,32 @@ const (
 	Incompatible
 )
 
-// finding compares a cell with the published number, in words.
-func (c *ComparisonCell) finding(opt table.Options) table.Cell {
+// outcome compares a cell with the published number, in words; it is empty if they cannot be compared.
+func (c *ComparisonCell) outcome() string {
 	ours := c.Verdict.Value
 	switch {
 	case c.Compatible == Compatible:
-		return table.Cell{Text: "as published", Tone: table.Good}
+		return "as published"
 	case c.Compatible != Incompatible:
-		return table.Cell{Text: opt.Unknown()}
+		return ""
 	case ours.Kind == result.Number && ours.Num > c.Published.Value:
-		return table.Cell{Text: "higher", Tone: table.Bad}
+		return "higher"
 	case ours.Kind == result.Number && ours.Num < c.Published.Value:
-		return table.Cell{Text: "lower", Tone: table.Bad}
+		return "lower"
 	}
-	return table.Cell{Text: "differs", Tone: table.Bad}
+	return "differs"
+}
+
+// outcomeCell is the outcome for people.
+func (c *ComparisonCell) outcomeCell(opt table.Options) table.Cell {
+	switch word := c.outcome(); {
+	case word == "":
+		return table.Cell{Text: opt.Unknown()}
+	case c.Compatible == Compatible:
+		return table.Cell{Text: word, Tone: table.Good}
+	default:
+		return table.Cell{Text: word, Tone: table.Bad}
+	}
 }
 
 // Write prints the comparison.
@@ -77,7 +89,7 @@ func (c *ComparisonCell) finding(opt table.Options) table.Cell {
 // [Options.Width] asks for. Markdown and CSV have one row a cell, ordered by
 // MAX. With models of several updates it has a line for each instead, which fits
 // 100 columns for four strategies. JSON has the members of a verdict and strategy,
-// updates, max, published {value, half_width} and compatible.
+// updates, tile, published {value, half_width} and outcome.
 //
 // The error is that of w, or says which strategy and MAX occur twice.
 func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error {
@@ -141,11 +153,11 @@ func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
 // cellRecord is a cell in JSON and CSV.
 type cellRecord struct {
 	Strategy string `json:"strategy"`
-	Max      int    `json:"max"`
+	Max      int    `json:"tile"`
 	result.Record
-	Published  *publishedRecord `json:"published,omitempty"`
-	Compatible *bool            `json:"compatible,omitempty"`
-	Updates    string           `json:"updates,omitempty"`
+	Published *publishedRecord `json:"published,omitempty"`
+	Outcome   string           `json:"outcome,omitempty"`
+	Updates   string           `json:"updates,omitempty"`
 }
 
 type publishedRecord struct {
@@ -158,15 +170,14 @@ func newCellRecord(c *ComparisonCell) cellRecord {
 	if p := c.Published; p != nil {
 		r.Published = &publishedRecord{result.JSONNumber(p.Value), (*result.JSONNumber)(p.HalfWidth)}
 	}
-	if c.Compatible != Incomparable {
-		met := c.Compatible == Compatible
-		r.Compatible = &met
+	if c.Published != nil {
+		r.Outcome = c.outcome()
 	}
 	return r
 }
 
 // cellTexts are the texts of a cell for people.
-type cellTexts struct{ estimate, interval, published, finding, notes table.Cell }
+type cellTexts struct{ estimate, interval, published, outcome, notes table.Cell }
 
 func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
 	v := &c.Verdict
@@ -177,7 +188,7 @@ func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellT
 	}
 	if p := c.Published; p != nil {
 		t.published = table.Cell{Text: publishedText(p, opt)}
-		t.finding = c.finding(opt)
+		t.outcome = c.outcomeCell(opt)
 	}
 	return t
 }
@@ -203,7 +214,7 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 		{Name: g.valueName(), Min: 12, Max: 40},
 		{Name: "interval"},
 		{Name: "published"},
-		{Name: "finding"},
+		{Name: "outcome"},
 		{Name: "notes"},
 	}}
 	var notes table.Footnotes
@@ -213,7 +224,7 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 		if len(g.updates()) > 1 {
 			updates = g.cells[i].Updates
 		}
-		t.Append(g.cells[i].Max, g.cells[i].Strategy, updates, x.estimate, x.interval, x.published, x.finding, x.notes)
+		t.Append(g.cells[i].Max, g.cells[i].Strategy, updates, x.estimate, x.interval, x.published, x.outcome, x.notes)
 	}
 	t.Notes = slices.Concat(c.Finding, c.allNotes(g, notes))
 	return t.DropEmpty()
@@ -330,7 +341,7 @@ func appendLines(t *table.Table, maximum, value string, texts []cellTexts) {
 		{value, func(x *cellTexts) table.Cell { return x.estimate }},
 		{"interval", func(x *cellTexts) table.Cell { return x.interval }},
 		{"published", func(x *cellTexts) table.Cell { return x.published }},
-		{"finding", func(x *cellTexts) table.Cell { return x.finding }},
+		{"outcome", func(x *cellTexts) table.Cell { return x.outcome }},
 		{"notes", func(x *cellTexts) table.Cell { return x.notes }},
 	}
 	for i, line := range lines {

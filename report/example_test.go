@@ -63,7 +63,7 @@ func ExampleComparison_Write() {
 	// 128  estimate   0.444
 	//      interval   [0.431, 0.458]
 	//      published  0.138 +/- 0.028
-	//      finding    higher
+	//      outcome    higher
 	//
 	// The published model was probably not the game.
 }

@@ -137,7 +137,7 @@ func keys(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys
 // Fields that do not apply are absent, not null, zero or empty.
 func TestJSONFields(t *testing.T) {
 	top, results := decoded(t, func(w io.Writer) error { return Verdicts(w, table.JSON, verdicts(), table.Options{}) })
-	if got := keys(top); got != "command notes results tilecheck" || top["tilecheck"] != "devel" {
+	if got := keys(top); got != "command notes results schema tilecheck" || top["tilecheck"] != "devel" {
 		t.Errorf("top level %v of version %v", got, top["tilecheck"])
 	}
 	want := []string{
@@ -183,10 +183,10 @@ func TestJSONValues(t *testing.T) {
 		{"constant with its zeros", r[2]["constants"].(map[string]any)["p"], json.Number("0.10")},
 		{"constant fraction", r[3]["constants"].(map[string]any)["p"], "1/10"},
 		{"class", r[3]["error"].(map[string]any)["class"], "timeout"},
-		{"no position", keys(r[3]["error"].(map[string]any)), "class message"},
-		{"file", r[10]["error"].(map[string]any)["position"].(map[string]any)["file"], "die.props"},
-		{"line", r[10]["error"].(map[string]any)["position"].(map[string]any)["line"], json.Number("3")},
-		{"column", r[10]["error"].(map[string]any)["position"].(map[string]any)["column"], json.Number("9")},
+		{"no place", keys(r[3]["error"].(map[string]any)), "class message"},
+		{"file", r[10]["error"].(map[string]any)["places"].([]any)[0].(map[string]any)["file"], "die.props"},
+		{"line", r[10]["error"].(map[string]any)["places"].([]any)[0].(map[string]any)["line"], json.Number("3")},
+		{"column", r[10]["error"].(map[string]any)["places"].([]any)[0].(map[string]any)["column"], json.Number("9")},
 	}
 	for _, test := range tests {
 		if test.got != test.want {
@@ -197,18 +197,18 @@ func TestJSONValues(t *testing.T) {
 
 func TestComparisonJSONFields(t *testing.T) {
 	top, r := decoded(t, func(w io.Writer) error { return brokenComparison().Write(w, table.JSON, table.Options{}) })
-	if got := keys(top); got != "command notes results summary tilecheck" {
+	if got := keys(top); got != "command notes results schema summary tilecheck" {
 		t.Errorf("top level %v", got)
 	}
 	for _, test := range []struct {
 		strategy, max, want string
 	}{
-		{"random", "128", "accuracy bound_method compatible confidence engine half_width kind lower max method property published resolution samples strategy upper value"},
-		{"random", "256", "engine error max property published strategy"},
-		{"opposite", "256", "accuracy bound_method confidence engine half_width kind lower max method property resolution samples strategy upper value"},
+		{"random", "128", "accuracy bound_method confidence engine half_width kind lower method outcome property published resolution samples strategy tile upper value"},
+		{"random", "256", "engine error property published strategy tile"},
+		{"opposite", "256", "accuracy bound_method confidence engine half_width kind lower method property resolution samples strategy tile upper value"},
 	} {
 		i := slices.IndexFunc(r, func(m map[string]any) bool {
-			return m["strategy"] == test.strategy && m["max"] == json.Number(test.max)
+			return m["strategy"] == test.strategy && m["tile"] == json.Number(test.max)
 		})
 		if i < 0 {
 			t.Fatalf("no %s at %s", test.strategy, test.max)
@@ -220,8 +220,8 @@ func TestComparisonJSONFields(t *testing.T) {
 	if p := r[0]["published"].(map[string]any); p["value"] != json.Number("0.138") || p["half_width"] != json.Number("0.02811") {
 		t.Errorf("published %v", p)
 	}
-	if r[0]["compatible"] != false {
-		t.Errorf("compatible %v", r[0]["compatible"])
+	if r[0]["outcome"] != "higher" {
+		t.Errorf("outcome %v, want higher", r[0]["outcome"])
 	}
 	if len(r) != 14 {
 		t.Errorf("%d results, want 14", len(r))

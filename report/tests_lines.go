@@ -7,10 +7,6 @@ import (
 	"tilecheck/report/table"
 )
 
-// linesSchema is the version of the fields of JSON lines. A new member does not change it; a removed member or a new
-// meaning does. In version 1, an object "verdict" had the members of the verdict.
-const linesSchema = 2
-
 type lineType struct {
 	Type string `json:"type"`
 }
@@ -41,11 +37,11 @@ type summaryLine struct {
 // WriteJSONLines prints a run of a test suite as JSON objects, one on a line: a header, every result, every finding, and
 // a summary. [ReadJSONLines] reads them. A member that does not apply is absent. `tilecheck schema test` has the members
 // of results, findings (as annotations) and the summary. The header has the members title, engines and started, and
-// "schema", the version 2.
+// "schema", which is [table.Schema].
 //
 // The error is that of w.
 func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {
-	lines := []any{headerLine{lineType{"header"}, linesSchema, opt.VersionText(), rep.heading()}}
+	lines := []any{headerLine{lineType{"header"}, table.Schema, opt.VersionText(), rep.heading()}}
 	for i := range rep.Results {
 		lines = append(lines, resultLine{lineType{"result"}, rep.Results[i].record()})
 	}

@@ -83,8 +83,8 @@ func (in *linesReader) read(line []byte) error {
 	}
 	switch head.Type {
 	case "header":
-		if head.Schema < 1 || head.Schema > linesSchema {
-			return fmt.Errorf("the report has schema %d, want 1 to %d", head.Schema, linesSchema)
+		if head.Schema < 1 || head.Schema > table.Schema {
+			return fmt.Errorf("the report has schema %d, want 1 to %d", head.Schema, table.Schema)
 		}
 		in.schema = head.Schema
 		return in.header(line)
@@ -176,7 +176,7 @@ func (in *linesReader) result(line []byte) error {
 	return nil
 }
 
-// readOld reads the verdict of schema 1.
+// readOld reads the verdict of schema 1, which had its members in an object "verdict".
 func (r *testRecord) readOld(line []byte) error {
 	own := r.Record
 	var old struct {

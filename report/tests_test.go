@@ -276,7 +276,7 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"a line less", strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "old.jsonl:21:1: the summary counts 18 results, but there are 17 above"},
 		{"another outcome", replace(2, `"pass"`, `"fail"`), "old.jsonl:22:1: the summary counts 1 fail, but there are 2 above"},
 		{"two reports", whole + whole, "old.jsonl:23:1: there is a line after the summary, want the end"},
-		{"schema", replace(1, `"schema":2`, `"schema":3`), "old.jsonl:1:1: the report has schema 3, want 1 to 2"},
+		{"schema", replace(1, `"schema":3`, `"schema":4`), "old.jsonl:1:1: the report has schema 4, want 1 to 3"},
 		{"outcome", replace(3, `"fail"`, `"failed"`), `old.jsonl:3:1: the outcome is "failed", want pass, fail, disagree, error, limit, unsupported, unchecked or not tested`},
 		{"type", replace(3, `"result"`, `"results"`), `old.jsonl:3:1: the line has type "results", want result, finding or summary`},
 		{"value", replace(3, `"value":0.2`, `"value":"0.2"`), `old.jsonl:3:1: the kind is "number" and the value is "0.2", want a number`},

@@ -73,15 +73,35 @@ type stateValue struct {
 
 // FailureRecord is a failure as JSON has it.
 type FailureRecord struct {
-	Class    Class     `json:"class,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Position *position `json:"position,omitempty"`
+	Message string  `json:"message,omitempty"`
+	Class   Class   `json:"class,omitempty"`
+	Places  []Place `json:"places,omitempty"`
 }
 
-type position struct {
-	File   string `json:"file,omitempty"`
-	Line   int32  `json:"line,omitempty"`
-	Column int32  `json:"column,omitempty"`
+// Place is a place in a file, and what is wrong there.
+type Place struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"` // counts bytes from 1
+	Message string `json:"message"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. Before schema 3 a failure had one place, without the message, in the member
+// position.
+func (r *FailureRecord) UnmarshalJSON(text []byte) error {
+	type plain FailureRecord
+	var x struct {
+		plain
+		Position *Place `json:"position"`
+	}
+	if err := json.Unmarshal(text, &x); err != nil {
+		return err
+	}
+	if *r = FailureRecord(x.plain); x.Position != nil && len(r.Places) == 0 {
+		x.Position.Message = r.Message
+		r.Places = []Place{*x.Position}
+	}
+	return nil
 }
 
 // NewRecord returns a verdict as JSON has it.
@@ -122,8 +142,8 @@ func NewFailureRecord(f *Failure) *FailureRecord {
 		return nil
 	}
 	r := &FailureRecord{Class: f.Class, Message: f.Message}
-	if at := (position{f.File, f.Pos.Line, f.Pos.Col}); at != (position{}) {
-		r.Position = &at
+	if f.File != "" || f.Pos.IsValid() {
+		r.Places = []Place{{f.File, int(f.Pos.Line), int(f.Pos.Col), f.Message}}
 	}
 	return r
 }
@@ -166,7 +186,7 @@ func (r *Record) method() string {
 	return r.Method
 }
 
-// Verdict reads a record. The error says what cannot be.
+// Verdict reads a record; before schema 3, resolution had "fixed" for "scheduler". The error says what cannot be.
 func (r *Record) Verdict() (*Verdict, error) {
 	v := &Verdict{
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
@@ -178,7 +198,7 @@ func (r *Record) Verdict() (*Verdict, error) {
 	if v.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {
 		return nil, err
 	}
-	if v.Resolution, err = parseWord("resolution", r.Resolution, ResolutionUnknown, Fixed); err != nil {
+	if v.Resolution, err = parseWord("resolution", strings.Replace(r.Resolution, "fixed", "scheduler", 1), ResolutionUnknown, Fixed); err != nil {
 		return nil, err
 	}
 	if v.Value, err = decodeValue(r.Kind, r.Value, r.Fraction); err != nil {
@@ -217,8 +237,9 @@ func (r *FailureRecord) Failure() *Failure {
 		return nil
 	}
 	f := &Failure{Class: r.Class, Message: r.Message}
-	if at := r.Position; at != nil {
-		f.File, f.Pos = at.File, syntax.Pos{Line: at.Line, Col: at.Column}
+	if len(r.Places) > 0 {
+		at := r.Places[0]
+		f.File, f.Pos = at.File, syntax.Pos{Line: int32(at.Line), Col: int32(at.Column)}
 	}
 	return f
 }

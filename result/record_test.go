@@ -99,3 +99,19 @@ func TestDecodeDamage(t *testing.T) {
 		t.Error("no damage was noticed")
 	}
 }
+
+// Before schema 3 a failure had one place, in the member position.
+func TestOldPosition(t *testing.T) {
+	verdicts, err := result.DecodeVerdicts([]byte(`[{"property":"P=? [ F x ]","error":{"class":"type","message":"no x","position":{"file":"a.props","line":3,"column":9}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := result.Failure{Class: result.TypeError, Message: "no x", File: "a.props", Pos: syntax.Pos{Line: 3, Col: 9}}
+	if got := verdicts[0].Err; got == nil || *got != want {
+		t.Errorf("found %+v, want %+v", got, want)
+	}
+	places := result.NewRecord(&verdicts[0]).Error.Places
+	if len(places) != 1 || places[0] != (result.Place{File: "a.props", Line: 3, Column: 9, Message: "no x"}) {
+		t.Errorf("the places are %+v", places)
+	}
+}

@@ -45,7 +45,7 @@ const (
 
 // String returns the word used in every output format.
 func (r Resolution) String() string {
-	return [...]string{"unknown", "none", "min", "max", "uniform", "fixed"}[r]
+	return [...]string{"unknown", "none", "min", "max", "uniform", "scheduler"}[r]
 }
 
 // Value is what a property evaluates to: a Boolean, a number, over several initial

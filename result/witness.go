@@ -23,8 +23,8 @@ type Witness struct {
 	// Longest is the number of steps of the longest path, and Sum the probability of
 	// all, in lowest terms unless that is long.
 	Longest     int           `json:"longest"`
-	Sum         JSONNumber    `json:"sum"`
-	SumFraction string        `json:"sum_fraction,omitempty"`
+	Sum         JSONNumber    `json:"probability"`
+	SumFraction string        `json:"fraction,omitempty"`
 	Paths       []WitnessPath `json:"paths"`
 	// Columns are those of the board of 2048 that the states have; 0 without one.
 	Columns int `json:"columns,omitempty"`
@@ -45,7 +45,7 @@ type WitnessPath struct {
 type WitnessStep struct {
 	Action      string     `json:"action,omitempty"`
 	Probability JSONNumber `json:"probability"`
-	State       Valuation  `json:"state"`
+	State       Valuation  `json:"variables"`
 }
 
 // WitnessPart is a part of a model that refutes a bound by itself, and without any

@@ -1,20 +1,27 @@
 package serve
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"strconv"
 
+	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
 
 type checkQuestion struct {
 	source
-	// Index is the property to check; nil is all of them.
-	Index  *int   `json:"index"`
-	Method string `json:"method"` // exact if empty
+	// Select are the indices of the properties to check; none means all of them.
+	Select []int  `json:"select"`
+	Method string `json:"method"` // states if empty
 	Engine string `json:"engine"` // native if empty
-	Exact  bool   `json:"exact"`  // compute with fractions
+	// Accuracy is "exact" to compute with fractions, "proven" to check a certificate of the answer.
+	Accuracy string `json:"accuracy"`
+	// Certificate asks for the certificate of the answer to one property.
+	Certificate bool `json:"certificate"`
 	sampling
 }
 
@@ -28,44 +35,189 @@ type sampling struct {
 
 // check checks properties and returns the verdicts of the engine. The embedded engine's verdicts are also sent one by one, as parts named verdict.
 func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
-	job, engine, err := h.question(q)
+	engine, err := h.engine(q.Engine)
 	if err != nil {
 		return nil, err
 	}
-	job.Progress = out.progress
-	job.Verdict = func(v *result.Verdict) { out.part("verdict", result.NewRecord(v)); pause() }
-	plan, err := runner.NewPlan(ctx, job)
+	runs, err := h.runs(ctx, q, out)
 	if err != nil {
 		return nil, err
 	}
-	if n := plan.Verdicts(); n > maxResults {
-		return nil, badf("%d results, want %d at most", n, maxResults)
+	certificate := new(bytes.Buffer)
+	if q.Certificate && (len(runs) != 1 || len(runs[0].instances) != 1) {
+		return nil, badf("a certificate is of one property and one value of each constant")
 	}
-	verdicts, err := engine.Check(ctx, plan)
-	if err != nil {
-		return nil, err
+	all := []verdict{}
+	for _, r := range runs {
+		n := 0
+		plan := r.plan.WithOutputs(func(o *runner.Outputs) {
+			o.Verdict = func(v *result.Verdict) {
+				out.part("verdict", r.verdict(n, v))
+				n++
+				pause()
+			}
+			if q.Certificate {
+				o.Certificate = &runner.CertificateFile{File: certificateFile, Write: func(_ string, write func(io.Writer) error) error { return write(certificate) }}
+			}
+		})
+		verdicts, err := engine.Check(ctx, plan)
+		if err != nil {
+			return nil, err
+		}
+		for i := range verdicts {
+			all = append(all, r.verdict(i, &verdicts[i]))
+		}
+		if ctx.Err() != nil {
+			break // the verdicts say it
+		}
 	}
-	return map[string]any{"verdicts": result.Records(verdicts)}, nil
+	return map[string]any{"verdicts": all, "certificate": certificate.Bytes()}, nil
 }
+
+// certificateFile is the name of a certificate, which decides its format.
+const certificateFile = "certificate.txt"
 
 // maxResults is the largest number of results of one request.
 const maxResults = 10_000
 
-// question returns the job and the engine of a request.
-func (h *handler) question(q *checkQuestion) (runner.Job, runner.Engine, error) {
+// job returns the job of a request, with the first values of lists of constants.
+func (q *checkQuestion) job(h *handler) (runner.Job, error) {
 	job := h.job(&q.source)
-	if q.Index != nil {
-		job.Select = []string{strconv.Itoa(*q.Index + 1)}
+	for _, i := range q.Select {
+		job.Select = append(job.Select, strconv.Itoa(i+1))
 	}
 	job.Method = runner.Method(q.Method)
-	if q.Exact {
+	switch q.Accuracy {
+	case "":
+	case "exact":
 		job.Numeric.Accuracy = result.Exact
+	case "proven":
+		job.Numeric.Accuracy = result.Proven
+	default:
+		return job, badf("accuracy %q, want exact or proven", q.Accuracy)
 	}
 	if job.Method != "" && job.Method != runner.States {
 		job.Simulation = runner.Simulation{Samples: q.Samples, Width: q.Width, Confidence: q.Confidence, Seed: q.Seed}
+		if job.Method == runner.APMC {
+			job.Simulation.Width, job.Simulation.Approximation = 0, q.Width
+		}
 	}
-	engine, err := h.engine(q.Engine)
-	return job, engine, err
+	return job, nil
+}
+
+// run is a plan with its instances, in the order of the verdicts.
+type run struct {
+	plan      *runner.Plan
+	instances []instance
+}
+
+// instance is a property with values of its constants.
+type instance struct {
+	index           int // of the property in its file
+	task            *runner.Task
+	model, property sema.Valuation
+}
+
+// runs returns the plans of a request: one for each combination of values in lists of constants.
+// No two of them have the same instance.
+func (h *handler) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, error) {
+	job, err := q.job(h)
+	if err != nil {
+		return nil, err
+	}
+	job.Progress = out.progress
+	plan, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if n := combinations(q.definitions()); n > maxResults || n*plan.Verdicts() > maxResults {
+		return nil, badf("more than %d results, want fewer", maxResults)
+	}
+	var runs []run
+	seen := map[string]bool{}
+	for consts := range q.consts() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if consts != "" {
+			if plan, err = plan.Part(nil, []string{consts}); err != nil {
+				return nil, err
+			}
+		}
+		r, err := newRun(plan, q.Select, seen)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.instances) > 0 {
+			runs = append(runs, r)
+		}
+	}
+	return runs, nil
+}
+
+// newRun returns the part of a plan whose instances were not seen before. selected are the indices
+// of its properties; none means that all were selected.
+func newRun(plan *runner.Plan, selected []int, seen map[string]bool) (run, error) {
+	instances := instancesOf(plan, selected)
+	unseen := map[*runner.Task]bool{}
+	for _, x := range instances {
+		if key := fmt.Sprint(x.index, x.model, x.property); !seen[key] {
+			seen[key], unseen[x.task] = true, true
+		}
+	}
+	var tasks []int
+	for i, t := range plan.Tasks {
+		if unseen[t] {
+			tasks = append(tasks, i)
+		}
+	}
+	r := run{plan: plan}
+	if len(tasks) < len(plan.Tasks) {
+		if len(tasks) == 0 {
+			return r, nil
+		}
+		var err error
+		if r.plan, err = plan.Part(tasks, nil); err != nil {
+			return r, err
+		}
+	}
+	for _, x := range instances {
+		if unseen[x.task] {
+			r.instances = append(r.instances, x)
+		}
+	}
+	return r, nil
+}
+
+// instancesOf returns the instances of a plan in the order of its verdicts.
+func instancesOf(plan *runner.Plan, selected []int) []instance {
+	var out []instance
+	for model := range plan.Models() {
+		for i, t := range plan.Tasks {
+			if len(selected) > 0 {
+				i = selected[i]
+			}
+			if t.Rejected != nil {
+				out = append(out, instance{index: i, task: t, model: model})
+				continue
+			}
+			for property := range t.Valuations() {
+				out = append(out, instance{i, t, model, property})
+			}
+		}
+	}
+	return out
+}
+
+// consts returns the values of all constants in the syntax of --const.
+func (x *instance) consts() []string {
+	var out []string
+	for _, v := range []sema.Valuation{x.model, x.property} {
+		for _, c := range v {
+			out = append(out, c.Name+"="+constText(c.Val))
+		}
+	}
+	return out
 }
 
 func (h *handler) engine(name string) (runner.Engine, error) {

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"tilecheck/game"
@@ -27,17 +26,12 @@ func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *re
 	if len(engines) == 0 {
 		engines = []string{""}
 	}
-	job, _, err := h.question(&q.checkQuestion)
+	if len(q.Select) != 1 {
+		return nil, badf("%d properties, want one", len(q.Select))
+	}
+	runs, err := h.runs(ctx, &q.checkQuestion, out)
 	if err != nil {
 		return nil, err
-	}
-	job.Progress = out.progress
-	plan, err := runner.NewPlan(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	if n := plan.Verdicts(); n > maxResults {
-		return nil, badf("%d points, want %d at most", n, maxResults)
 	}
 	n := 0
 	for _, name := range engines {
@@ -45,47 +39,36 @@ func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *re
 		if err != nil {
 			return nil, err
 		}
-		for _, consts := range valuationsOf(plan) {
-			part, err := plan.Part(nil, consts)
-			if err != nil {
-				return nil, err
-			}
-			verdicts, err := engine.Check(ctx, part)
-			if err != nil {
-				return nil, err
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			for i := range verdicts {
-				out.part("point", result.NewRecord(&verdicts[i]))
+		for _, r := range runs {
+			for i := range r.instances {
+				if err := h.point(ctx, engine, &r, i, out); err != nil {
+					return nil, err
+				}
 				n++
 			}
-			pause()
 		}
 	}
 	return map[string]any{"points": n}, nil
 }
 
-// valuationsOf returns the valuations of all constants of a plan with one property, in the syntax
-// of --const.
-func valuationsOf(plan *runner.Plan) [][]string {
-	var out [][]string
-	for model := range plan.Models() {
-		for _, t := range plan.Tasks {
-			if t.Rejected != nil {
-				continue
-			}
-			for property := range t.Valuations() {
-				var consts []string
-				for _, c := range runner.Constants(model, property) {
-					consts = append(consts, fmt.Sprintf("%s=%s", c.Name, c.Value))
-				}
-				out = append(out, consts)
-			}
-		}
+// point checks instance i of a run, and sends its verdict.
+func (h *handler) point(ctx context.Context, engine runner.Engine, r *run, i int, out *reply) error {
+	part, err := r.plan.Part(nil, r.instances[i].consts())
+	if err != nil {
+		return err
 	}
-	return out
+	verdicts, err := engine.Check(ctx, part)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for j := range verdicts {
+		out.part("point", r.verdict(i, &verdicts[j]))
+	}
+	pause()
+	return nil
 }
 
 type strategiesQuestion struct {

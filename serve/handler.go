@@ -19,7 +19,6 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native"
 	"tilecheck/report/locate"
-	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -115,6 +114,7 @@ func (h *handler) routes() {
 	route(h, "graph", slow, h.graph)
 	route(h, "find", slow, h.find)
 	route(h, "path", slow, h.path)
+	route(h, "why", slow, h.why)
 	route(h, "step", slow, h.step)
 	route(h, "walk", slow, h.walk)
 	route(h, "follow", slow, h.follow)
@@ -312,10 +312,10 @@ func (o *reply) end(answer any, err error) {
 
 // failure is an error in JSON.
 type failure struct {
-	Message string        `json:"message"`
-	Class   result.Class  `json:"class,omitempty"`
-	Kind    string        `json:"kind,omitempty"` // "changed": the file has changed since it was opened
-	Places  []table.Place `json:"places,omitempty"`
+	Message string         `json:"message"`
+	Class   result.Class   `json:"class,omitempty"`
+	Kind    string         `json:"kind,omitempty"` // "changed": the file has changed since it was opened
+	Places  []result.Place `json:"places,omitempty"`
 }
 
 func failureOf(err error) failure {

@@ -28,10 +28,11 @@ type source struct {
 	Model     string `json:"model"`
 	PropsFile string `json:"props_file"`
 	Props     string `json:"props"`
-	Const     string `json:"const"` // in the syntax of --const
+	Const     string `json:"const"` // see definitions
 }
 
-// job returns the job for a source, as the command check makes it.
+// job returns the job for a source, as the command check makes it. Constants with a list have its
+// first value.
 func (h *handler) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
@@ -39,8 +40,11 @@ func (h *handler) job(s *source) runner.Job {
 		Settings:  runner.Settings{Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory}},
 		Generated: modelgen.Recognizer{},
 	}
-	if s.Const != "" {
-		job.Consts = []string{s.Const}
+	for first := range s.consts() {
+		if first != "" {
+			job.Consts = []string{first}
+		}
+		break
 	}
 	return job
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 
 	"tilecheck/editor"
-	"tilecheck/prism/jani"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/runner"
 )
 
 // printTree returns a tree as text.
@@ -38,25 +35,4 @@ func outlineOf(f *editor.Files, name string) []outlineEntry {
 	}
 	add(f.Symbols(name), false)
 	return out
-}
-
-// checkTexts resolves the model and the properties of a job without values for constants.
-func checkTexts(job *runner.Job) (*sema.Model, *sema.Properties, error) {
-	if jani.Is(job.Model) {
-		return nil, nil, badf("a model in JANI")
-	}
-	tree, err := syntax.ParseModelOf(job.Dialect, job.File, job.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := sema.CheckModel(tree)
-	if err != nil || len(job.Properties) == 0 {
-		return m, nil, err
-	}
-	parsed, err := syntax.ParseProperties(job.PropsFile, job.Properties)
-	if err != nil {
-		return m, nil, err
-	}
-	ps, err := m.CheckProperties(parsed)
-	return m, ps, err
 }

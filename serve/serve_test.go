@@ -162,7 +162,7 @@ func TestGame(t *testing.T) {
 			Error any
 		}
 	}
-	ask(t, Options{}, "check", object{"model": made.Model, "props": made.Props, "exact": true}, &got)
+	ask(t, Options{}, "check", object{"model": made.Model, "props": made.Props, "accuracy": "exact"}, &got)
 	compared := 0
 	for i, p := range properties.All() {
 		want, ok := p.Expect(properties.Instance{Rows: 2, Cols: 2, Max: 16, Spawn: "uniform", Policy: "none"})
@@ -230,7 +230,7 @@ func quotient(t *testing.T, text string) string {
 // An experiment sends a point for each valuation, in order; a table of strategies is sent at each look.
 func TestParts(t *testing.T) {
 	var done struct{ Points int }
-	q := object{"model": "dtmc const int n; module m x:[0..9]; [] x<9 -> 0.5:(x'=x+1)+0.5:true; endmodule", "props": "P=? [ F<=1 x=n ];", "const": "n=0:4", "index": 0}
+	q := object{"model": "dtmc const int n; module m x:[0..9]; [] x<9 -> 0.5:(x'=x+1)+0.5:true; endmodule", "props": "P=? [ F<=1 x=n ];", "const": "n=0:4", "select": []int{0}}
 	if parts := ask(t, Options{}, "experiment", q, &done); parts["point"] != 5 || done.Points != 5 {
 		t.Errorf("%d points were sent and %d counted, want 5", parts["point"], done.Points)
 	}
@@ -258,7 +258,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	d = diagnosis{}
 	ask(t, Options{}, "diagnose", object{"model": "dtmc const int n; module m x:[0..9]; endmodule", "props": "P=? [ F x=n ];"}, &d)
-	if len(d.Places) != 0 || len(d.Undefined) != 1 || d.Undefined[0] != "n" || len(d.Properties) != 1 {
+	if len(d.Places) != 0 || len(d.Constants) != 1 || d.Constants[0].Count != 0 || d.Message != "" || len(d.Properties) != 1 {
 		t.Errorf("found %+v, want n without a value and no mistake", d)
 	}
 }
@@ -414,7 +414,7 @@ func (s *stuck) Write([]byte) (int, error) {
 // A client that stops reading ends its work, and does not keep a place of it.
 func TestSlowReader(t *testing.T) {
 	h := New(Options{Limits: Limits{Work: 1, Time: time.Minute}}).(*handler)
-	question := `{"model":"dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule","props":"P=? [ F x=1 ];","method":"ci","samples":1099511627776,"index":0}`
+	question := `{"model":"dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule","props":"P=? [ F x=1 ];","method":"ci","samples":1099511627776,"select":[0]}`
 	r := httptest.NewRequest("POST", "/api/check", strings.NewReader(question))
 	r.Header.Set("Content-Type", "application/json")
 	done := make(chan struct{})

@@ -18,7 +18,6 @@ import (
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/properties"
-	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -101,24 +100,29 @@ func hasLabel(m *syntax.Model, name string) bool {
 
 type diagnoseQuestion struct{ source }
 
+// propertyEntry is a property of the file. From, To and DocFrom are places in the text, counted in
+// units of UTF-16: To is behind its semicolon, DocFrom where the comment above it begins.
 type propertyEntry struct {
-	Index int    `json:"index"`
-	Name  string `json:"name,omitempty"`
-	Text  string `json:"text"`
-	Line  int    `json:"line"`
-	Error string `json:"error,omitempty"`
+	Index   int    `json:"index"`
+	Name    string `json:"name,omitempty"`
+	Text    string `json:"text"`
+	Line    int    `json:"line"`
+	From    int    `json:"from"`
+	To      int    `json:"to"`
+	DocFrom int    `json:"doc_from"`
+	Error   string `json:"error,omitempty"`
 	// Needs are the constants without a value.
 	Needs []string `json:"needs,omitempty"`
 }
 
 type diagnosis struct {
-	Places     []table.Place   `json:"places"`
-	Advice     []table.Place   `json:"advice,omitempty"`  // warnings and hints
+	Places     []result.Place  `json:"places"`
+	Advice     []result.Place  `json:"advice,omitempty"`  // warnings and hints
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`
 	Type       string          `json:"type,omitempty"`
 	Properties []propertyEntry `json:"properties"`
-	Undefined  []string        `json:"undefined"`
+	Constants  []constant      `json:"constants"`
 	Outline    []outlineEntry  `json:"outline"`
 	Labels     []string        `json:"labels,omitempty"`
 }
@@ -126,33 +130,40 @@ type diagnosis struct {
 // diagnose returns the problems of the texts, with the messages of the command line, and their
 // contents.
 func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
-	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Undefined: []string{}, Outline: []outlineEntry{}}
-	job := h.job(&q.source)
+	d := diagnosis{Places: []result.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
 	found, failure := d, error(nil)
 	// After a timeout the goroutine may still write to found, which is then not used.
-	if err := ending.Await(ctx, func() { failure = h.diagnoseTexts(ctx, &found, &q.source) }); err != nil {
+	err := ending.Await(ctx, func() {
+		job := h.job(&q.source)
+		texts, _ := checkTexts(&job) // the plan reports the error
+		found.addTexts(texts, &q.source)
+		failure = h.diagnoseTexts(ctx, &found, &q.source)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if failure != nil {
 		return nil, failure
 	}
 	d = found
-	plan, err := runner.NewPlan(ctx, job)
+	plan, err := runner.NewPlan(ctx, h.job(&q.source))
 	e, ok := errors.AsType[*runner.PlanError](err)
-	undefined := ok && e.Step == result.Constants // constants without values are not an error in the text
-	if undefined && q.Props != "" || err != nil && !undefined && len(d.Places) == 0 {
+	undefined := ok && e.Step == result.Constants && (q.Props == "" || d.lacksValues()) // not an error in the text
+	if err != nil && !undefined && len(d.Places) == 0 {
 		d.Message = err.Error()
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if undefined {
-		d.undefined(&job)
-	}
 	if plan != nil {
 		d.addPlan(plan)
 	}
 	return d, nil
+}
+
+// lacksValues reports whether a constant has no value, or one that it cannot have.
+func (d *diagnosis) lacksValues() bool {
+	return slices.ContainsFunc(d.Constants, func(c constant) bool { return c.Value == "" && c.Count == 0 })
 }
 
 // diagnoseTexts adds the problems of the texts. JANI models are checked by the plan.
@@ -171,7 +182,7 @@ func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) er
 				return err
 			}
 			for _, x := range found {
-				place := table.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
+				place := result.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
 				if x.Severity == editor.Error {
 					d.Places = append(d.Places, place)
 				} else {
@@ -184,39 +195,81 @@ func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) er
 	})
 }
 
-// addPlan adds the contents of a plan.
+// addPlan adds what only a plan knows.
 func (d *diagnosis) addPlan(plan *runner.Plan) {
-	d.Type = plan.Model.ModelType().String()
-	d.Labels = plan.Model.Labels()
 	d.Warnings = plan.Warnings
+	if len(d.Properties) == 0 { // those of a JANI model
+		for i, t := range plan.Tasks {
+			d.Properties = append(d.Properties, propertyEntry{Index: i, Name: t.Name, Text: t.Text, Line: int(t.Pos.Line)})
+		}
+	}
 	for i, t := range plan.Tasks {
-		e := propertyEntry{Index: i, Name: t.Name, Text: t.Text, Line: int(t.Pos.Line)}
-		if t.Rejected != nil {
-			e.Error = t.Rejected.Msg
+		if t.Rejected != nil && i < len(d.Properties) {
+			d.Properties[i].Error = t.Rejected.Msg
+		}
+	}
+}
+
+// addTexts adds the contents of the texts, and removes the values of constants that the texts
+// define from the source.
+func (d *diagnosis) addTexts(t *checkedTexts, s *source) {
+	if t == nil {
+		return
+	}
+	d.Type, d.Labels = t.model.ModelType().String(), t.model.Labels()
+	d.Constants = constantsOf(t, s)
+	s.without(d.Constants)
+	if t.parsed == nil {
+		return
+	}
+	lacking := map[string]bool{}
+	for _, c := range d.Constants {
+		lacking[c.Name] = c.Value == "" && c.Count == 0
+	}
+	for _, x := range t.parsed.Items {
+		p, ok := x.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		e := entryOf(p, s.Props)
+		e.Index = len(d.Properties)
+		for _, name := range t.model.Undefined() {
+			if lacking[name] {
+				e.Needs = append(e.Needs, name)
+			}
+		}
+		if t.props != nil {
+			for _, name := range t.props.Needs(e.Index) {
+				if lacking[name] && !slices.Contains(e.Needs, name) {
+					e.Needs = append(e.Needs, name)
+				}
+			}
 		}
 		d.Properties = append(d.Properties, e)
 	}
 }
 
-// undefined lists the constants without a value, and the properties.
-func (d *diagnosis) undefined(job *runner.Job) {
-	m, ps, err := checkTexts(job)
-	if err != nil {
-		return // the plan has reported the error
+// entryOf describes a property of a text.
+func entryOf(p *syntax.Property, text string) propertyEntry {
+	from, to := int(p.Pos().Offset), int(p.End().Offset)
+	rest := strings.TrimLeft(text[to:], " \t\r\n")
+	if strings.HasPrefix(rest, ";") {
+		to = len(text) - len(rest) + 1
 	}
-	d.Type, d.Labels = m.ModelType().String(), m.Labels()
-	d.Undefined = append(d.Undefined, m.Undefined()...)
-	if ps == nil {
-		return
-	}
-	for i, p := range ps.List() {
-		d.Properties = append(d.Properties, propertyEntry{Index: i, Name: p.Name, Text: p.Text, Line: int(p.Pos.Line), Needs: ps.Needs(i)})
-	}
-	for _, name := range ps.Undefined() {
-		if !slices.Contains(d.Undefined, name) {
-			d.Undefined = append(d.Undefined, name)
+	doc := from
+	for range len(p.Doc) { // one comment a line; one behind something else is about that
+		line := strings.LastIndex(strings.TrimRight(text[:doc], " \t\n"), "\n") + 1
+		if !strings.HasPrefix(strings.TrimSpace(text[line:doc]), "//") {
+			break
 		}
+		doc = line
 	}
+	e := propertyEntry{Text: syntax.ExprString(p.X), Line: int(p.Pos().Line)}
+	e.DocFrom, e.From, e.To = editor.UTF16([]byte(text[:doc])), editor.UTF16([]byte(text[:from])), editor.UTF16([]byte(text[:to]))
+	if p.Name != nil {
+		e.Name = p.Name.Name
+	}
+	return e
 }
 
 type examplesQuestion struct{}

@@ -2,9 +2,9 @@
 //
 //	GOOS=js GOARCH=wasm go build -o playground.wasm ./cmd/playground
 //
-// It is not run by itself: tilecheck serve --export writes it beside the page, whose worker.js starts it. The worker
+// It does not run alone: tilecheck serve --export writes it beside the page, whose worker.js starts it. The worker
 // calls tilecheckRequest(id, name, body, tell) for each question and tilecheckCancel(id) when the answer is no longer
-// wanted; tell gets each line of the answer. Messages are plain values, so that
+// wanted; it calls tell with each line of the answer. Messages are plain values, so that
 // nothing here depends on the page.
 package main
 
@@ -21,29 +21,29 @@ import (
 
 // Limits of a page: a WebAssembly memory has 4 GiB at most, and browsers give less.
 const (
-	states = 3_000_000
-	memory = 1 << 30
-	kept   = 512 << 20
+	maxStates    = 3_000_000
+	maxMemory    = 1 << 30
+	resultMemory = 512 << 20
 )
 
-// open are the requests that are under way.
-type open struct {
+// openRequests has the requests that are not answered yet.
+type openRequests struct {
 	mu     sync.Mutex
 	cancel map[int]context.CancelFunc
 }
 
 func main() {
-	h := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: states, Memory: memory, Kept: kept, Work: 1}})
-	o := &open{cancel: map[int]context.CancelFunc{}}
+	handler := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
+	requests := &openRequests{cancel: map[int]context.CancelFunc{}}
 	js.Global().Set("tilecheckRequest", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		id, name, body, tell := args[0].Int(), args[1].String(), args[2].String(), args[3]
-		go o.answer(h, id, name, body, tell)
+		go requests.answer(handler, id, name, body, tell)
 		return nil
 	}))
 	js.Global().Set("tilecheckCancel", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if cancel := o.cancel[args[0].Int()]; cancel != nil {
+		requests.mu.Lock()
+		defer requests.mu.Unlock()
+		if cancel := requests.cancel[args[0].Int()]; cancel != nil {
 			cancel()
 		}
 		return nil
@@ -52,7 +52,8 @@ func main() {
 	select {}
 }
 
-func (o *open) answer(h http.Handler, id int, name, body string, tell js.Value) {
+// answer lets the handler answer a request, and calls tell with each line of the answer, and with null at its end.
+func (o *openRequests) answer(h http.Handler, id int, name, body string, tell js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o.mu.Lock()
@@ -64,15 +65,15 @@ func (o *open) answer(h http.Handler, id int, name, body string, tell js.Value) 
 		o.mu.Unlock()
 		tell.Invoke(js.Null())
 	}()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/"+name, bytes.NewReader([]byte(body)))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/"+name, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return
 	}
-	r.Header.Set("Content-Type", "application/json")
-	h.ServeHTTP(&lines{tell: tell, header: http.Header{}}, r)
+	request.Header.Set("Content-Type", "application/json")
+	h.ServeHTTP(&lines{tell: tell, header: http.Header{}}, request)
 }
 
-// lines gives the page what is written, which are whole lines.
+// lines is a response that calls tell with each text that is written. The handler writes whole lines.
 type lines struct {
 	tell   js.Value
 	header http.Header
@@ -81,7 +82,7 @@ type lines struct {
 // Header implements http.ResponseWriter.
 func (l *lines) Header() http.Header { return l.header }
 
-// WriteHeader implements http.ResponseWriter: an error says by itself that it is one.
+// WriteHeader implements http.ResponseWriter. It ignores the status, because the text of an error says that it is one.
 func (l *lines) WriteHeader(int) {}
 
 // Write implements http.ResponseWriter.

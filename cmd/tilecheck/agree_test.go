@@ -285,7 +285,7 @@ func (p *agreePair) compared(*testing.T) (string, int) {
 
 func (p *agreePair) crosschecked(t *testing.T) (string, int) {
 	job := runner.Job{File: "m.prism", Model: []byte(p.model()), Props: []string{p.property}}
-	rep, err := crosscheck.Run(t.Context(), job, []runner.Entrant{{Engine: saidV{"a", p.a}}, {Engine: saidV{"b", p.b}}}, crosscheck.Options{})
+	rep, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{{Engine: saidV{"a", p.a}}, {Engine: saidV{"b", p.b}}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func (p *agreePair) tested(t *testing.T) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := regress.Run(t.Context(), tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: saidV{"a", p.a}}}, {Entrant: runner.Entrant{Engine: saidV{"b", p.b}}}}, regress.Options{FS: fsys})
+	rep, err := regress.Run(t.Context(), tests, []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: saidV{"a", p.a}}}, {EngineConfig: runner.EngineConfig{Engine: saidV{"b", p.b}}}}, regress.Options{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,18 +26,18 @@ type blessCmd struct {
 	MaxStates int   `name:"exact-states" aliases:"max-states" rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
 }
 
-// Run shows what it would write, and writes it if that is wanted.
-func (c *blessCmd) Run(ctx context.Context, env *world) error {
+// Run computes the expectations, prints the changes, and writes them if the user agrees.
+func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	s, err := c.load(env, nil, 0)
 	if err != nil {
 		return err
 	}
-	b, err := regress.Bless(ctx, s.Tests, native.New(), regress.BlessOptions{Options: s.Options, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
+	blessing, err := regress.Bless(ctx, s.Tests, native.New(), regress.BlessOptions{Options: s.Options, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
 	if err != nil {
 		return err
 	}
-	for i := range b.Files {
-		diff := b.Files[i].Diff()
+	for i := range blessing.Files {
+		diff := blessing.Files[i].Diff()
 		if _, tty := env.terminal(env.stdout); tty { // elsewhere it may go to patch
 			diff = printable.Text(diff)
 		}
@@ -45,76 +45,77 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 			return err
 		}
 	}
-	for _, x := range b.Skipped {
-		fmt.Fprintln(env.stderr, skipText(x))
+	for _, skip := range blessing.Skipped {
+		fmt.Fprintln(env.stderr, skipText(skip))
 	}
-	for i := range b.Failing {
-		fmt.Fprintln(env.stderr, b.Failing[i].Summary())
+	for i := range blessing.Failing {
+		fmt.Fprintln(env.stderr, blessing.Failing[i].Summary())
 	}
-	if n := len(b.Failing); n > 0 && !c.Update && !env.quiet {
-		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", n)
+	if failing := len(blessing.Failing); failing > 0 && !c.Update && !env.quiet {
+		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", failing)
 	}
-	if len(b.Files) > 0 {
-		if err := c.write(ctx, env, s, b); err != nil {
+	if len(blessing.Files) > 0 {
+		if err := c.write(ctx, env, s, blessing); err != nil {
 			return err
 		}
 	}
-	if len(b.Skipped) > 0 {
-		return status(exitCannotRun)
+	if len(blessing.Skipped) > 0 {
+		return exitStatus(exitCannotRun)
 	}
-	return status(regress.FailureCode(&report.TestReport{Results: b.Failing}))
+	return exitStatus(regress.FailureCode(&report.TestReport{Results: blessing.Failing}))
 }
 
-func skipText(x regress.Skip) string {
-	place := x.File
-	if x.Line > 0 {
-		place += fmt.Sprintf(":%d:%d", x.Line, x.Col)
+// skipText returns the message about a property that gets no expectation.
+func skipText(skip regress.Skip) string {
+	place := skip.File
+	if skip.Line > 0 {
+		place += fmt.Sprintf(":%d:%d", skip.Line, skip.Col)
 	}
-	if x.Property == "" {
-		return place + ": " + x.Reason
+	if skip.Property == "" {
+		return place + ": " + skip.Reason
 	}
-	return place + ": no expectation for " + x.Property + ": " + x.Reason
+	return place + ": no expectation for " + skip.Property + ": " + skip.Reason
 }
 
-// write asks, unless that was answered, and writes every file. The error is a
-// status if nothing is to be written.
-func (c *blessCmd) write(ctx context.Context, env *world, s *selection.Selection, b *regress.Blessing) error {
-	what := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
+// write asks the user, unless --yes is given, and writes every file. If the user refuses, the
+// error only sets the exit code.
+func (c *blessCmd) write(ctx context.Context, env *environment, s *selection.Selection, b *regress.Blessing) error {
+	changes := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
 	if !c.Yes {
 		if _, tty := env.terminal(env.stdout); !tty {
-			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", what)
-			return status(exitFailed)
+			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
+			return exitStatus(exitFailed)
 		}
-		fmt.Fprintf(env.stderr, "write %s? [y/N] ", what)
+		fmt.Fprintf(env.stderr, "write %s? [y/N] ", changes)
 		answer, err := env.line(ctx)
 		if err != nil {
 			return err
 		}
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			return status(exitFailed)
+			return exitStatus(exitFailed)
 		}
 	}
 	for i := range b.Files {
-		f := &b.Files[i]
-		name := s.Abs(f.File)
-		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, f.Before) {
-			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", f.Name)
+		file := &b.Files[i]
+		name := s.Abs(file.File)
+		if current, err := os.ReadFile(name); err != nil || !bytes.Equal(current, file.Before) {
+			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", file.Name)
 		}
 		if err := env.writeFile(name, func(w io.Writer) error {
-			_, err := w.Write(f.After)
+			_, err := w.Write(file.After)
 			return err
 		}); err != nil {
 			return err
 		}
 	}
 	if !env.quiet {
-		fmt.Fprintf(env.stderr, "wrote %s\n", what)
+		fmt.Fprintf(env.stderr, "wrote %s\n", changes)
 	}
 	return nil
 }
 
-// line reads a line of standard input. The end of ctx ends the wait, and leaves
-// the reader behind: nobody else reads.
+// line reads a line of standard input. When ctx ends, it returns, and the reading goroutine
+// stays behind; nothing else reads standard input.
 func (e *system) line(ctx context.Context) (string, error) {
 	type answer struct {
 		text string

@@ -48,11 +48,11 @@ const (
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
 
-// Run proves a bound or checks a proof.
-func (c *boundCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+// Run proves a lower bound of optimal play, or checks a certificate of one.
+func (c *boundCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards")
+	err := env.refuseFlags(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards")
 	switch {
 	case err != nil:
 		return err
@@ -71,32 +71,33 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	if err := strategy.Prepare(ctx, s); err != nil {
 		return err
 	}
-	tell, done := env.progress()
+	report, done := env.progress()
 	defer done()
-	if tell != nil {
+	if report != nil {
 		opt.Progress = func(p induced.PartProgress) {
-			tell(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
+			report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
 		}
 	}
 	part, err := induced.Survey(ctx, s, opt)
 	if err != nil {
-		return outOfLimit(tooLarge(s, err))
+		return boundTimeError(explainTooLarge(s, err))
 	}
 	best, err := part.Improve(ctx, c.Refine, c.Boards == boardsRaw)
 	if best == nil {
 		return err
 	}
 	done()
-	t := playtables.Bound(s.String(), opt, best, time.Since(start))
-	return errors.Join(err, t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
+	result := playtables.Bound(s.String(), opt, best, time.Since(start))
+	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
+// options returns the strategy, and the options of its survey.
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
 	rows, cols, err := c.shape()
 	if err != nil {
 		return nil, opt, err
 	}
-	g, err := gameOf(rows, cols, c.Max)
+	g, err := newGame(rows, cols, c.Max)
 	if err != nil {
 		return nil, opt, err
 	}
@@ -111,16 +112,16 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	return s, opt, nil
 }
 
-// outOfLimit says what to do when the time was not enough.
-func outOfLimit(err error) error {
+// boundTimeError gives an error of the time limit its exit code, and says what to do.
+func boundTimeError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}
 	}
 	return err
 }
 
-// certify writes the certificate that was asked for.
-func (c *boundCmd) certify(ctx context.Context, env *world, part *induced.Part) error {
+// certify writes the certificate to the file of --certificate, if that is given.
+func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.Part) error {
 	if c.Certificate == "" {
 		return nil
 	}
@@ -129,29 +130,29 @@ func (c *boundCmd) certify(ctx context.Context, env *world, part *induced.Part) 
 			_, err := part.Prove(ctx, w)
 			return err
 		}
-		z := gzip.NewWriter(w)
-		_, err := part.Prove(ctx, z)
-		return errors.Join(err, z.Close())
+		compressed := gzip.NewWriter(w)
+		_, err := part.Prove(ctx, compressed)
+		return errors.Join(err, compressed.Close())
 	})
 }
 
-// check checks a certificate.
-func (c *boundCmd) check(ctx context.Context, env *world) error {
-	f, err := os.Open(c.Check)
+// check checks the certificate of --check and prints what it proves.
+func (c *boundCmd) check(ctx context.Context, env *environment) error {
+	file, err := os.Open(c.Check)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	var r io.Reader = f
+	defer file.Close()
+	var reader io.Reader = file
 	if strings.HasSuffix(c.Check, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
+		if reader, err = gzip.NewReader(file); err != nil {
 			return fmt.Errorf("%s: %w", c.Check, err)
 		}
 	}
-	ctx, freed := env.within(ctx, 0)
+	ctx, freed := env.withMemoryLimit(ctx, 0)
 	defer freed()
 	start := time.Now()
-	checked, err := induced.CheckCertificate(ctx, r)
+	checked, err := induced.CheckCertificate(ctx, reader)
 	if err != nil {
 		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
 	}

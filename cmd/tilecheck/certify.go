@@ -35,11 +35,11 @@ type certifyCmd struct {
 }
 
 // Run checks the certificates and prints what they prove.
-func (c *certifyCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
-	if err := env.without(c.Model == "", "without --model", "dialect"); err != nil {
+	if err := env.refuseFlags(c.Model == "", "without --model", "dialect"); err != nil {
 		return err
 	}
 	switch {
@@ -66,8 +66,8 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 		{Field: "upper"},
 		{Field: "lower_fraction"},
 		{Field: "upper_fraction"},
-		{Name: "verdict"},
-		{Name: "why", Min: 20},
+		{Name: "outcome"},
+		{Name: "reason", Min: 20},
 	}}
 	failed := false
 	for _, name := range c.Files {
@@ -77,7 +77,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 			t.Append(certifyRow(name, &results[i])...)
 		}
 		if err != nil {
-			env.printing()
+			env.beginsPrinting()
 			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	if failed {
-		return status(exitFailed)
+		return exitStatus(exitFailed)
 	}
 	return nil
 }
@@ -96,25 +96,25 @@ func isModel(text []byte) bool {
 	return err == nil || jani.Is(text)
 }
 
-// check returns what a certificate proves, about the model of the job if there is one.
-func (c *certifyCmd) check(ctx context.Context, env *world, name string, job runner.Job) ([]certify.Result, error) {
-	in, err := env.open(name)
+// check checks the certificates in a file, and returns what each proves. If the job has a model, it also checks that they are about it.
+func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) ([]certify.Result, error) {
+	file, err := env.open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	f, err := certificate.Read(ctx, in, certificate.Limits{States: c.States})
+	defer file.Close()
+	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
-		if text, unread := env.readText(name); name != "-" && unread == nil && len(text) > 0 && c.Model == "" && isModel(text) {
+		if text, readErr := env.readText(name); name != "-" && readErr == nil && len(text) > 0 && c.Model == "" && isModel(text) {
 			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	results, err := certify.Check(ctx, f)
+	results, err := certify.Check(ctx, certificates)
 	switch {
 	case err != nil && c.Model == "":
 		return results, fmt.Errorf("%s: %w", name, err)
-	case err != nil: // nobody knows whether they are about the model
+	case err != nil: // whether they are about the model is unknown
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(results) == 0:
 		return nil, fmt.Errorf("%s: it claims nothing", name)
@@ -136,12 +136,12 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 		}
 		return results, nil
 	}
-	known, err := prove.Model(space)
+	model, err := prove.Model(space)
 	if err != nil {
 		return nil, err
 	}
-	differs := f.Model.Difference(known)
-	for i, err := range prove.Confirm(f, space, props) {
+	differs := certificates.Model.Difference(model)
+	for i, err := range prove.Confirm(certificates, space, props) {
 		switch {
 		case results[i].Err != nil:
 		case differs != nil:
@@ -153,7 +153,7 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 	return results, nil
 }
 
-// properties returns the states of a job's model, with fractions, and its properties as they are translated into certificates.
+// properties returns the state space of the job's model, with fractions, and its properties in the form that certificates use.
 func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)
@@ -165,38 +165,39 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 		return nil, nil, err
 	}
 	var out []*prove.Property
-	for _, in := range instances {
-		out = append(out, &prove.Property{Property: in})
+	for _, instance := range instances {
+		out = append(out, &prove.Property{Property: instance})
 	}
 	return space, out, nil
 }
 
-// certifyRow is a row of what was proven.
-func certifyRow(name string, r *certify.Result) []any {
-	verdict, why := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
+// certifyRow returns the table row of a checked certificate.
+func certifyRow(name string, checked *certify.Result) []any {
+	verdict, reason := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
 	var text, value any
 	var lower, upper, fractions [2]any
 	switch {
-	case r.Err != nil:
-		verdict, why = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: r.Err.Error()}
-	case !r.Number:
-		text, value = strconv.FormatBool(r.Holds), table.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
+	case checked.Err != nil:
+		verdict, reason = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: checked.Err.Error()}
+	case !checked.Number:
+		text, value = strconv.FormatBool(checked.Holds), table.Cell{Text: strconv.FormatBool(checked.Holds), Value: checked.Holds}
 	default:
-		in := result.Enclose(r.Lower, r.Upper)
-		lower[0], upper[0] = table.Cell{Text: number(in.Lo), Value: in.Lo}, table.Cell{Text: number(in.Hi), Value: in.Hi}
-		for k, x := range []*big.Rat{r.Lower, r.Upper} {
-			if x != nil {
-				fractions[k] = x.RatString()
+		bounds := result.Enclose(checked.Lower, checked.Upper)
+		lower[0], upper[0] = table.Cell{Text: number(bounds.Lo), Value: bounds.Lo}, table.Cell{Text: number(bounds.Hi), Value: bounds.Hi}
+		for k, bound := range []*big.Rat{checked.Lower, checked.Upper} {
+			if bound != nil {
+				fractions[k] = bound.RatString()
 			}
 		}
-		text = "[" + number(in.Lo) + ", " + number(in.Hi) + "]"
-		if r.Lower == nil {
+		text = "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
+		if checked.Lower == nil {
 			text = "infinite"
-		} else if r.Upper != nil && r.Lower.Cmp(r.Upper) == 0 && len(r.Lower.RatString()) < 25 {
-			text = r.Lower.RatString()
+		} else if checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0 && len(checked.Lower.RatString()) < 25 {
+			text = checked.Lower.RatString()
 		}
 	}
-	return []any{name, r.Property, r.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, why}
+	return []any{name, checked.Property, checked.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, reason}
 }
 
+// number returns the shortest decimal text of a float64.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -48,16 +48,16 @@ type checkCmd struct {
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
 	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	written *atomic.Bool // the certificates
-	part    []byte       // the text of a part of the model
+	certificateWritten *atomic.Bool // the certificates
+	subsystem          []byte       // the text of a part of the model
 }
 
 // Run checks the properties and prints one row each.
-func (c *checkCmd) Run(ctx context.Context, env *world) error {
-	if err := c.pathsApart(); err != nil {
+func (c *checkCmd) Run(ctx context.Context, env *environment) error {
+	if err := c.refuseSeparatePathCount(); err != nil {
 		return err
 	}
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job, err := c.job(env)
 	if err != nil {
@@ -74,38 +74,38 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	if len(verdicts) == 0 && err != nil {
 		return err
 	}
-	env.printing()
+	env.beginsPrinting()
 	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
-	env.warn(c.Format, verdicts)
-	err = errors.Join(err, c.exportPart(ctx, env, job), c.exportWitness(ctx, env, verdicts))
+	env.printWarnings(c.Format, verdicts)
+	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
 	code := verdictCode(verdicts)
-	without := exitCannotRun // the code of what is not there
+	incompleteCode := exitCannotRun // if a certificate or a proof is missing
 	if ctx.Err() != nil {
-		without, _ = codeOf(ctx.Err())
+		incompleteCode, _ = exitCodeOf(ctx.Err())
 	}
-	if job.Certificate != nil && !c.written.Load() {
+	if job.Certificate != nil && !c.certificateWritten.Load() {
 		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.Certificate)
-		code = cmp.Or(code, without)
+		code = cmp.Or(code, incompleteCode)
 	}
 	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
-		code = without
+		code = incompleteCode
 	}
-	return cmp.Or(err, status(code))
+	return cmp.Or(err, exitStatus(code))
 }
 
-// proven reports whether every verdict is.
+// proven reports whether every verdict is proven.
 func proven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts asks the engine.
-func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
-	given := named.Is(c.ModelFile)
-	if !given {
-		if err := c.forModel(); err != nil {
+// verdicts reads the model's states, if it is given as files of states, and lets the engine check the job.
+func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
+	stateFiles := named.Is(c.ModelFile)
+	if !stateFiles {
+		if err := c.refuseForModel(); err != nil {
 			return nil, err
 		}
 	}
@@ -115,76 +115,77 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 	if err != nil {
 		return nil, err
 	}
-	if given {
+	if stateFiles {
 		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
-		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // else it is for the strict check
-		if job.States, err = env.states(ctx, c.ModelFile, opts); err != nil {
-			return nil, outOfStates(err)
+		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // other engines: only the strict check reads the states
+		if job.States, err = env.openStateFiles(ctx, c.ModelFile, opts); err != nil {
+			return nil, stateLimitError(err)
 		}
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, mistaken(err, &job)
+		return nil, explainMisplaced(err, &job)
 	}
 	return engine.Check(ctx, plan)
 }
 
-// warn repeats the warnings on standard error where the format keeps them in
-// fields; tables and Markdown print them as notes.
-func (e *world) warn(f table.Format, verdicts []result.Verdict) {
-	if f == table.Text || f == table.Markdown {
+// printWarnings prints the warnings on standard error for formats that keep them in fields.
+// Tables and Markdown have them as notes.
+func (e *environment) printWarnings(format table.Format, verdicts []result.Verdict) {
+	if format == table.Text || format == table.Markdown {
 		return
 	}
-	said := make(map[string]bool)
-	for _, v := range verdicts {
-		for _, w := range report.Remarks(&v) {
-			if !said[w] {
-				said[w] = true
-				fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	printed := make(map[string]bool)
+	for _, verdict := range verdicts {
+		for _, warning := range report.Remarks(&verdict) {
+			if !printed[warning] {
+				printed[warning] = true
+				fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 			}
 		}
 	}
 }
 
-// splitEngine takes how to check from the name of the engine, as crosscheck and test have
-// it: it stands for the flag of that name.
-func (c *checkCmd) splitEngine() error {
-	name, how, found := strings.Cut(c.Engine, ":")
+// applyEngineMode moves the mode in --engine ENGINE:MODE, which crosscheck and test have too, to the
+// flags that it stands for: --exact, --float or --method.
+func (c *checkCmd) applyEngineMode() error {
+	name, mode, hasMode := strings.Cut(c.Engine, ":")
 	if !slices.Contains([]string{native.Name, "prism", "storm"}, name) {
 		return usageError("--engine is %q, want native, prism or storm", name)
 	}
-	clash := usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
+	conflict := usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
 	switch c.Engine = name; {
-	case !found:
+	case !hasMode:
 		return nil
-	case how == "bounded" || how == "exact" || how == "float":
-		if c.Method != "" && c.Method != "states" || c.Float && how != "float" || c.Exact && how != "exact" {
-			return clash
+	case mode == "bounded" || mode == "exact" || mode == "float":
+		if c.Method != "" && c.Method != "states" || c.Float && mode != "float" || c.Exact && mode != "exact" {
+			return conflict
 		}
-		c.Exact, c.Float = how == "exact", how == "float"
-	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, how):
-		if c.Method != "" && string(c.Method) != how || c.Exact || c.Float {
-			return clash
+		c.Exact, c.Float = mode == "exact", mode == "float"
+	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, mode):
+		if c.Method != "" && string(c.Method) != mode || c.Exact || c.Float {
+			return conflict
 		}
-		c.Method = method(how)
+		c.Method = method(mode)
 	default:
-		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, how)
+		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, mode)
 	}
 	return nil
 }
 
-func (c *checkCmd) job(env *world) (job runner.Job, err error) {
-	if err := c.splitEngine(); err != nil {
+// job returns the job that the flags ask for. It returns a usage error if flags do not fit together.
+func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
+	if err := c.applyEngineMode(); err != nil {
 		return job, err
 	}
 	err = cmp.Or(
-		env.withoutTools([]string{c.Engine}),
-		env.without(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
-		env.without(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
-		env.without(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
-		env.without(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
-		env.without(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
-		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+		env.refuseToolFlags([]string{c.Engine}),
+		env.refuseFlags(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
+		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
+		env.refuseFlags(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
+		env.refuseFlags(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
+		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
+		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)
 	if err != nil {
 		return job, err
@@ -203,13 +204,13 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {
 		return job, err
 	}
-	if s := &job.Simulation; s.Width > 0 && s.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
-		most := stats.MostSamples
-		if s.Valid {
-			most = stats.MostValidSamples
+	if simulation := &job.Simulation; simulation.Width > 0 && simulation.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
+		samplesFor := stats.MostSamples
+		if simulation.Valid {
+			samplesFor = stats.MostValidSamples
 		}
 		fmt.Fprintf(env.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
-			s.Width, most(s.Width, s.Confidence))
+			simulation.Width, samplesFor(simulation.Width, simulation.Confidence))
 	}
 	if c.Certify || c.Certificate != "" {
 		if err := c.certify(env, &job); err != nil {
@@ -228,8 +229,8 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	return job, nil
 }
 
-// certify asks for certificates.
-func (c *checkCmd) certify(env *world, job *runner.Job) error {
+// certify makes the job prove its answers by certificates.
+func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
@@ -238,17 +239,17 @@ func (c *checkCmd) certify(env *world, job *runner.Job) error {
 	}
 	job.Numeric.Accuracy, job.Numeric.Fractions = result.Proven, c.Exact
 	if c.Certificate != "" {
-		c.written = new(atomic.Bool)
+		c.certificateWritten = new(atomic.Bool)
 		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: func(file string, write func(io.Writer) error) error {
 			err := env.writeFile(file, write)
-			c.written.Store(err == nil)
+			c.certificateWritten.Store(err == nil)
 			return err
 		}}
 	}
 	return nil
 }
 
-// exportResults splits the flag into a file, empty if there is none, and a style.
+// exportResults splits the value of --export-results into a file and a style. The file is empty without the flag.
 func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
 	file, name := cutTarget(c.ExportResults)
 	if style, err = report.ParseResultsStyle(name); err != nil {
@@ -260,6 +261,7 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 	return file, style, nil
 }
 
-func (e *world) reportOptions() table.Options {
+// reportOptions returns the options of everything that is printed on standard output.
+func (e *environment) reportOptions() table.Options {
 	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
 }

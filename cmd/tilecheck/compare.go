@@ -8,27 +8,27 @@ import (
 	"tilecheck/verify/experiment"
 )
 
-// compareCmd is three commands, which ask who is better of different witnesses.
+// compareCmd has three commands that compare strategies: in models, in played games, and with published tables.
 type compareCmd struct {
 	Models   compareModelsCmd   `cmd:"" default:"withargs" help:"Check models of the game; with no arguments, the thesis's experiment."`
 	Players  comparePlayersCmd  `cmd:"" help:"Have strategies play, and say who is better."`
 	Document compareDocumentCmd `cmd:"" help:"Repeat the tables of a source document."`
 }
 
-// strategyFlag is how strategies were given before they were arguments.
+// strategyFlag is the former way to name strategies, which are arguments now.
 type strategyFlag struct {
 	Strategies []string `hidden:"" help:"Strategies, separated by semicolons." sep:";" placeholder:"S"`
 }
 
-// specs are the strategies asked for, or those of the thesis.
-func (f strategyFlag) specs(words []string) []string {
+// specsOrThesis returns the strategies of the command line; without any, those of the thesis.
+func (f strategyFlag) specsOrThesis(words []string) []string {
 	if asked := slices.Concat(words, f.Strategies); len(asked) > 0 {
 		return splitStrategies(asked)
 	}
 	return experiment.ThesisStrategies()
 }
 
-// splitStrategies separates names by commas; a policy with lists has commas of its own.
+// splitStrategies splits arguments at commas. A strategy with options keeps its commas.
 func splitStrategies(args []string) []string {
 	var out []string
 	for _, arg := range args {
@@ -45,12 +45,12 @@ func splitStrategies(args []string) []string {
 	return out
 }
 
-// plotFlag draws what is printed.
+// plotFlag is the file of a chart.
 type plotFlag struct {
 	Plot string `help:"Draw the table, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 }
 
-// check refuses a file that cannot be drawn before the work begins.
+// check returns an error if the file has no extension of a picture, so that this is known before the work begins.
 func (f plotFlag) check() error {
 	if f.Plot == "" {
 		return nil

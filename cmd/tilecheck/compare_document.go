@@ -44,19 +44,19 @@ type compareDocumentCmd struct {
 const defaultRowBudget = 20 * time.Second
 
 // Run repeats the tables of a document and prints them beside the published ones.
-func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	document, opt, err := c.options(env)
 	if err != nil {
 		return err
 	}
-	tell, done := env.progress()
+	report, done := env.progress()
 	defer done()
-	if tell != nil {
-		opt.Progress = func(row string, p progress.Progress) {
-			p.Property = row
-			tell(p)
+	if report != nil {
+		opt.Progress = func(row string, update progress.Progress) {
+			update.Property = row
+			report(update)
 		}
 	}
 	results, err := play.Repeat(ctx, opt)
@@ -65,7 +65,7 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
 	}
 	done()
 	if len(results) == 0 {
-		return noGame(ctx, play.Interrupted)
+		return noGameError(ctx, play.Interrupted)
 	}
 	if err := playtables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -76,15 +76,15 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
 		}
 	}
 	if len(results) < len(opt.Rows) || results[len(results)-1].End == play.Interrupted {
-		return status(endCode(ctx, play.Interrupted))
+		return exitStatus(exitCodeOfGames(ctx, play.Interrupted))
 	}
 	return documentStatus(document, results)
 }
 
-// documentStatus is the exit code of a document. A number that is not met although no note expects that is a failed expectation. A run in which
-// nothing was compared, or a row got nothing at all in its time, is no success.
-func documentStatus(d play.Document, results []play.RowResult) error {
-	tally := play.Count(d, results)
+// documentStatus returns an error with the exit code of a document. A number that was not reproduced, without a note that expects this, is a
+// failed expectation. It is a limit if nothing was compared, or if a row finished no game in its time.
+func documentStatus(document play.Document, results []play.RowResult) error {
+	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 {
 		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
@@ -99,41 +99,41 @@ func documentStatus(d play.Document, results []play.RowResult) error {
 	return nil
 }
 
-// options checks the flags and returns what they ask for.
-func (c *compareDocumentCmd) options(env *world) (d play.Document, opt play.RepeatOptions, err error) {
+// options returns the document and the options of its repetition.
+func (c *compareDocumentCmd) options(env *environment) (document play.Document, opt play.RepeatOptions, err error) {
 	if c.State != "" && c.Seed == nil {
-		return d, opt, errStateSeed()
+		return document, opt, errStateSeed()
 	}
 	if err := c.plotFlag.check(); err != nil {
-		return d, opt, err
+		return document, opt, err
 	}
 	documents := play.Documents()
-	d = documents[slices.IndexFunc(documents, func(d play.Document) bool { return d.Name == c.Document })] // kong has checked the name
-	name, err := regexp.Compile(c.Row)
+	document = documents[slices.IndexFunc(documents, func(document play.Document) bool { return document.Name == c.Document })] // kong has checked the name
+	rowPattern, err := regexp.Compile(c.Row)
 	if err != nil {
-		return d, opt, usageError("--row: %w", err)
+		return document, opt, usageError("--row: %w", err)
 	}
-	if opt.Rows, err = d.Choose(c.Table, name); err != nil {
-		return d, opt, usageError("--table and --row: %w", err)
+	if opt.Rows, err = document.Choose(c.Table, rowPattern); err != nil {
+		return document, opt, usageError("--table and --row: %w", err)
 	}
 	if opt.Seed, err = env.seedOr(c.Seed); err != nil {
-		return d, opt, err
+		return document, opt, err
 	}
 	opt.Games, opt.Time, opt.Budget = c.Games, c.RowBudget, c.Budget
 	if opt.Time == 0 && opt.Budget == 0 {
 		opt.Time = defaultRowBudget
 	}
 	opt.Workers, opt.Confidence = c.Workers, c.confidence(stats.DefaultConfidence)
-	if opt.State, opt.Version, err = env.state(c.State); err != nil {
-		return d, opt, err
+	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
+		return document, opt, err
 	}
-	opt.Solve = func(ctx context.Context, m play.Match) (float64, error) {
-		stats, err := solve.InitialValue(ctx, solve.Options{Shape: m.Shape, Max: game.Value(m.Goal), Workers: c.Workers, Memory: int64(c.Memory)}, "")
+	opt.Solve = func(ctx context.Context, match play.Match) (float64, error) {
+		stats, err := solve.InitialValue(ctx, solve.Options{Shape: match.Shape, Max: game.Value(match.Goal), Workers: c.Workers, Memory: int64(c.Memory)}, "")
 		return stats.Initial, err
 	}
 	opt.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
-		s := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
-		return experiment.Sample(ctx, native.New(), row, runner.Job{Settings: runner.Settings{Simulation: s}})
+		simulation := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
+		return experiment.Sample(ctx, native.New(), row, runner.Job{Settings: runner.Settings{Simulation: simulation}})
 	}
-	return d, opt, nil
+	return document, opt, nil
 }

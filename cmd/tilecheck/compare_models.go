@@ -43,8 +43,8 @@ type compareModelsCmd struct {
 }
 
 // Run checks the property for every strategy and MAX and prints the table.
-func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error) {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job, err := c.job(env)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	out, err := models.Run(ctx, engines)
+	outcome, err := models.Run(ctx, engines)
 	if errors.Is(err, experiment.ErrProperties) {
 		return usageError("--prop: %w", err)
 	}
@@ -71,12 +71,12 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	done()
-	env.printing()
-	if err := out.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
+	env.beginsPrinting()
+	if err := outcome.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
 	}
 	if c.Plot != "" {
-		chart, err := out.Comparison.Chart()
+		chart, err := outcome.Comparison.Chart()
 		if err != nil {
 			return err
 		}
@@ -84,21 +84,21 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 			return err
 		}
 	}
-	env.warn(c.Format, out.Verdicts)
-	if code := agreementCode(&out.Agreement, verdictCode(out.Verdicts)); code != exitOK {
-		return status(code)
+	env.printWarnings(c.Format, outcome.Verdicts)
+	if code := agreementCode(&outcome.Agreement, verdictCode(outcome.Verdicts)); code != exitOK {
+		return exitStatus(code)
 	}
-	beside := func(x report.ComparisonCell) bool { return x.Published != nil }
-	judged := func(x report.ComparisonCell) bool { return x.Compatible != report.Incomparable }
-	if cells := out.Comparison.Cells; slices.ContainsFunc(cells, beside) && !slices.ContainsFunc(cells, judged) {
+	isPublished := func(cell report.ComparisonCell) bool { return cell.Published != nil }
+	isCompared := func(cell report.ComparisonCell) bool { return cell.Compatible != report.Incomparable }
+	if cells := outcome.Comparison.Cells; slices.ContainsFunc(cells, isPublished) && !slices.ContainsFunc(cells, isCompared) {
 		return errors.New("none of the published values could be compared, see the notes")
 	}
 	return nil
 }
 
-// models checks the flags of the models and makes them.
+// models returns the experiment that the flags describe.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
-	opt := experiment.Options{Strategies: c.specs(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
+	opt := experiment.Options{Strategies: c.specsOrThesis(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
 	if len(opt.Max) == 0 {
 		opt.Max = experiment.ThesisMax()
 	}
@@ -111,11 +111,11 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 		return nil, fieldUsage(err)
 	}
 	for _, name := range splitNames(c.Updates) {
-		u, err := modelgen.ParseUpdates(name)
+		parsed, err := modelgen.ParseUpdates(name)
 		if err != nil {
 			return nil, fieldUsage(err)
 		}
-		opt.Updates = append(opt.Updates, u)
+		opt.Updates = append(opt.Updates, parsed)
 	}
 	if err := c.plotFlag.check(); err != nil {
 		return nil, err
@@ -131,18 +131,18 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 	return models, fieldUsage(err)
 }
 
-// isPlayer reports whether a strategy plays games, and is no policy of the models.
+// isPlayer reports whether a strategy can only play games, and is no policy of a model.
 func isPlayer(spec string) bool {
 	name, _, _ := strings.Cut(spec, ":")
 	_, err := modelgen.ParsePolicy(spec)
 	return err != nil && slices.ContainsFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == name })
 }
 
-// engines returns the engines to ask, each once.
+// engines returns the engines of --engine.
 func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
 	var out []runner.Engine
 	for _, name := range splitNames(c.Engine) {
-		if slices.ContainsFunc(out, func(e runner.Engine) bool { return e.Name() == name }) {
+		if slices.ContainsFunc(out, func(other runner.Engine) bool { return other.Name() == name }) {
 			return nil, usageError("--engine has %s twice", name)
 		}
 		engine, err := tools.Engine(ctx, name)
@@ -157,17 +157,17 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]r
 	return out, nil
 }
 
-// job is what all models have in common.
-func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
+// job returns the job that all models have in common: the property and how to check it.
+func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
 	env.rememberProps(&job, "--prop")
 	names := splitNames(c.Engine)
 	err = cmp.Or(
-		env.withoutTools(names),
-		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
-		env.without(!slices.Contains(names, native.Name), "without the native engine", "workers", "seed"),
-		env.without(slices.ContainsFunc(names, isTool), "with PRISM and Storm, which draw all samples by themselves", "shard"),
-		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+		env.refuseToolFlags(names),
+		env.refuseFlags(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.refuseFlags(!slices.Contains(names, native.Name), "without the native engine", "workers", "seed"),
+		env.refuseFlags(slices.ContainsFunc(names, isTool), "with PRISM and Storm, which draw all samples by themselves", "shard"),
+		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)
 	if err != nil {
 		return job, err
@@ -185,14 +185,14 @@ func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
 	return job, err
 }
 
-// agreementCode is the exit code of what engines say about each other, given that
-// of their verdicts. What was not compared is no success.
-func agreementCode(t *experiment.Agreement, verdicts int) int {
+// agreementCode returns the exit code of a comparison of engines. verdicts is the exit code of
+// their verdicts. A value that could not be compared is not a success.
+func agreementCode(agreement *experiment.Agreement, verdictsCode int) int {
 	switch {
-	case t.Different > 0 && verdicts != exitOutOfLimit:
+	case agreement.Different > 0 && verdictsCode != exitOutOfLimit:
 		return exitDisagree
-	case t.Unknown > 0 && verdicts == exitOK:
+	case agreement.Unknown > 0 && verdictsCode == exitOK:
 		return exitCannotRun
 	}
-	return verdicts
+	return verdictsCode
 }

@@ -34,9 +34,9 @@ type comparePlayersCmd struct {
 	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run has the strategies play and prints who is better.
-func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+// Run lets the strategies play and prints which is better.
+func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	opt, err := c.contest(env)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 	case env.split.Recording():
 		return nil
 	case contest.Games == 0:
-		return noGame(ctx, contest.End)
+		return noGameError(ctx, contest.End)
 	}
 	if err := playtables.WriteContest(env.stdout, contest, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -68,13 +68,13 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 			return err
 		}
 	}
-	env.warnLines(c.Format, contest.Warnings)
-	return status(endCode(ctx, contest.End))
+	env.printWarningLines(c.Format, contest.Warnings)
+	return exitStatus(exitCodeOfGames(ctx, contest.End))
 }
 
-// contest checks the flags and returns what they ask for.
-func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err error) {
-	if err := env.alone("budget", "checkpoint"); err != nil {
+// contest returns the contest that the flags describe.
+func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, err error) {
+	if err := env.refuseWithShard("budget", "checkpoint"); err != nil {
 		return opt, err
 	}
 	if c.State != "" && c.Seed == nil {
@@ -83,14 +83,14 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	if err := c.plotFlag.check(); err != nil {
 		return opt, err
 	}
-	if opt.Match, err = env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
 	shield, err := c.shield(env, opt.Match)
 	if err != nil {
 		return opt, err
 	}
-	for _, spec := range c.specs(c.Words) {
+	for _, spec := range c.specsOrThesis(c.Words) {
 		s, err := parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err
@@ -108,6 +108,6 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	}
 	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
 	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.split
-	opt.State, opt.Version, err = env.state(c.State)
+	opt.State, opt.Version, err = env.checkpoint(c.State)
 	return opt, err
 }

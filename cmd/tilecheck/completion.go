@@ -8,15 +8,15 @@ import (
 	"tilecheck/internal/quote"
 )
 
-// completionCmd prints what a shell runs to complete command lines, and nothing
-// else: its output is for source.
+// completionCmd prints the code with which a shell completes command lines, and nothing else, because the shell
+// executes the output.
 type completionCmd struct {
 	Shell string `arg:"" optional:"" help:"bash, zsh or fish (default: that of the environment variable SHELL)." enum:"bash,zsh,fish," default:""`
 	Code  bool   `short:"c" hidden:"" help:"Has no effect: the code is always printed."`
 }
 
 // Run prints the script.
-func (c *completionCmd) Run(env *world) error {
+func (c *completionCmd) Run(env *environment) error {
 	shell := c.Shell
 	if shell == "" {
 		shell = filepath.Base(env.getenv("SHELL"))
@@ -50,7 +50,7 @@ complete -f -c tilecheck -a "(__complete_tilecheck)"
 	return err
 }
 
-// programName is what a shell calls this program: tilecheck if that finds it, so that a package can be installed anywhere, or else its path.
+// programName returns the command that runs this program: tilecheck if it is the first program of that name on path, otherwise its file.
 func programName(path string) (string, error) {
 	program, err := os.Executable()
 	if err != nil {

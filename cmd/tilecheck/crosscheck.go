@@ -44,16 +44,16 @@ type crosscheckCmd struct {
 	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run asks every engine and prints who agrees.
-func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
+// Run asks every engine and prints which answers agree.
+func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	if c.Model {
-		return c.models(ctx, env)
+		return c.compareStateSpaces(ctx, env)
 	}
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
-		env.withoutTools(names),
-		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
-		env.without(c.Certify, "with --certify", "against", "shard", "partial"),
+		env.refuseToolFlags(names),
+		env.refuseFlags(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.refuseFlags(c.Certify, "with --certify", "against", "shard", "partial"),
 	)
 	if err != nil {
 		return err
@@ -64,42 +64,42 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	entrants, missing, err := c.entrants(ctx, tools, env)
+	engines, unavailable, err := c.engines(ctx, tools, env)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := env.limits(ctx, c.Timeout, 0)
+	ctx, cancel := env.withLimits(ctx, c.Timeout, 0)
 	defer cancel()
-	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
+	rep, err := c.compareValues(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.Checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
+		Checker: tools.Checker, Unavailable: unavailable, Split: env.split, Certify: c.Certify,
 	})
 	if err != nil {
 		return err
 	}
 	if env.split.Recording() {
 		env.split.Judged()
-		if code := rep.ExitCode(); code != crosscheck.ExitOpen { // what is open is for the merge to say
-			return status(code)
+		if code := rep.ExitCode(); code != crosscheck.ExitOpen { // only the merge knows whether a row stays open
+			return exitStatus(code)
 		}
 		return nil
 	}
-	env.printing()
+	env.beginsPrinting()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	return status(rep.ExitCode())
+	return exitStatus(rep.ExitCode())
 }
 
-// models compares the model itself with what others make of it, and prints what differs.
-func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
+// compareStateSpaces compares the state space of the model with those of other engines or of another model, and prints the differences.
+func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment) (err error) {
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
-		env.without(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
+		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
-		env.without(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
-		env.withoutTools(names),
+		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.refuseToolFlags(names),
 	)
 	switch {
 	case err != nil:
@@ -108,68 +108,69 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 		return usageError("%s has no effect with --state-space, which compares no values", c.PropsFile)
 	}
 	job := runner.Job{File: c.ModelFile, Consts: c.Const, Generated: modelgen.Recognizer{}}
-	if err := c.readModel(env, &job); err != nil {
+	if err := c.readModelText(env, &job); err != nil {
 		return err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	var entrants []runner.Entrant
-	var missing []string
+	var engines []runner.EngineConfig
+	var unavailable []string
 	if c.Against == "" {
-		if entrants, missing, err = c.entrants(ctx, tools, env); err != nil {
+		if engines, unavailable, err = c.engines(ctx, tools, env); err != nil {
 			return err
 		}
 	}
-	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.States }); i >= 0 {
-		return usageError("--engine: %s samples, and --state-space is about all states", entrants[i].Label)
+	if i := slices.IndexFunc(engines, func(config runner.EngineConfig) bool { return config.Method != "" && config.Method != runner.States }); i >= 0 {
+		return usageError("--engine: %s samples, and --state-space is about all states", engines[i].Label)
 	}
-	ctx, cancel := env.limits(ctx, c.Timeout, 0)
+	ctx, cancel := env.withLimits(ctx, c.Timeout, 0)
 	defer cancel()
 	other := &runner.Job{File: c.Against, Consts: c.Const, Generated: modelgen.Recognizer{}}
-	if err := c.read(ctx, env, &job, other); err != nil {
+	if err := c.readModels(ctx, env, &job, other); err != nil {
 		return err
 	}
 	if c.Against == "" {
 		other = nil
 	}
-	rep, err := crosscheck.Models(ctx, job, other, entrants, crosscheck.Options{
-		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, NotAsked: missing,
+	rep, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
+		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, Unavailable: unavailable,
 	})
 	if err != nil {
-		return mistaken(err, &job)
+		return explainMisplaced(err, &job)
 	}
-	env.printing()
+	env.beginsPrinting()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	return status(rep.ExitCode())
+	return exitStatus(rep.ExitCode())
 }
 
-func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, opt crosscheck.Options) (*crosscheck.Report, error) {
+// compareValues compares the answers of the engines about the model or, with --against, about both models.
+func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job runner.Job, engines []runner.EngineConfig, opt crosscheck.Options) (*crosscheck.Report, error) {
 	other := job
 	other.File = c.Against
-	if err := c.read(ctx, env, &job, &other); err != nil {
+	if err := c.readModels(ctx, env, &job, &other); err != nil {
 		return nil, err
 	}
 	if c.Against == "" {
-		rep, err := crosscheck.Run(ctx, job, entrants, opt)
-		return rep, mistaken(err, &job)
+		rep, err := crosscheck.Run(ctx, job, engines, opt)
+		return rep, explainMisplaced(err, &job)
 	}
-	rep, err := crosscheck.Against(ctx, job, other, entrants, opt)
-	return rep, mistaken(err, &job)
+	rep, err := crosscheck.Against(ctx, job, other, engines, opt)
+	return rep, explainMisplaced(err, &job)
 }
 
-// read reads files of states, and the other model, if there is one.
-func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job) (err error) {
+// readModels reads the files of states, and the text of the other model.
+func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
-		if err := c.forModel(); err != nil {
+		if err := c.refuseForModel(); err != nil {
 			return err
 		}
 	}
 	for _, j := range []*runner.Job{job, other} {
 		switch {
 		case named.Is(j.File):
-			j.States, err = env.states(ctx, j.File, files.ReadOptions{Type: c.modelType()})
+			j.States, err = env.openStateFiles(ctx, j.File, files.ReadOptions{Type: c.modelType()})
 		case j == other && c.Against != "":
 			j.Model, err = env.readSource(c.Against)
 		}
@@ -180,7 +181,8 @@ func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner
 	return nil
 }
 
-func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
+// job returns the job that the flags describe.
+func (c *crosscheckCmd) job(env *environment) (job runner.Job, err error) {
 	switch {
 	case c.Against == "-":
 		return job, usageError("--against cannot be standard input")
@@ -197,39 +199,39 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 	return job, err
 }
 
-// samples reports whether an engine does. Otherwise only the strict check of a
-// model with too many states follows random paths, the same every time.
+// samples reports whether an engine samples paths. Otherwise only the strict check of a model
+// with too many states follows random paths, and these do not need a drawn seed.
 func (c *crosscheckCmd) samples() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
-		_, x, err := runner.ParseEntrant(spec)
-		return err == nil && x.Method != "" && x.Method != runner.States
+		_, config, err := runner.ParseEngineLabel(spec)
+		return err == nil && config.Method != "" && config.Method != runner.States
 	})
 }
 
-// entrants reads the engines: a name, and how it is to check after a colon. Of
-// those that nobody named, missing says which are not there, and why.
-func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox.Box, env *world) (out []runner.Entrant, missing []string, err error) {
+// engines returns the engines of --engine. unavailable has a note for each default engine that is
+// not available; an engine that the user named must be.
+func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, unavailable []string, err error) {
 	for _, spec := range splitNames(c.Engine) {
-		name, x, err := runner.ParseEntrant(spec)
+		name, config, err := runner.ParseEngineLabel(spec)
 		switch {
-		case slices.ContainsFunc(out, func(x runner.Entrant) bool { return x.Label == spec }):
+		case slices.ContainsFunc(out, func(config runner.EngineConfig) bool { return config.Label == spec }):
 			return nil, nil, usageError("--engine has %s twice", spec)
 		case err != nil:
 			return nil, nil, usageError("--engine: %w", err)
 		}
-		if env.split.Replaying() { // which asks nobody
-			out = append(out, x)
+		if env.split.Replaying() { // no engine is asked
+			out = append(out, config)
 			continue
 		}
-		x.Engine, err = tools.Engine(ctx, name)
+		config.Engine, err = tools.Engine(ctx, name)
 		switch {
 		case err == nil:
-			out = append(out, x)
-		case env.given["engine"] || tools.Named(name) || ctx.Err() != nil:
+			out = append(out, config)
+		case env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
-			missing = append(missing, "not asked: "+err.Error())
+			unavailable = append(unavailable, "not asked: "+err.Error())
 		}
 	}
-	return out, missing, nil
+	return out, unavailable, nil
 }

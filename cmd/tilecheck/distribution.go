@@ -17,7 +17,7 @@ import (
 	"tilecheck/result"
 )
 
-// distributionCmd says how stateTable a Markov chain is in each of its states.
+// distributionCmd computes the probability of each state of a Markov chain, in the long run or at a time.
 type distributionCmd struct {
 	spaceFlags `embed:""`
 
@@ -31,7 +31,7 @@ type distributionCmd struct {
 	timeFlag `embed:""`
 }
 
-// timeRange is a time, or several at the same distances.
+// timeRange is one time, or several at equal distances.
 type timeRange struct{ times []*big.Rat }
 
 // UnmarshalText reads 5, 0:10 or 0:0.1:1.
@@ -42,13 +42,13 @@ func (r *timeRange) UnmarshalText(text []byte) error {
 }
 
 // Run computes the probabilities and prints or writes them.
-func (c *distributionCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	if err := env.without(c.Output == "", "without --output", "matlab"); err != nil {
+	if err := env.refuseFlags(c.Output == "", "without --output", "matlab"); err != nil {
 		return err
 	}
-	if err := env.without(c.Output != "", "with --output", "format", "zeros"); err != nil {
+	if err := env.refuseFlags(c.Output != "", "with --output", "format", "zeros"); err != nil {
 		return err
 	}
 	var times []*big.Rat
@@ -57,7 +57,7 @@ func (c *distributionCmd) Run(ctx context.Context, env *world) error {
 	}
 	names := c.names(times)
 	if c.Output != "" && c.Output != "-" {
-		if err := env.places.with("--output", names...).check(); err != nil {
+		if err := env.files.withOutputs("--output", names...).check(); err != nil {
 			return err
 		}
 	}
@@ -72,19 +72,19 @@ func (c *distributionCmd) Run(ctx context.Context, env *world) error {
 	var done func()
 	opts.Progress, done = env.progress()
 	defer done()
-	l := &stateTable{cmd: c, space: space, names: names}
-	l.setColumns()
+	states := &stateTable{cmd: c, space: space, names: names}
+	states.setColumns()
 	err = env.writeSet(nil, func(write writeFile) error {
-		return check.Distributions(ctx, space, times, opts, func(d *check.Distribution) error { return l.add(ctx, write, d) })
+		return check.Distributions(ctx, space, times, opts, func(d *check.Distribution) error { return states.addDistribution(ctx, write, d) })
 	})
 	done()
-	if err != nil && len(l.Rows) == 0 {
+	if err != nil && len(states.Rows) == 0 {
 		return err
 	}
-	return cmp.Or(err, l.print(env)) // the times that are finished
+	return cmp.Or(err, states.print(env)) // the times computed so far
 }
 
-// names are the files to write: as in PRISM, the time is before the extension.
+// names returns the files to write. If there are several times, each file has its time before the extension, as in PRISM.
 func (c *distributionCmd) names(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
@@ -97,7 +97,7 @@ func (c *distributionCmd) names(times []*big.Rat) []string {
 	return out
 }
 
-// timeText is a time as a decimal number.
+// timeText returns a time as a decimal number.
 func timeText(t *big.Rat) string {
 	if t.IsInt() {
 		return t.Num().String()
@@ -108,16 +108,16 @@ func timeText(t *big.Rat) string {
 
 // stateTable has the probabilities of the states, or the names of the files with them.
 type stateTable struct {
-	cmd   *distributionCmd
-	space *explicit.Space
-	names []string
-	wrote []string
+	cmd     *distributionCmd
+	space   *explicit.Space
+	names   []string
+	written []string
 	table.Table
-	zeros, left int
+	zeros, notShown int // rows left out: without probability, and beyond maxShown
 }
 
-// mostShown is the largest number of rows of a table for people, at each time.
-const mostShown = 1000
+// maxShown is the largest number of rows for each time in a table that is not machine-readable.
+const maxShown = 1000
 
 // setColumns sets the title and the columns.
 func (l *stateTable) setColumns() {
@@ -141,15 +141,15 @@ func (l *stateTable) setColumns() {
 	l.Notes = l.space.Warnings()
 }
 
-// add writes a distribution to its file, or adds its rows.
-func (l *stateTable) add(ctx context.Context, write writeFile, d *check.Distribution) error {
-	if d.Wide {
+// addDistribution writes a distribution to its file or, without --output, adds its rows.
+func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distribution *check.Distribution) error {
+	if distribution.Wide {
 		l.Notes = append(l.Notes, "some bounds are wider than asked for")
 	}
 	if l.cmd.Output != "" {
-		name := l.names[min(len(l.wrote), len(l.names)-1)]
-		l.wrote = append(l.wrote, name)
-		return write(name, func(w io.Writer) error { return d.Write(ctx, w, l.space, l.cmd.Matlab) })
+		name := l.names[min(len(l.written), len(l.names)-1)]
+		l.written = append(l.written, name)
+		return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
 	}
 	shown := 0
 	var state []int32
@@ -158,52 +158,53 @@ func (l *stateTable) add(ctx context.Context, write writeFile, d *check.Distribu
 			return ctx.Err()
 		}
 		switch {
-		case d.Zero(int(s)) && !l.cmd.Zeros:
+		case distribution.Zero(int(s)) && !l.cmd.Zeros:
 			l.zeros++
 			continue
-		case shown == mostShown && !l.cmd.Format.Machine():
-			l.left++
+		case shown == maxShown && !l.cmd.Format.Machine():
+			l.notShown++
 			continue
 		}
 		shown++
 		state = l.space.State(state, int(s))
-		l.row(d, int(s), k, l.space.Compiled().StateText(state))
+		l.appendRow(distribution, int(s), k, l.space.Compiled().StateText(state))
 	}
 	return nil
 }
 
-func (l *stateTable) row(d *check.Distribution, s, k int, text string) {
-	value, in := d.At(s)
-	shown, interval := table.Estimate(value.Num, in.Lo, in.Hi)
+// appendRow adds the row of state s, which is number k in the order of the table.
+func (l *stateTable) appendRow(distribution *check.Distribution, state, k int, valuation string) {
+	value, bounds := distribution.At(state)
+	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)
 	var time, fraction any
-	if d.Time != nil {
-		f, _ := d.Time.Float64()
-		time = table.Cell{Text: timeText(d.Time), Value: f}
+	if distribution.Time != nil {
+		timeValue, _ := distribution.Time.Float64()
+		time = table.Cell{Text: timeText(distribution.Time), Value: timeValue}
 	}
 	if value.Rat != nil {
 		shown.Text, interval.Text, fraction = digits.Exact(value.Rat), "", value.Rat.RatString()
 	}
-	l.Append(time, k, text, shown, interval, fraction, in.Lo, in.Hi, d.Accuracy.String())
+	l.Append(time, k, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
 // print prints the table, or the names of the files.
-func (l *stateTable) print(env *world) error {
+func (l *stateTable) print(env *environment) error {
 	if l.cmd.Output != "" {
 		for _, note := range l.Notes {
 			fmt.Fprintf(env.stderr, "warning: %s\n", note)
 		}
 		if l.cmd.Output != "-" && !env.quiet {
-			fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(l.wrote, ", "))
+			fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(l.written, ", "))
 		}
 		return nil
 	}
-	if l.left > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("and %d more, which --format csv and json have", l.left))
+	if l.notShown > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("and %d more, which --format csv and json have", l.notShown))
 	}
 	if l.zeros > 0 {
 		l.Notes = append(l.Notes, fmt.Sprintf("without %d that have no probability, which --zeros lists", l.zeros))
 	}
-	env.printing()
+	env.beginsPrinting()
 	t := &l.Table
 	if !l.cmd.Format.Machine() {
 		t = t.DropEmpty()

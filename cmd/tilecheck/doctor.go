@@ -17,122 +17,124 @@ import (
 	"tilecheck/runner/local"
 )
 
-// doctorCmd says what is there and what to do about what is missing.
+// doctorCmd lists what the engines need, whether it is available, and what to do if not.
 type doctorCmd struct {
 	toolPlaces `embed:""`
 	Format     table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints one row for everything that an engine may need, and what to type
-// next. That something is missing is an error only if a flag or the environment
-// names it: the embedded engine needs nothing.
-func (c *doctorCmd) Run(ctx context.Context, env *world) error {
-	t := &table.Table{Columns: []table.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
-	t.Append("native engine", "ready", "tilecheck "+env.version())
-	t.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
-	x := &checkup{cmd: c, env: env, table: t}
-	x.local(ctx, "prism", c.PrismPath)
-	x.local(ctx, "storm", c.StormPath)
-	err := x.docker(ctx)
+// Run prints one row for each thing that an engine may need, and a command to try next. A missing
+// tool is an error only if a flag or the environment names it, because the embedded engine needs
+// none.
+func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
+	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
+	out.Append("native engine", "ready", "tilecheck "+env.version())
+	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
+	checks := &checkup{cmd: c, env: env, table: out}
+	checks.local(ctx, "prism", c.PrismPath)
+	checks.local(ctx, "storm", c.StormPath)
+	err := checks.docker(ctx)
 	if ctx.Err() != nil {
-		return ctx.Err() // what was not asked is not missing
+		return ctx.Err() // the checks are incomplete
 	}
 	if err != nil {
 		return err
 	}
-	t.Notes = append(t.Notes, x.next())
-	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	out.Notes = append(out.Notes, checks.nextCommand())
+	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if x.lacking {
-		return status(exitCannotRun)
+	if checks.requiredMissing {
+		return exitStatus(exitCannotRun)
 	}
 	return nil
 }
 
-// checkup is a run of doctor.
+// checkup is the state of a run of doctor.
 type checkup struct {
-	cmd   *doctorCmd
-	env   *world
-	table *table.Table
-	tools []string // that are ready somewhere
-	// lacking says that something was asked for by name and is not there.
-	lacking bool
+	cmd        *doctorCmd
+	env        *environment
+	table      *table.Table
+	readyTools []string
+	// requiredMissing says that something that the user named is missing.
+	requiredMissing bool
 }
 
-func (c *checkup) ready(tool string) {
-	if !slices.Contains(c.tools, tool) {
-		c.tools = append(c.tools, tool)
+// addReady records that a tool is ready.
+func (c *checkup) addReady(tool string) {
+	if !slices.Contains(c.readyTools, tool) {
+		c.readyTools = append(c.readyTools, tool)
 	}
 }
 
-func (c *checkup) failed(what, state string, err error, asked bool) {
-	c.table.Append(what, state, err.Error())
-	c.lacking = c.lacking || asked
+// addFailed adds a row for something that is not ready. named says that the user named it.
+func (c *checkup) addFailed(item, state string, err error, named bool) {
+	c.table.Append(item, state, err.Error())
+	c.requiredMissing = c.requiredMissing || named
 }
 
-// next is the command to type.
-func (c *checkup) next() string {
+// nextCommand returns the note that suggests a command.
+func (c *checkup) nextCommand() string {
 	const models = " MODEL PROPS"
 	switch {
-	case len(c.tools) > 0:
-		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.tools, ",")
+	case len(c.readyTools) > 0:
+		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.readyTools, ",")
 	default:
 		return "next: tilecheck check" + models + ", which needs no other engine; " + toolbox.MissingImage("prism")
 	}
 }
 
-// askLimit is the time that a tool gets to say its version.
-const askLimit = 20 * time.Second
+// versionTimeout is the time limit for a tool to print its version.
+const versionTimeout = 20 * time.Second
 
-// local runs a tool of this machine: only one that says its version is ready.
+// local checks a tool of this machine. It is ready if it prints its version.
 func (c *checkup) local(ctx context.Context, name, path string) {
-	what, asked := name+" on this machine", path != ""
-	if !asked {
+	item, named := name+" on this machine", path != ""
+	if !named {
 		path = name
 	}
 	tool, err := local.New(path)
 	if err != nil {
-		if !asked {
+		if !named {
 			err = fmt.Errorf("install it and put it on PATH, or give --%s-path", name)
 		}
-		c.failed(what, "missing", err, asked)
+		c.addFailed(item, "missing", err, named)
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	version, err := toolbox.ImagesOf(name).Version(ctx, tool)
+	version, err := toolbox.ImageKind(name).Version(ctx, tool)
 	if err != nil {
-		c.failed(what, "failing", err, asked)
+		c.addFailed(item, "failing", err, named)
 		return
 	}
-	c.ready(name)
-	c.table.Append(what, "ready", "version "+version+", "+tool.Where())
+	c.addReady(name)
+	c.table.Append(item, "ready", "version "+version+", "+tool.Where())
 }
 
-// docker says what Docker has, and which tools are ready there.
+// docker checks Docker, the tools in its images, and containers left behind by killed runs.
 func (c *checkup) docker(ctx context.Context) (err error) {
-	d, err := c.env.docker(ctx)
+	client, err := c.env.docker(ctx)
 	if err != nil {
-		c.failed("Docker", "missing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "missing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
 		return nil
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	engine, err := d.Engine(ctx)
+	defer func() { err = errors.Join(err, client.Close()) }()
+	engine, err := client.Engine(ctx)
 	if err != nil {
-		c.failed("Docker", "failing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "failing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
 		return nil
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
-	c.image(ctx, d, "prism", c.cmd.PrismImage)
-	c.image(ctx, d, "storm", c.cmd.StormImage)
-	left, err := d.Leftovers(ctx)
+	c.image(ctx, client, "prism", c.cmd.PrismImage)
+	c.image(ctx, client, "storm", c.cmd.StormImage)
+	leftovers, err := client.Leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	dead := 0
-	for _, l := range left {
-		if l.Dead {
+	for _, container := range leftovers {
+		if container.Dead {
 			dead++
 		}
 	}
@@ -142,27 +144,26 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	return nil
 }
 
-// image looks for an image that has a tool: only one whose tool says its version
-// is ready.
+// image checks the image of a tool. It is ready if the tool in it prints its version.
 func (c *checkup) image(ctx context.Context, d *containers.Docker, name, ref string) {
-	what := "image of " + name
-	found, err := toolbox.FindImage(ctx, d, name, ref, toolbox.Memory())
+	item := "image of " + name
+	found, err := toolbox.FindImage(ctx, d, name, ref, toolbox.ImageCache())
 	if err != nil {
-		c.failed(what, "missing", err, ref != "")
+		c.addFailed(item, "missing", err, ref != "")
 		return
 	}
 	label := found.Version
-	if found, err = d.Try(ctx, toolbox.ImagesOf(name), found); err != nil {
-		return // the caller looks at ctx
+	if found, err = d.Try(ctx, toolbox.ImageKind(name), found); err != nil {
+		return // ctx has ended; the caller checks it
 	}
 	if found.Problem != "" {
-		c.failed(what, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
+		c.addFailed(item, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
 		return
 	}
-	c.ready(name)
+	c.addReady(name)
 	detail := found.Image.String() + " " + found.Version + ", program " + found.Program
 	if label != "" && label != found.Version {
 		detail += ", although its label says " + label
 	}
-	c.table.Append(what, "ready", detail)
+	c.table.Append(item, "ready", detail)
 }

@@ -14,7 +14,7 @@ import (
 	"tilecheck/verify/validity"
 )
 
-// toolPlaces say where the tools are.
+// toolPlaces are the flags that say where the tools are.
 type toolPlaces struct {
 	PrismPath  string `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH" file:"in"`
 	StormPath  string `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH" file:"in"`
@@ -22,7 +22,7 @@ type toolPlaces struct {
 	StormImage string `rare:"" help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
 }
 
-// engineFlags say where the tools are, and how they are run.
+// engineFlags are the flags that say where the tools are and how they are run.
 type engineFlags struct {
 	toolPlaces `embed:""`
 
@@ -30,8 +30,8 @@ type engineFlags struct {
 	ToolArg []string `rare:"" help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
-// toolbox has the engines that flags ask for.
-func (e *world) toolbox(f engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
+// toolbox returns the engines that the flags describe.
+func (e *environment) toolbox(f engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
 	// An image that was asked for wins over a path of the environment.
 	if e.given["prism-image"] && !e.given["prism-path"] {
 		f.PrismPath = ""
@@ -45,30 +45,30 @@ func (e *world) toolbox(f engineFlags, memory byteCount, timeout time.Duration) 
 	}
 }
 
-// withoutTools refuses the flags of tools that are not among the engines.
-func (e *world) withoutTools(engines []string) error {
+// refuseToolFlags returns a usage error if a flag is for a tool that is not among the engines.
+func (e *environment) refuseToolFlags(engines []string) error {
 	prism, storm := slices.Contains(engines, "prism"), slices.Contains(engines, "storm")
 	return cmp.Or(
-		e.without(!prism, "without the engine prism", "prism-path", "prism-image"),
-		e.without(!storm, "without the engine storm", "storm-path", "storm-image"),
-		e.without(!prism && !storm, "without the engines prism and storm", "tool-arg"),
-		e.without(e.given["prism-path"], "with --prism-path", "prism-image"),
-		e.without(e.given["storm-path"], "with --storm-path", "storm-image"),
+		e.refuseFlags(!prism, "without the engine prism", "prism-path", "prism-image"),
+		e.refuseFlags(!storm, "without the engine storm", "storm-path", "storm-image"),
+		e.refuseFlags(!prism && !storm, "without the engines prism and storm", "tool-arg"),
+		e.refuseFlags(e.given["prism-path"], "with --prism-path", "prism-image"),
+		e.refuseFlags(e.given["storm-path"], "with --storm-path", "storm-image"),
 	)
 }
 
 // docker connects to Docker.
-func (e *world) docker(ctx context.Context) (*containers.Docker, error) {
+func (e *environment) docker(ctx context.Context) (*containers.Docker, error) {
 	if err := containers.Prepare(ctx, e.lookupEnv, e.setenv); err != nil {
 		return nil, err
 	}
 	return containers.Connect(ctx)
 }
 
-// isTool reports whether the engine of that name runs a tool.
+// isTool reports whether the engine with this name runs an external tool.
 func isTool(name string) bool { return name != native.Name }
 
-// engineNames are the names of engines without how they are to check.
+// engineNames returns the names of the engines in labels such as native:exact.
 func engineNames(labels []string) []string {
 	var out []string
 	for _, label := range labels {
@@ -78,7 +78,7 @@ func engineNames(labels []string) []string {
 	return out
 }
 
-// splitNames separates names that a flag has with commas, too.
+// splitNames splits the values of a flag at commas, and drops empty names.
 func splitNames(args []string) []string {
 	var out []string
 	for _, arg := range args {

@@ -13,33 +13,33 @@ import (
 	"tilecheck/runner"
 )
 
-// explain prints a message, and below each of its lines that begins with a place
-// the line of the source that it is about.
-func (e *world) explain(w io.Writer, message string) {
+// printWithSource prints a message. Below each of its lines that begins with a place, file:line:col,
+// it prints that line of the file.
+func (e *environment) printWithSource(w io.Writer, message string) {
 	place := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
 	for line := range strings.SplitSeq(message, "\n") {
 		fmt.Fprintln(w, line)
-		m := place.FindStringSubmatch(line)
-		if m == nil {
+		match := place.FindStringSubmatch(line)
+		if match == nil {
 			continue
 		}
-		row, err := strconv.Atoi(m[2])
-		col, err2 := strconv.Atoi(m[3])
-		if err == nil && err2 == nil {
-			fmt.Fprint(w, printable.Excerpt(e.source(m[1]), row, col, e.widthOf(w)))
+		row, err := strconv.Atoi(match[2])
+		col, colErr := strconv.Atoi(match[3])
+		if err == nil && colErr == nil {
+			fmt.Fprint(w, printable.Excerpt(e.sourceText(match[1]), row, col, e.widthOf(w)))
 		}
 	}
 }
 
-// source is a text that was read, or that of a file that is there; nil if there is none.
-func (s *sources) source(name string) []byte {
+// sourceText returns the text of a file: as the command has read it, otherwise as it is now; nil if there is none.
+func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
 	}
-	if i := strings.LastIndex(name, ": "); i >= 0 { // words before the place
-		return s.source(name[i+2:])
+	if i := strings.LastIndex(name, ": "); i >= 0 { // the message has words before the place
+		return s.sourceText(name[i+2:])
 	}
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > mostExcerpted {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxExcerpted {
 		return nil
 	}
 	text, err := os.ReadFile(name)
@@ -49,12 +49,12 @@ func (s *sources) source(name string) []byte {
 	return text
 }
 
-// mostExcerpted is the size of texts up to which errors show lines of them.
-const mostExcerpted = 16 << 20
+// maxExcerpted is the largest size in bytes of a text from which errors show lines.
+const maxExcerpted = 16 << 20
 
-// remember keeps a text for errors that are about it.
+// remember keeps a text, so that errors can show lines of it.
 func (s *sources) remember(name string, text []byte) {
-	if len(text) > mostExcerpted {
+	if len(text) > maxExcerpted {
 		return
 	}
 	if s.texts == nil {
@@ -63,7 +63,7 @@ func (s *sources) remember(name string, text []byte) {
 	s.texts[name] = text
 }
 
-// rememberProps names the properties of a job in diagnostics by the flag that they come from.
+// rememberProps sets the names by which errors call the properties of a job: the flag that gave them. It keeps their texts.
 func (s *sources) rememberProps(job *runner.Job, flag string) {
 	for i, text := range job.Props {
 		name := flag

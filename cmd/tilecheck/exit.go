@@ -24,13 +24,14 @@ const (
 	exitUsage      = 80 // wrong flags or arguments
 )
 
-// codedError is an error with an exit code; err is nil when everything there
-// is to say has been printed already.
+// codedError is an error with an exit code; err is nil if nothing more must be
+// printed.
 type codedError struct {
 	code int
 	err  error
 }
 
+// Error implements error.
 func (e *codedError) Error() string {
 	if e.err == nil {
 		return fmt.Sprintf("exit code %d", e.code)
@@ -38,16 +39,18 @@ func (e *codedError) Error() string {
 	return e.err.Error()
 }
 
+// Unwrap returns the error without the exit code.
 func (e *codedError) Unwrap() error { return e.err }
 
-// ExitCode is what kong asks an error for.
+// ExitCode returns the exit code; kong calls it.
 func (e *codedError) ExitCode() int { return e.code }
 
+// usageError returns an error about the command line.
 func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// codeOf is the exit code of an error, and what is to be printed of it. What is
-// wrong with a flag is a usage error, whoever found that out.
-func codeOf(err error) (int, error) {
+// exitCodeOf returns the exit code of an error, and the error to print. An error about a flag is a
+// usage error, whichever package found it.
+func exitCodeOf(err error) (int, error) {
 	if coder, ok := errors.AsType[*codedError](err); ok {
 		return coder.code, coder.err
 	}
@@ -70,16 +73,16 @@ func codeOf(err error) (int, error) {
 	return exitCannotRun, err
 }
 
-// status returns an error that says nothing more and sets the exit code; nil for exitOK.
-func status(code int) error {
+// exitStatus returns an error that only sets the exit code and prints nothing; nil for exitOK.
+func exitStatus(code int) error {
 	if code == exitOK {
 		return nil
 	}
 	return &codedError{code: code}
 }
 
-// errorText renders an error for the terminal: diagnostics with a place keep
-// the form file:line:col: message that editors jump to, others name the program.
+// errorText returns the text of an error for the terminal. An error with a place keeps the form
+// file:line:col: message, which editors understand; other errors begin with the program's name.
 func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
@@ -93,8 +96,8 @@ func errorText(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// verdictCode is the exit code of a list of verdicts: the gravest wins, and a
-// list without any is not a success, nor is a value that its own engine doubts.
+// verdictCode returns the exit code of a list of verdicts: that of the most serious one. An
+// empty list is not a success, nor is a value that its own engine doubts.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
 		return exitCannotRun

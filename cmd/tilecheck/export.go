@@ -30,14 +30,14 @@ type exportCmd struct {
 }
 
 // Run writes the files.
-func (c *exportCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *exportCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	if slices.ContainsFunc(c.Output, isJANI) {
 		return c.jani(ctx, env)
 	}
 	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !named.Is(name) })
-	if err := env.without(named, "on outputs whose names have extensions", "formats"); err != nil {
+	if err := env.refuseFlags(named, "on outputs whose names have extensions", "formats"); err != nil {
 		return err
 	}
 	outputs, err := c.outputs()
@@ -47,57 +47,57 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 	if c.OnlyProps && c.Props == "" {
 		return usageError("--only-props-labels is about the labels of --props, which is not there")
 	}
-	if err := env.places.with("--output", namesOf(outputs, 0)...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
 		return err
 	}
 	space, err := c.space(ctx, env)
 	if err != nil {
 		return err
 	}
-	if err := env.places.with("--output", namesOf(outputs, len(space.Program().Rewards))...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
-	for _, w := range space.Warnings() {
-		fmt.Fprintf(env.stderr, "warning: %s\n", w)
+	for _, warning := range space.Warnings() {
+		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
 	}
 	if n := space.Merged(); n > 0 && !env.quiet {
 		fmt.Fprintf(env.stderr, "written without %d choices that repeat another one of their state\n", n)
 	}
-	x := &exporter{env: env, space: space, onlyProps: c.OnlyProps, opts: files.Options{
+	out := &exporter{env: env, space: space, onlyProps: c.OnlyProps, options: files.Options{
 		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
 	}}
 	switch {
 	case c.Rows:
-		x.opts.Format = files.Rows
+		out.options.Format = files.Rows
 	case c.Matlab:
-		x.opts.Format = files.Matlab
+		out.options.Format = files.Matlab
 	}
 	if c.Props != "" {
 		src, err := env.readSource(c.Props)
 		if err != nil {
 			return err
 		}
-		if x.opts.Program, err = files.WithLabels(space, c.Props, src); err != nil {
+		if out.options.Program, err = files.WithLabels(space, c.Props, src); err != nil {
 			return err
 		}
 	}
-	if err := x.write(ctx, outputs...); err != nil {
+	if err := out.write(ctx, outputs...); err != nil {
 		return err
 	}
-	if len(x.wrote) > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(x.wrote, ", "))
+	if len(out.written) > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(out.written, ", "))
 	}
 	return nil
 }
 
-// output is one file, or several with one base.
+// output is one file, or several files whose names begin alike.
 type output struct {
 	base    string // "-" for standard output
 	formats []string
-	zip     string // what the names end with if the files are compressed
+	zip     string // the last extension of the names if the files are compressed
 }
 
-// outputs checks the names and formats.
+// outputs returns the outputs of the flags --output and --formats.
 func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
 	for _, f := range formats {
@@ -114,10 +114,10 @@ func (c *exportCmd) outputs() ([]output, error) {
 	}
 	var out []output
 	for _, name := range names {
-		o, ok := stateFiles(name)
+		files, ok := stateFiles(name)
 		switch {
 		case ok:
-			out = append(out, o)
+			out = append(out, files)
 		case name != "-" && len(c.Formats) == 0:
 			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb, .all or .jani, or --formats", name)
 		default:
@@ -127,16 +127,16 @@ func (c *exportCmd) outputs() ([]output, error) {
 	return out, nil
 }
 
-// stateFiles reports whether a name is one of files of states, and which.
+// stateFiles returns the files of states that a name stands for; false if it is no such name.
 func stateFiles(name string) (output, bool) {
 	zip := named.Zip(name)
 	base, exts, ok := named.Split(strings.TrimSuffix(name, zip))
 	return output{base, named.Expand(exts), zip}, ok
 }
 
-// namesOf lists the files of outputs; n is the number of reward structures, 0 if
-// it is not known.
-func namesOf(outputs []output, n int) []string {
+// outputFiles returns the names of the files of some outputs. n is the number of reward structures; 0 if
+// it is unknown.
+func outputFiles(outputs []output, n int) []string {
 	var names []string
 	for _, o := range outputs {
 		for _, format := range o.formats {
@@ -148,8 +148,8 @@ func namesOf(outputs []output, n int) []string {
 	return names
 }
 
-// setsOf lists the names of those outputs that are several files.
-func setsOf(outputs []output) []string {
+// setNames returns the common names of the outputs that are several files.
+func setNames(outputs []output) []string {
 	var names []string
 	for _, o := range outputs {
 		if o.base != "-" && len(o.formats) > 1 && !slices.Contains(names, o.base) {
@@ -161,33 +161,33 @@ func setsOf(outputs []output) []string {
 
 // exporter writes outputs of one space.
 type exporter struct {
-	env   *world
-	space *explicit.Space
-	opts  files.Options
+	env     *environment
+	space   *explicit.Space
+	options files.Options
 	// writeFile writes one file of the set.
-	writeFile writeFile
-	wrote     []string
-	some      bool // whether standard output has something
+	writeFile     writeFile
+	written       []string
+	wroteToStdout bool // whether something was written to standard output
 
 	onlyProps bool
 }
 
 // write writes the files of outputs, all or none.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
-	return x.env.writeSet(setsOf(outputs), func(write writeFile) error {
+	return x.env.writeSet(setNames(outputs), func(write writeFile) error {
 		x.writeFile = write
 		for _, o := range outputs {
-			if err := x.output(ctx, o); err != nil {
+			if err := x.writeOutput(ctx, o); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, x.stale(outputs)...)
+	}, x.staleFiles(outputs)...)
 }
 
-// stale lists the files with rewards of an older set of the same name that the new one does not have: who reads the set would
-// take them for rewards of the new model.
-func (x *exporter) stale(outputs []output) []string {
+// staleFiles returns the reward files of an older export with the same names that the new export does not write. They must be removed, because readers
+// of the files would take them for rewards of the new model.
+func (x *exporter) staleFiles(outputs []output) []string {
 	var out []string
 	n := len(x.space.Program().Rewards)
 	for _, o := range outputs {
@@ -203,7 +203,8 @@ func (x *exporter) stale(outputs []output) []string {
 	return out
 }
 
-func (x *exporter) output(ctx context.Context, o output) error {
+// writeOutput writes the files of one output.
+func (x *exporter) writeOutput(ctx context.Context, o output) error {
 	for _, format := range o.formats {
 		n := 1
 		if format == "srew" || format == "trew" {
@@ -214,7 +215,7 @@ func (x *exporter) output(ctx context.Context, o output) error {
 			if o.base != "-" {
 				name = named.Part(o.base, format, o.zip, n)[i]
 			}
-			if err := x.file(ctx, name, format, i); err != nil {
+			if err := x.writeFormat(ctx, name, format, i); err != nil {
 				return err
 			}
 		}
@@ -222,22 +223,22 @@ func (x *exporter) output(ctx context.Context, o output) error {
 	return nil
 }
 
-// file writes one file; to standard output, with an empty line between them.
-func (x *exporter) file(ctx context.Context, name, format string, reward int) error {
+// writeFormat writes one file. On standard output, an empty line separates files.
+func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
 	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps}
-	write, err := f.Writer(ctx, x.space, x.opts)
+	write, err := f.Writer(ctx, x.space, x.options)
 	if err != nil {
 		return err
 	}
 	if name != "-" {
-		x.wrote = append(x.wrote, name)
+		x.written = append(x.written, name)
 		return x.writeFile(name, write)
 	}
-	if x.some {
+	if x.wroteToStdout {
 		if _, err := fmt.Fprintln(x.env.stdout); err != nil {
 			return err
 		}
 	}
-	x.some = true
+	x.wroteToStdout = true
 	return write(x.env.stdout)
 }

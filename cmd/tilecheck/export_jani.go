@@ -15,19 +15,19 @@ import (
 	"tilecheck/runner"
 )
 
-// isJANI reports whether a name is one of a JANI model to write.
+// isJANI reports whether a file name is that of a JANI model.
 func isJANI(name string) bool { return strings.HasSuffix(name, ".jani") }
 
-// jani writes the model as a JANI model, with the properties of --props or those
-// that a JANI model has itself.
-func (c *exportCmd) jani(ctx context.Context, env *world) error {
+// jani writes the model as a JANI model, with the properties of --props or, if the model is a
+// JANI model, with its own.
+func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
 		return usageError("--output: a JANI model is written from the text of a model, want files of states in another command")
 	case named.Is(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}
-	if err := errors.Join(c.forModel(), env.places.with("--output", c.Output...).check()); err != nil {
+	if err := errors.Join(c.refuseForModel(), env.files.withOutputs("--output", c.Output...).check()); err != nil {
 		return err
 	}
 	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const}
@@ -59,24 +59,25 @@ func (c *exportCmd) jani(ctx context.Context, env *world) error {
 	return nil
 }
 
-func (c *exportCmd) writeJANI(env *world, name string, plan *runner.Plan) error {
+// writeJANI writes one JANI file. It warns about properties that JANI cannot express.
+func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) error {
 	program, properties, err := plan.Instances()
 	if err != nil {
 		return err
 	}
-	for _, t := range plan.Tasks {
-		if t.Rejected != nil {
-			fmt.Fprintf(env.stderr, "warning: left out: %s\n", t.Rejected)
+	for _, task := range plan.Tasks {
+		if task.Rejected != nil {
+			fmt.Fprintf(env.stderr, "warning: left out: %s\n", task.Rejected)
 		}
 	}
-	var out []export.Property
-	for _, p := range properties {
-		out = append(out, export.Property{Property: p.Property, Labels: p.Program.Labels})
+	var exported []export.Property
+	for _, property := range properties {
+		exported = append(exported, export.Property{Property: property.Property, Labels: property.Program.Labels})
 	}
 	var refused []error
 	err = env.writeFile(name, func(w io.Writer) error {
 		var failure error
-		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, out)
+		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, exported)
 		return failure
 	})
 	for _, r := range refused {

@@ -39,8 +39,8 @@ type exportStrategyCmd struct {
 const largeModel = 1 << 20
 
 // Run writes the model, the files, or both.
-func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	cfg, opt, err := c.game()
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 		return usageError("%w", err)
 	}
 	if c.Explicit != "" {
-		if err := env.places.with("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
+		if err := env.files.withOutputs("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
 	}
 	if err != nil {
-		return tooLarge(s, err)
+		return explainTooLarge(s, err)
 	}
 	value, err := chain.ValueText(ctx)
 	if err != nil {
@@ -92,15 +92,15 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 	return c.writeChain(ctx, env, chain)
 }
 
-// tooLarge names a strategy whose distributions cannot be computed.
-func tooLarge(s strategy.Strategy, err error) error {
+// explainTooLarge returns an error that names the strategy, if its probabilities cannot be computed.
+func explainTooLarge(s strategy.Strategy, err error) error {
 	if errors.Is(err, strategy.ErrTooLarge) {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", s, err)}
 	}
 	return err
 }
 
-// game checks the flags and returns the configuration of the model, without the table, and the game.
+// game returns the configuration of the model, still without the table of the strategy's moves, and the options of the exploration.
 func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
 		return cfg, opt, usageError("--exact is for the files of --explicit")
@@ -115,7 +115,7 @@ func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, er
 	if err := cfg.Validate(); err != nil {
 		return cfg, opt, fieldUsage(err)
 	}
-	if opt, err = gameOf(cfg.Rows, cfg.Cols, c.Max); err != nil {
+	if opt, err = newGame(cfg.Rows, cfg.Cols, c.Max); err != nil {
 		return cfg, opt, err
 	}
 	opt.MaxStates = c.MaxStates
@@ -123,8 +123,8 @@ func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, er
 	return cfg, opt, nil
 }
 
-// gameOf returns the game on a board that strategies play on.
-func gameOf(rows, cols, tile int) (opt induced.Options, err error) {
+// newGame returns the options of the game on a board, whose goal is a tile.
+func newGame(rows, cols, tile int) (opt induced.Options, err error) {
 	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
 		return opt, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
 	}
@@ -135,7 +135,8 @@ func gameOf(rows, cols, tile int) (opt induced.Options, err error) {
 	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
 }
 
-func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
+// writeModel writes the model in which a table makes the strategy's moves.
+func (c *exportStrategyCmd) writeModel(env *environment, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
 	cfg.Table = chain.Table()
 	cfg.Table.Command = c.command(cfg, s)
 	cfg.Table.About = chain.PolicyComment(cfg.Spawn, value)
@@ -162,7 +163,7 @@ func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *i
 	})
 }
 
-// command is the command line that writes the model, without the program's name.
+// command returns the command line that writes the model, without the program's name.
 func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) string {
 	return strings.Join([]string{
 		"export-strategy", quote.Word(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
@@ -171,12 +172,12 @@ func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) st
 }
 
 // writeChain writes the explicit files.
-func (c *exportStrategyCmd) writeChain(ctx context.Context, env *world, chain *induced.Chain) error {
+func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, chain *induced.Chain) error {
 	var tra, sta, lab bytes.Buffer
 	if err := errors.Join(chain.WriteTransitions(ctx, &tra, c.Fractions), chain.WriteStates(ctx, &sta), chain.WriteLabels(ctx, &lab)); err != nil {
 		return err
 	}
-	// Read back as any file, the chain is known to be one; that is also the way to Storm's format.
+	// Reading the files back checks them, and the state space is needed for Storm's format.
 	space, err := files.Read(ctx, files.Sources{
 		Transitions: files.Source{Name: c.Explicit + ".tra", Text: tra.Bytes()},
 		States:      &files.Source{Name: c.Explicit + ".sta", Text: sta.Bytes()},

@@ -11,61 +11,62 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// given has the names of the flags of the command line, without those of the environment.
-type given map[string]bool
+// givenFlags is the set of the flags that the command line has; flags set by environment variables are not in it.
+type givenFlags map[string]bool
 
-// flagsOf lists what was given, and refuses values that mean nothing in any
-// command: texts that are empty, times that are not positive, counts below 1,
-// and numbers that are not positive or not finite. A flag whose tag "want" has an
-// interval, such as [0,] or (0,1), accepts that instead; "any" accepts every text.
-func flagsOf(kctx *kong.Context) (given, error) {
-	out := make(given)
-	for _, p := range kctx.Path {
-		v := p.Positional
-		if p.Flag != nil {
-			v = p.Flag.Value
-			out[v.Name] = true
+// checkedFlags returns the flags of the command line. It returns a usage error for values that no command
+// accepts: empty texts, times that are not positive, counts below 1, and numbers that are not
+// positive or not finite. A flag with an interval in its tag "want", such as [0,] or (0,1), accepts
+// the numbers of the interval instead; the tag "any" accepts every text.
+func checkedFlags(kctx *kong.Context) (givenFlags, error) {
+	found := make(givenFlags)
+	for _, element := range kctx.Path {
+		flag := element.Positional
+		if element.Flag != nil {
+			flag = element.Flag.Value
+			found[flag.Name] = true
 		}
-		if v == nil || v.Tag.Get("want") == "any" {
+		if flag == nil || flag.Tag.Get("want") == "any" {
 			continue
 		}
-		if err := checkValue(v, v.Target); err != nil {
+		if err := checkValue(flag, flag.Target); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return found, nil
 }
 
-// checkValue checks a value, or each of a list.
-func checkValue(v *kong.Value, x reflect.Value) error {
-	switch x.Kind() {
+// checkValue checks a value of a flag or argument, or each element of a list.
+func checkValue(flag *kong.Value, value reflect.Value) error {
+	switch value.Kind() {
 	case reflect.Pointer:
-		return checkValue(v, x.Elem())
+		return checkValue(flag, value.Elem())
 	case reflect.Slice:
-		if x.Len() == 0 {
-			return usageError("%s is empty, want at least one", flagName(v))
+		if value.Len() == 0 {
+			return usageError("%s is empty, want at least one", flagName(flag))
 		}
-		for i := range x.Len() {
-			if err := checkValue(v, x.Index(i)); err != nil {
+		for i := range value.Len() {
+			if err := checkValue(flag, value.Index(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.String:
-		if x.Len() == 0 {
-			return usageError("%s is empty, want a text", flagName(v))
+		if value.Len() == 0 {
+			return usageError("%s is empty, want a text", flagName(flag))
 		}
 	case reflect.Int, reflect.Int64:
-		if want := wanted(v, x); !want.contains(float64(x.Int())) {
-			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.text(x.Type()))
+		if allowed := allowedInterval(flag, value); !allowed.contains(float64(value.Int())) {
+			return usageError("%s is %v, want %s", flagName(flag), value.Interface(), allowed.describe(value.Type()))
 		}
 	case reflect.Float64:
-		if want := wanted(v, x); !want.contains(x.Float()) {
-			return usageError("%s is %v, want %s", flagName(v), x.Interface(), want.text(x.Type()))
+		if allowed := allowedInterval(flag, value); !allowed.contains(value.Float()) {
+			return usageError("%s is %v, want %s", flagName(flag), value.Interface(), allowed.describe(value.Type()))
 		}
 	}
 	return nil
 }
 
+// flagName returns a flag or argument as error messages name it: --prop or <model>.
 func flagName(v *kong.Value) string {
 	if v.Flag != nil {
 		return "--" + v.Name
@@ -73,37 +74,38 @@ func flagName(v *kong.Value) string {
 	return "<" + v.Name + ">"
 }
 
-// span is an interval of numbers; open says which of its ends are left out.
-type span struct {
+// numberInterval is an interval of numbers. An open end is not in the interval.
+type numberInterval struct {
 	low, high         float64
 	openLow, openHigh bool
 }
 
-// wanted is the tag of a flag, or what its type suggests.
-func wanted(v *kong.Value, x reflect.Value) span {
-	tag := v.Tag.Get("want")
+// allowedInterval returns the interval in the tag of a flag or, without one, the default of its type.
+func allowedInterval(flag *kong.Value, value reflect.Value) numberInterval {
+	tag := flag.Tag.Get("want")
 	switch {
 	case tag != "":
-	case x.Kind() == reflect.Float64, x.Type() == reflect.TypeFor[time.Duration]():
+	case value.Kind() == reflect.Float64, value.Type() == reflect.TypeFor[time.Duration]():
 		tag = "(0,]"
 	default:
 		tag = "[1,]"
 	}
 	low, high, _ := strings.Cut(tag[1:len(tag)-1], ",")
-	s := span{high: math.Inf(1), openLow: tag[0] == '(', openHigh: strings.HasSuffix(tag, ")")}
-	s.low, _ = strconv.ParseFloat(low, 64) // the tags are tested
+	interval := numberInterval{high: math.Inf(1), openLow: tag[0] == '(', openHigh: strings.HasSuffix(tag, ")")}
+	interval.low, _ = strconv.ParseFloat(low, 64) // the tags are tested
 	if high != "" {
-		s.high, _ = strconv.ParseFloat(high, 64)
+		interval.high, _ = strconv.ParseFloat(high, 64)
 	}
-	return s
+	return interval
 }
 
-func (s span) contains(x float64) bool {
+// contains reports whether a finite number lies in the interval.
+func (s numberInterval) contains(x float64) bool {
 	return !math.IsInf(x, 0) && (x > s.low || x == s.low && !s.openLow) && (x < s.high || x == s.high && !s.openHigh)
 }
 
-// text says what a value of that type should be.
-func (s span) text(t reflect.Type) string {
+// describe describes the numbers of the interval for an error message. t is the type of the flag.
+func (s numberInterval) describe(t reflect.Type) string {
 	kind := "number"
 	if t == reflect.TypeFor[time.Duration]() {
 		kind = "duration"
@@ -123,15 +125,15 @@ func (s span) text(t reflect.Type) string {
 	return fmt.Sprintf("at least %g", s.low)
 }
 
-// without refuses flags that were given although they have no effect in this
-// run. why goes on after "has no effect".
-func (c *invocation) without(off bool, why string, flags ...string) error {
-	if !off {
+// refuseFlags returns a usage error if condition is true and one of the flags was given. reason says
+// in which case the flag has no effect.
+func (c *invocation) refuseFlags(condition bool, reason string, flags ...string) error {
+	if !condition {
 		return nil
 	}
 	for _, name := range flags {
 		if c.given[name] {
-			return usageError("--%s has no effect %s", name, why)
+			return usageError("--%s has no effect %s", name, reason)
 		}
 	}
 	return nil

@@ -17,14 +17,14 @@ import (
 func lineParser(t *testing.T, of ...string) (*kong.Kong, func(args ...string) error) {
 	t.Helper()
 	var c cli
-	app, err := newApp(t.Context(), &c, &world{system: system{stdout: io.Discard, stderr: io.Discard, identify: testBuild}}, func(int) {}, of...)
+	app, err := newApp(t.Context(), &c, &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: testBuild}}, func(int) {}, of...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return app, func(args ...string) error {
 		kctx, err := app.Parse(args)
 		if err == nil {
-			_, err = flagsOf(kctx)
+			_, err = checkedFlags(kctx)
 		}
 		return err
 	}
@@ -152,7 +152,7 @@ func TestWants(t *testing.T) {
 				t.Errorf("%s --%s wants %q, which is not among %q", cmd.Path(), v.Name, tag, slices.Sorted(maps.Keys(known)))
 				continue
 			}
-			if text := wanted(v, v.Target).text(elem(v.Target.Type())); text != known[tag] && text != "none that is negative" {
+			if text := allowedInterval(v, v.Target).describe(elem(v.Target.Type())); text != known[tag] && text != "none that is negative" {
 				t.Errorf("%s --%s wants %q, want %q", cmd.Path(), v.Name, text, known[tag])
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"tilecheck/prism/format"
 )
 
-// fmtCmd lays out model and properties files.
+// fmtCmd formats model and properties files.
 type fmtCmd struct {
 	Files  []string `arg:"" name:"file" help:"Model and properties files; - reads standard input and prints." file:"in"`
 	Check  bool     `help:"Change nothing: name the files that would change, exit code 2 if there are any." xor:"instead"`
@@ -24,33 +24,33 @@ type fmtCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run lays out every file that parses, and tells of the others.
-func (c *fmtCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+// Run formats every file that can be parsed, and returns the errors of the others.
+func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	var failed []error
-	other := false
+	anyChanged := false
 	for _, name := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
-		changed, err := c.file(env, name)
+		changed, err := c.formatFile(env, name)
 		if err != nil {
 			failed = append(failed, err)
 		}
-		other = other || changed
+		anyChanged = anyChanged || changed
 	}
 	if len(failed) > 0 {
 		return errors.Join(failed...)
 	}
-	if other && (c.Check || c.Diff) {
-		return status(exitFailed)
+	if anyChanged && (c.Check || c.Diff) {
+		return exitStatus(exitFailed)
 	}
 	return nil
 }
 
-// file lays out one file, and reports whether it was another one before.
-func (c *fmtCmd) file(env *world, name string) (changed bool, err error) {
+// formatFile formats one file, and reports whether that changes it.
+func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err error) {
 	if named.Zip(name) != "" {
 		return false, usageError("%s is compressed, want the file itself", name)
 	}
@@ -58,24 +58,24 @@ func (c *fmtCmd) file(env *world, name string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	out, err := format.Source(dialect(c.Dialect), name, src)
+	formatted, err := format.Source(dialect(c.Dialect), name, src)
 	if err != nil {
 		return false, err
 	}
-	changed = !bytes.Equal(src, out)
+	changed = !bytes.Equal(src, formatted)
 	switch {
 	case c.Stdout || name == "-" && !c.Check && !c.Diff:
-		_, err = env.stdout.Write(out)
+		_, err = env.stdout.Write(formatted)
 	case !changed:
 	case c.Check:
 		_, err = fmt.Fprintln(env.stdout, name)
 	case c.Diff:
 		err = difflib.WriteUnifiedDiff(env.stdout, difflib.UnifiedDiff{
-			A: difflib.SplitLines(string(src)), B: difflib.SplitLines(string(out)),
+			A: difflib.SplitLines(string(src)), B: difflib.SplitLines(string(formatted)),
 			FromFile: name, ToFile: name + " (laid out)", Context: 3,
 		})
 	default:
-		err = env.writeFile(name, func(w io.Writer) error { _, err := w.Write(out); return err })
+		err = env.writeFile(name, func(w io.Writer) error { _, err := w.Write(formatted); return err })
 		if err == nil && !env.quiet {
 			fmt.Fprintf(env.stderr, "%s\n", name)
 		}

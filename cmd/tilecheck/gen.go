@@ -29,7 +29,7 @@ type updateFlag struct {
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
 
-// shape returns the board's rows and columns. modelgen checks the numbers.
+// shape returns the numbers of rows and columns of the board; modelgen checks their range.
 func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
@@ -57,12 +57,12 @@ type genCmd struct {
 }
 
 // Run writes the model.
-func (c *genCmd) Run(env *world) error {
-	cfg, err := c.config()
+func (c *genCmd) Run(env *environment) error {
+	config, err := c.config()
 	if err != nil {
 		return err
 	}
-	model, err := modelgen.Build(cfg)
+	model, err := modelgen.Build(config)
 	if err != nil {
 		return fieldUsage(err)
 	}
@@ -71,23 +71,24 @@ func (c *genCmd) Run(env *world) error {
 	return env.writeFile(cmp.Or(c.Output, "-"), write)
 }
 
+// config returns the configuration of the model.
 func (c *genCmd) config() (modelgen.Config, error) {
-	cfg := modelgen.Config{Max: c.Max, P2: c.P2}
-	var errs [6]error
-	cfg.Rows, cfg.Cols, errs[0] = c.shape()
-	cfg.Kind, errs[1] = modelgen.ParseKind(c.Model)
-	cfg.Policy, errs[2] = modelgen.ParsePolicy(c.Policy)
-	spawn := modelgen.SpawnCell
-	if cfg.Kind == modelgen.DTMC || cfg.Kind == modelgen.POMDP {
-		spawn = modelgen.SpawnUniform
+	config := modelgen.Config{Max: c.Max, P2: c.P2}
+	var shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr error
+	config.Rows, config.Cols, shapeErr = c.shape()
+	config.Kind, kindErr = modelgen.ParseKind(c.Model)
+	config.Policy, policyErr = modelgen.ParsePolicy(c.Policy)
+	defaultSpawn := modelgen.SpawnCell
+	if config.Kind == modelgen.DTMC || config.Kind == modelgen.POMDP {
+		defaultSpawn = modelgen.SpawnUniform
 	}
-	cfg.Spawn, errs[3] = modelgen.ParseSpawn(cmp.Or(c.Spawn, spawn.String()))
-	cfg.Observe, errs[4] = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
-	cfg.Updates, errs[5] = c.updates()
-	return cfg, fieldUsage(errors.Join(errs[:]...))
+	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn.String()))
+	config.Observe, observeErr = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
+	config.Updates, updatesErr = c.updates()
+	return config, fieldUsage(errors.Join(shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr))
 }
 
-// fieldUsage turns what modelgen says about a field into a usage error.
+// fieldUsage converts an error of package modelgen about a field to a usage error.
 func fieldUsage(err error) error {
 	if err == nil {
 		return nil

@@ -12,20 +12,22 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// description is what the program says of itself.
+// description begins the help of the program.
 const description = `Bridge to the probabilistic model checkers PRISM and Storm, with an engine of its own.
 
     tilecheck check die.prism --prop 'P=? [ F s=7 ]'
 
 Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, 3 engines disagree, 4 timeout or out of memory, 80 usage.`
 
-// examples is the text of a help that has command lines.
+// examples returns the example command lines of a help text.
 func examples(lines ...string) string { return "Examples:\n\n    " + strings.Join(lines, "\n    ") }
 
+// Help returns the examples in the help of the command.
 func (genCmd) Help() string {
 	return examples("tilecheck gen --size 2 --max 16 -o board.prism", "tilecheck gen --rows 2 --cols 3 --max 32 --policy alternating --spawn uniform")
 }
 
+// Help returns the examples in the help of the command.
 func (checkCmd) Help() string {
 	return examples(
 		"tilecheck check die.prism --prop 'P=? [ F s=7 ]' --exact",
@@ -33,125 +35,155 @@ func (checkCmd) Help() string {
 	)
 }
 
+// Help returns the examples in the help of the command.
 func (crosscheckCmd) Help() string {
 	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engine native,native:exact,native:ci",
 		"tilecheck crosscheck --state-space die.prism --engine prism")
 }
 
+// Help returns the examples in the help of the command.
 func (shieldCmd) Help() string {
 	return examples("tilecheck shield board.prism 'Pmax=? [ F \"success\" ]' --threshold 0.05", "tilecheck shield board.prism 'Pmax=? [ F \"success\" ]' --threshold 1/50 --total -o shielded.prism")
 }
 
+// Help returns the examples in the help of the command.
 func (simulateCmd) Help() string {
 	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }
 
+// Help returns the examples in the help of the command.
 func (serveCmd) Help() string {
 	return examples("tilecheck serve .", "tilecheck serve --export playground")
 }
 
+// Help returns the examples in the help of the command.
 func (compareCmd) Help() string {
 	return "tilecheck compare is short for tilecheck compare models: tilecheck compare random --max 128"
 }
 
+// Help returns the examples in the help of the command.
 func (compareModelsCmd) Help() string {
 	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare --size 2 --max 8,16 --method states --exact")
 }
 
+// Help returns the examples in the help of the command.
 func (comparePlayersCmd) Help() string {
 	return examples("tilecheck compare players random pref:left,up,down,right --size 3", "tilecheck compare players expectimax:depth=1 sparse:depth=1 --games 10")
 }
 
+// Help returns the examples in the help of the command.
 func (compareDocumentCmd) Help() string {
 	return examples("tilecheck compare document thesis --row 'opposite, 128'", "tilecheck compare document lees-miller --table solved --row 2x2")
 }
 
+// Help returns the examples in the help of the command.
 func (mergeCmd) Help() string {
 	return "The shards are of commands such as\n\n    tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard\n\n" +
 		examples("tilecheck merge 1.shard 2.shard", "tilecheck merge 1.shard 2.shard -- --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (playCmd) Help() string {
 	return examples("tilecheck play random --size 3 --games 100 --seed 1", "tilecheck play expectimax:eval=snake,depth=2 --size 3 --watch")
 }
 
+// Help returns the examples in the help of the command.
 func (replayCmd) Help() string {
 	return examples("tilecheck replay games.txt", "tilecheck replay games.txt --game 1")
 }
 
+// Help returns the examples in the help of the command.
 func (strategiesCmd) Help() string {
 	return examples("tilecheck strategies", "tilecheck strategies sparse:depth=2 random")
 }
 
+// Help returns the examples in the help of the command.
 func (fmtCmd) Help() string {
 	return examples("tilecheck fmt --stdout die.prism", "tilecheck fmt coin.prism")
 }
 
+// Help returns the examples in the help of the command.
 func (lintCmd) Help() string {
 	return "docs/editors.md has the warnings; a comment // lint: ignore, behind or above what it is about, silences them.\n\n" +
 		examples("tilecheck lint die.prism die.props", "tilecheck lint coin.prism --const p=0.5 --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (lspCmd) Help() string {
 	return "It is started by editors; docs/editors.md has their settings.\n\n" +
 		examples("tilecheck lsp", "tilecheck lsp --const p=0.5")
 }
 
+// Help returns the examples in the help of the command.
 func (testCmd) Help() string {
 	return examples("tilecheck test suite", "tilecheck test suite --engine native,native:exact --junit report.xml")
 }
 
+// Help returns the examples in the help of the command.
 func (blessCmd) Help() string {
 	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
 }
 
+// Help returns the examples in the help of the command.
 func (schemaCmd) Help() string { return examples("tilecheck schema", "tilecheck schema check") }
 
+// Help returns the examples in the help of the command.
 func (exportCmd) Help() string {
 	return examples("tilecheck export die.prism -o die.all", "tilecheck export die.prism -o die.tra,sta,lab -o die.dot")
 }
 
+// Help returns the examples in the help of the command.
 func (certifyCmd) Help() string {
 	return examples("tilecheck certify die.cert", "tilecheck certify die.cert --model die.prism --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (infoCmd) Help() string {
 	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (distributionCmd) Help() string {
 	return examples("tilecheck distribution die.prism --exact", "tilecheck distribution die.prism --time 1:3 --format csv")
 }
 
+// Help returns the examples in the help of the command.
 func (resolveCmd) Help() string {
 	return "The scheduler is a file of check --export-scheduler, a file with modules that make the choices, or, for models of 2048, a policy such as random.\n\n" +
 		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")
 }
 
+// Help returns the examples in the help of the command.
 func (reduceCmd) Help() string {
 	return examples("tilecheck reduce die.prism die.props", "tilecheck reduce die.prism --prop 'P=? [ F s=7 ]' --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (solveCmd) Help() string {
 	return examples("tilecheck solve --size 2 --max 16", "tilecheck solve --size 2 --max 32 --objective score -o table.2048")
 }
 
+// Help returns the examples in the help of the command.
 func (policyCmd) Help() string {
 	return examples("tilecheck policy --size 2 --max 16 --board '2 . / 4 2'", "tilecheck policy table.2048 --play --seed 1")
 }
 
+// Help returns the examples in the help of the command.
 func (exportStrategyCmd) Help() string {
 	return examples("tilecheck export-strategy random --size 2 --max 16 -o random.prism", "tilecheck export-strategy pref:left,up,down,right --size 2 --max 16 --explicit left --exact")
 }
 
+// Help returns the examples in the help of the command.
 func (boundCmd) Help() string {
 	return examples("tilecheck bound pref:left,up,down,right --size 2 --max 16 --certificate proof.gz", "tilecheck bound --check proof.gz")
 }
 
+// Help returns the examples in the help of the command.
 func (submitCmd) Help() string {
 	return "All that a job needs and finds is in one directory: a run that was stopped or killed goes on with submit attach."
 }
 
+// Help returns the examples in the help of the command.
 func (submitLocalCmd) Help() string {
 	return examples(
 		"tilecheck submit local 2 -- check die.prism --prop 'P=? [ F d=6 ]' --method sim --seed 1",
@@ -159,6 +191,7 @@ func (submitLocalCmd) Help() string {
 	)
 }
 
+// Help returns the examples in the help of the command.
 func (submitSlurmCmd) Help() string {
 	return examples(
 		"tilecheck submit slurm --time-limit 30 -- compare --samples 1000000 --seed 1",
@@ -166,6 +199,7 @@ func (submitSlurmCmd) Help() string {
 	)
 }
 
+// Help returns the examples in the help of the command.
 func (submitKubernetesCmd) Help() string {
 	return examples(
 		"tilecheck submit kubernetes --mount /mnt/shared --dir /mnt/shared/job --image tilecheck:1 --claim shared -- compare --samples 1000000 --seed 1",
@@ -173,39 +207,49 @@ func (submitKubernetesCmd) Help() string {
 	)
 }
 
+// Help returns the examples in the help of the command.
 func (submitAttachCmd) Help() string {
 	return examples("tilecheck submit attach job", "tilecheck submit --attach job")
 }
 
+// Help returns the examples in the help of the command.
 func (submitCancelCmd) Help() string {
 	return examples("tilecheck submit cancel job", "tilecheck submit cancel job --slurm-prefix 'ssh login'")
 }
 
+// Help returns the examples in the help of the command.
 func (doctorCmd) Help() string {
 	return examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (imageListCmd) Help() string {
 	return examples("tilecheck image", "tilecheck image list --format json")
 }
 
+// Help returns the examples in the help of the command.
 func (imagePrismCmd) Help() string {
 	return examples("tilecheck image prism --from /opt/prism", "tilecheck image prism --from /opt/prism --tag prism:mine --base eclipse-temurin:21")
 }
 
+// Help returns the examples in the help of the command.
 func (cleanCmd) Help() string { return examples("tilecheck clean", "tilecheck clean --running") }
 
+// Help returns the examples in the help of the command.
 func (completionCmd) Help() string {
 	return examples("source <(tilecheck completion bash)", "tilecheck completion fish | source")
 }
 
+// Help returns the examples in the help of the command.
 func (helpCmd) Help() string { return examples("tilecheck help check", "tilecheck help --all check") }
 
+// Help returns the examples in the help of the command.
 func (manCmd) Help() string { return examples("tilecheck man | man -l -") }
 
+// Help returns the examples in the help of the command.
 func (versionCmd) Help() string { return examples("tilecheck version", "tilecheck --version") }
 
-// helpCmd is --help for those who write it in front.
+// helpCmd prints what --help prints.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check."`
 	All     bool     `help:"Describe also the flags that are only named otherwise."`
@@ -216,8 +260,8 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 	node := kctx.Model.Node
 	for _, word := range c.Command {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
-		if s := foreign.Lookup(word); i < 0 && s != nil && node.Parent == nil {
-			_, err := fmt.Fprintln(kctx.Stdout, s.Explain())
+		if known := foreign.Lookup(word); i < 0 && known != nil && node.Parent == nil { // a switch of PRISM or Storm
+			_, err := fmt.Fprintln(kctx.Stdout, known.Explain())
 			return err
 		}
 		if i < 0 {
@@ -225,20 +269,20 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 		}
 		node = node.Children[i]
 	}
-	asked, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // arguments that are missing do not matter
+	trace, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // missing arguments are no error here
 	if err != nil {
 		return err
 	}
-	return describe.PrintHelp(c.All || len(c.Command) == 0)(describe.HelpOptions(), asked)
+	return describe.PrintHelp(c.All || len(c.Command) == 0)(describe.HelpOptions(), trace)
 }
 
-// versionCmd is --version for those who write it as a command.
+// versionCmd prints what --version prints.
 type versionCmd struct {
 	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the version.
-func (c versionCmd) Run(env *world) error {
+func (c versionCmd) Run(env *environment) error {
 	if c.Format == table.Text {
 		_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
 		return err
@@ -252,20 +296,20 @@ func (c versionCmd) Run(env *world) error {
 type versionFlag bool
 
 // BeforeReset prints the version and ends the run.
-func (versionFlag) BeforeReset(app *kong.Kong, env *world) error {
+func (versionFlag) BeforeReset(app *kong.Kong, env *environment) error {
 	c := versionCmd{}
 	if env.asksJSON {
 		c.Format = table.JSON
-		env.begins("version")
+		env.beginJSON("version")
 	}
 	err := c.Run(env)
 	app.Exit(exitOK)
 	return err
 }
 
-// version is what people and JSON are told about this program. That it could not
-// be read matters only where something is kept for later.
-func (e *world) version() string {
+// version returns the version of this program for output. An error of reading it matters only where
+// results are kept, so it is ignored here.
+func (e *environment) version() string {
 	id, _ := e.identify()
 	return id
 }

@@ -30,7 +30,7 @@ func exampleLines(help string) []string {
 
 // ownWords is a command line as it is parsed.
 func ownWords(args []string) []string {
-	own, _ := cutMore(args)
+	own, _ := splitMergedFlags(args)
 	return own
 }
 
@@ -157,7 +157,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 	var out strings.Builder
 	appOf := func(line ...string) *kong.Kong {
 		var c cli
-		app, err := newApp(t.Context(), &c, &world{system: system{stdout: &out, stderr: io.Discard}}, func(int) {}, line...)
+		app, err := newApp(t.Context(), &c, &environment{system: system{stdout: &out, stderr: io.Discard}}, func(int) {}, line...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestForeign(t *testing.T) {
 		"compare --table 1":                                                                       "",
 		"nosuchcommand --nosuchflag":                                                              "",
 	} {
-		if got := meant(t.Context(), fields("tilecheck "+line)).Words; strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {
+		if got := translateForeign(t.Context(), fields("tilecheck "+line)).Words; strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {
 			t.Errorf("%s\ngot  %q\nwant %q", line, got, want)
 		}
 	}
@@ -304,7 +304,7 @@ func TestEverySwitch(t *testing.T) {
 				name == "prop" || name == "epsilon" || name == "timeout" || name == "param" {
 				args[len(line)] = "-" + name // with two dashes it is ours
 			}
-			r := meant(t.Context(), args)
+			r := translateForeign(t.Context(), args)
 			if r.Words == nil {
 				t.Errorf("%q means nothing", args)
 			}

@@ -22,7 +22,7 @@ const evil = "\n::stop-commands::x\n  ::add-mask::y\r::set-env name=A::b ##[add-
 func hostileWorld(t *testing.T, github bool, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	env := &world{system: system{
+	env := &environment{system: system{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &err, lookupEnv: func(string) (string, bool) { return "", false },
 		getenv: func(name string) string {
 			if name == "GITHUB_ACTIONS" && github {

@@ -28,7 +28,7 @@ type imageListCmd struct {
 }
 
 // Run lists images.
-func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	t := &table.Table{Columns: []table.Column{
-		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Align: table.Right}, {Name: "created"},
+		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
 	for _, i := range images {
 		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID),
@@ -52,6 +52,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
+// shortID returns the first digits of an identity of Docker, as docker shows it.
 func shortID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(12, len(id))]
@@ -65,7 +66,7 @@ type imagePrismCmd struct {
 }
 
 // Run makes the image and prints its name.
-func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *imagePrismCmd) Run(ctx context.Context, env *environment) (err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return err
@@ -79,15 +80,15 @@ func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
 	return err
 }
 
-// cleanCmd removes what runs that were killed left behind.
+// cleanCmd removes containers, directories and files that killed runs left behind.
 type cleanCmd struct {
 	Dirs []string `arg:"" optional:"" name:"path" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
 
 	All bool `name:"running" aliases:"all" help:"Also remove containers of runs that are still going on."`
 }
 
-// Run removes directories, files and containers, and says which.
-func (c *cleanCmd) Run(ctx context.Context, env *world) error {
+// Run removes directories, files and containers, and prints their names.
+func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	left, err := tempdir.Sweep()
 	folders := c.Dirs
 	if len(folders) == 0 {
@@ -95,7 +96,8 @@ func (c *cleanCmd) Run(ctx context.Context, env *world) error {
 	}
 	for _, folder := range folders {
 		parts, errParts := atomicfile.Sweep(folder)
-		left, err = append(left, parts...), errors.Join(err, errParts)
+		left = append(left, parts...)
+		err = errors.Join(err, errParts)
 	}
 	for _, name := range left {
 		fmt.Fprintln(env.stdout, "removed", name)
@@ -105,14 +107,15 @@ func (c *cleanCmd) Run(ctx context.Context, env *world) error {
 		fmt.Fprintln(env.stderr, "note: there is no Docker on this machine, and so no containers to remove")
 		errContainers = nil
 	}
-	if err = errors.Join(err, errContainers); len(left)+removed == 0 && err == nil {
+	err = errors.Join(err, errContainers)
+	if len(left)+removed == 0 && err == nil {
 		_, err = fmt.Fprintln(env.stdout, "nothing to remove")
 	}
 	return err
 }
 
-// containers removes containers, says which, and returns their number.
-func (c *cleanCmd) containers(ctx context.Context, env *world) (n int, err error) {
+// containers removes containers, prints their names, and returns their number.
+func (c *cleanCmd) containers(ctx context.Context, env *environment) (n int, err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return 0, err

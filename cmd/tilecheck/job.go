@@ -26,12 +26,12 @@ type jobFlags struct {
 	dialectFlag `embed:""`
 }
 
-// dialectFlag says whose language models and properties are in.
+// dialectFlag selects the language of models and properties.
 type dialectFlag struct {
 	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm"`
 }
 
-// dialect is the one of that name.
+// dialect returns the dialect with a name.
 func dialect(name string) syntax.Dialect {
 	if name == "storm" {
 		return syntax.Storm
@@ -39,20 +39,19 @@ func dialect(name string) syntax.Dialect {
 	return syntax.PRISM
 }
 
-// job reads the files.
-func (c *jobFlags) job(env *world) (runner.Job, error) {
+// job reads the files of the model and the properties, and returns the job that the flags describe.
+func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
-	switch {
-	case c.PropsFile == "-" && c.ModelFile == "-":
+	if c.PropsFile == "-" && c.ModelFile == "-" {
 		return job, usageError("model and properties cannot both be standard input")
 	}
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
-		if missing(name) && isText(name) {
+		if noSuchFile(name) && isProperty(name) {
 			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quote.Word(name))
 		}
 	}
-	if err := c.readModel(env, &job); err != nil {
+	if err := c.readModelText(env, &job); err != nil {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) {
@@ -70,16 +69,17 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 	return job, nil
 }
 
-// readModel reads the model, unless it is files of states.
-func (c *jobFlags) readModel(env *world, job *runner.Job) (err error) {
+// readModelText reads the model, unless it is files of states.
+func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) {
 	if !named.Is(c.ModelFile) {
 		job.Model, err = env.readSource(c.ModelFile)
 	}
 	return err
 }
 
-// mistaken is what to say of an error of a job's files.
-func mistaken(err error, job *runner.Job) error {
+// explainMisplaced replaces a syntax error by a hint, if the model and the properties file are in the wrong
+// places.
+func explainMisplaced(err error, job *runner.Job) error {
 	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Parse {
 		if hint := job.Misplaced(); hint != "" {
 			return usageError("%s", hint)
@@ -88,8 +88,8 @@ func mistaken(err error, job *runner.Job) error {
 	return err
 }
 
-// isText reports whether an argument is a property and not the name of a file.
-func isText(arg string) bool {
+// isProperty reports whether an argument is a property and not the name of a file.
+func isProperty(arg string) bool {
 	if !strings.ContainsAny(arg, "[?\"") {
 		return false
 	}

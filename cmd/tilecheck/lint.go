@@ -31,22 +31,22 @@ type lintCmd struct {
 	timeFlag    `embed:""`
 }
 
-// linted is what there is to say of all files.
-type linted struct {
+// lintResult collects the results about all files.
+type lintResult struct {
 	findings []lint.Finding
 	silenced int
 	notes    []string
 	limited  bool
 	models   int
-	told     map[lint.Finding]bool // several models may share a properties file
+	reported map[lint.Finding]bool // several models may share a properties file
 }
 
 // Run prints a row for each warning.
-func (c *lintCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *lintCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	all := linted{told: make(map[lint.Finding]bool)}
-	sources, err := c.read(ctx, env, &all)
+	results := lintResult{reported: make(map[lint.Finding]bool)}
+	sources, err := c.read(ctx, env, &results)
 	if err != nil && len(sources) == 0 {
 		return err
 	}
@@ -54,8 +54,8 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		failed = append(failed, err)
 	}
-	for _, s := range sources {
-		if err := c.model(ctx, s, &all); err != nil {
+	for _, group := range sources {
+		if err := c.lintModel(ctx, group, &results); err != nil {
 			failed = append(failed, err)
 		}
 		if err := ctx.Err(); err != nil {
@@ -63,31 +63,32 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 			break
 		}
 	}
-	if all.models == 0 && len(failed) == 0 {
+	if results.models == 0 && len(failed) == 0 {
 		return usageError("there is no model, want one beside the properties")
 	}
-	env.printing()
-	err = c.write(env, &all)
+	env.beginsPrinting()
+	err = c.write(env, &results)
 	switch {
 	case len(failed) > 0:
 		return errors.Join(append(failed, err)...)
-	case len(all.findings) > 0 && err == nil:
-		return status(exitFailed)
-	case all.limited && err == nil:
-		return status(exitOutOfLimit)
+	case len(results.findings) > 0 && err == nil:
+		return exitStatus(exitFailed)
+	case results.limited && err == nil:
+		return exitStatus(exitOutOfLimit)
 	}
 	return err
 }
 
-// read reads the files, and groups properties with their models. Beside an error it returns the groups without one.
-func (c *lintCmd) read(ctx context.Context, env *world, all *linted) ([][]lint.Source, error) {
+// read reads the files, and returns one group for each model: the model and its properties files. With an error it still returns the groups
+// that could be read.
+func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResult) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
 	var groups [][]lint.Source
-	var wrong []error
+	var errs []error
 	for _, name := range c.Files {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			below, err := c.readFolder(ctx, env, name, all)
-			groups, wrong = append(groups, below...), append(wrong, err)
+			below, err := c.readFolder(ctx, env, name, results)
+			groups, errs = append(groups, below...), append(errs, err)
 			continue
 		}
 		text, err := env.readSource(name)
@@ -106,119 +107,119 @@ func (c *lintCmd) read(ctx context.Context, env *world, all *linted) ([][]lint.S
 		names := slices.DeleteFunc(files.Names(), func(other string) bool { return other == name || files.ModelOf(other) != name })
 		group, err := c.parse(append([]string{name}, names...), func(name string) ([]byte, error) { return files.Text(name), nil })
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
 		groups = append(groups, group)
 	}
-	return groups, errors.Join(wrong...)
+	return groups, errors.Join(errs...)
 }
 
 // readFolder reads the models below a folder, each with its properties files. It leaves out JANI models.
-func (c *lintCmd) readFolder(ctx context.Context, env *world, folder string, all *linted) ([][]lint.Source, error) {
+func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder string, results *lintResult) ([][]lint.Source, error) {
 	models, err := suite.Models(ctx, os.DirFS(folder), ".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
 	var groups [][]lint.Source
-	var wrong []error
-	for _, m := range models {
+	var errs []error
+	for _, model := range models {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		names := []string{filepath.ToSlash(filepath.Join(folder, m.Model))}
-		for _, props := range m.Props {
+		names := []string{filepath.ToSlash(filepath.Join(folder, model.Model))}
+		for _, props := range model.Props {
 			names = append(names, filepath.ToSlash(filepath.Join(folder, props)))
 		}
 		if text, err := env.readText(names[0]); err == nil && jani.Is(text) {
-			all.notes = append(all.notes, names[0]+": a JANI model, which lint does not read")
+			results.notes = append(results.notes, names[0]+": a JANI model, which lint does not read")
 			continue
 		}
 		group, err := c.parse(names, env.readSource)
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
 		groups = append(groups, group)
 	}
-	if len(groups) == 0 && len(wrong) == 0 {
+	if len(groups) == 0 && len(errs) == 0 {
 		return nil, usageError("%s: there is no model in PRISM's language below this folder", folder)
 	}
-	return groups, errors.Join(wrong...)
+	return groups, errors.Join(errs...)
 }
 
 // parse parses a model and its properties files.
 func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) ([]lint.Source, error) {
 	var group []lint.Source
-	var wrong []error
+	var errs []error
 	for _, name := range names {
 		text, err := read(name)
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
 		tree, err := syntax.ParseFile(dialect(c.Dialect), name, text)
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
 		group = append(group, lint.Source{Name: name, Text: text, Tree: tree})
 	}
-	return group, errors.Join(wrong...)
+	return group, errors.Join(errs...)
 }
 
-// model looks at a model, the first of the sources, with its properties.
-func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) error {
+// lintModel checks a model, which is the first of the sources, with its properties files, and adds the findings to results.
+func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
 	if err != nil {
 		return err
 	}
-	all.models++
-	var wrong []error
-	for _, s := range group[1:] {
-		if _, err := model.CheckProperties(s.Tree.(*syntax.Properties)); err != nil {
-			wrong = append(wrong, err)
+	results.models++
+	var errs []error
+	for _, source := range group[1:] {
+		if _, err := model.CheckProperties(source.Tree.(*syntax.Properties)); err != nil {
+			errs = append(errs, err)
 		}
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	program, err := c.program(model)
 	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
 		return definition
 	}
-	if _, wrong := err.(syntax.ErrorList); err != nil && (!wrong || len(model.Undefined()) == 0 || len(c.Const) > 0) {
+	if _, errs := err.(syntax.ErrorList); err != nil && (!errs || len(model.Undefined()) == 0 || len(c.Const) > 0) {
 		return err
 	}
 	found := lint.Texts(group, program)
 	switch {
 	case c.Texts:
 	case program == nil:
-		all.notes = append(all.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
+		results.notes = append(results.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
 	default:
 		report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
 		if err != nil {
 			return err
 		}
 		found = lint.Sort(append(found, report.Findings...))
-		all.notes = append(all.notes, fmt.Sprintf("%s: %d states looked at", name, report.States))
+		results.notes = append(results.notes, fmt.Sprintf("%s: %d states looked at", name, report.States))
 		if report.Undecided != "" {
-			all.notes = append(all.notes, name+": "+report.Undecided)
+			results.notes = append(results.notes, name+": "+report.Undecided)
 		}
-		all.limited = all.limited || report.Limited
+		results.limited = results.limited || report.Limited
 	}
-	found = slices.DeleteFunc(found, func(f lint.Finding) bool { return all.told[f] })
-	for _, f := range found {
-		all.told[f] = true
+	found = slices.DeleteFunc(found, func(finding lint.Finding) bool { return results.reported[finding] })
+	for _, finding := range found {
+		results.reported[finding] = true
 	}
 	told, silenced := lint.Split(found, group)
-	all.findings = append(all.findings, told...)
-	all.silenced += len(silenced)
+	results.findings = append(results.findings, told...)
+	results.silenced += len(silenced)
 	return nil
 }
 
-// program gives the constants their values; the error is that of those that have none.
+// program returns the model with the values of its constants. It returns an error if a constant has no value.
 func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 	defs, err := sema.ParseConsts(c.Const)
 	if err != nil {
@@ -235,26 +236,27 @@ func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 	return model.Instantiate(values.Map())
 }
 
-func (c *lintCmd) write(env *world, all *linted) error {
+// write prints the findings, one row each.
+func (c *lintCmd) write(env *environment, results *lintResult) error {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "place", Field: "-"},
 		{Field: "file"},
 		{Field: "line"},
 		{Field: "column"},
 		{Name: "code"},
-		{Name: "warning", Min: 30},
-		{Name: "state", Min: 10},
+		{Name: "warning", Field: "message", Min: 30},
+		{Name: "state", Field: "valuation", Min: 10},
 	}}
-	for _, f := range all.findings {
+	for _, f := range results.findings {
 		var state any
 		if f.State != "" {
 			state = f.State
 		}
 		t.Append(fmt.Sprintf("%s:%s", f.File, f.Pos), f.File, int(f.Pos.Line), int(f.Pos.Col), string(f.Code), f.Message, state)
 	}
-	t.Notes = all.notes
-	if all.silenced > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("warnings that comments silence: %d", all.silenced))
+	t.Notes = results.notes
+	if results.silenced > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
 	}
 	return t.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -18,7 +18,7 @@ type lspCmd struct {
 }
 
 // Run serves one client.
-func (c *lspCmd) Run(ctx context.Context, env *world) error {
+func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	opts := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
 	debug.SetGCPercent(400) // each key makes trees of a text and drops them
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)

@@ -76,8 +76,9 @@ type cli struct {
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
-// world is what a command may touch besides its flags.
-type world struct {
+// environment is everything that a command uses besides its flags: this machine, the command line, the files it reads, and how it
+// ends.
+type environment struct {
 	system
 	invocation
 	sources
@@ -85,7 +86,7 @@ type world struct {
 	sharing
 }
 
-// system is this machine. Tests replace it.
+// system is the interface to this machine. Tests replace it.
 type system struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -97,26 +98,27 @@ type system struct {
 	identify func() (string, error) // build.Identify, once
 }
 
-// invocation is what the command line says to every command.
+// invocation is the part of the command line that concerns every command.
 type invocation struct {
-	name     string // of the command, for JSON; empty unless it prints JSON
-	asksJSON bool   // the command line asks for JSON, whether or not it can be parsed
-	quiet    bool
-	noColor  bool
-	given    given // the flags
-	places   *places
-	more     []string // for merge: the words for the merged command
+	name        string // of the command, for JSON; empty unless it prints JSON
+	asksJSON    bool   // the command line asks for JSON, whether or not it can be parsed
+	quiet       bool
+	noColor     bool
+	given       givenFlags // the flags
+	files       *commandFiles
+	mergedFlags []string // for merge: the words for the merged command
 }
 
 // color reports whether w should get colours.
-func (e *world) color(w io.Writer) bool {
+func (e *environment) color(w io.Writer) bool {
 	_, tty := e.terminal(w)
 	return tty && !e.noColor && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
 }
 
-// width is the number of columns to lay tables out for.
+// width returns the number of columns of standard output, for the layout of tables.
 func (e *system) width() int { return e.widthOf(e.stdout) }
 
+// widthOf returns the number of columns of a terminal; 120 if w is none.
 func (e *system) widthOf(w io.Writer) int {
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
@@ -135,18 +137,19 @@ func main() {
 	os.Exit(process(sync.OnceValues(build.Identify)))
 }
 
-// process is the program but for who says which build it is.
+// process runs the program and returns its exit code. identify returns the version of the build.
 func process(identify func() (string, error)) int {
-	env := &world{system: system{
+	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
 		identify: identify,
 	}}
-	hearWrites()
-	ctx := env.hear(context.Background())
-	return env.ended(run(ctx, os.Args[1:], env))
+	ignoreWriteSignals()
+	ctx := env.listenForSignals(context.Background())
+	return env.claimExit(run(ctx, os.Args[1:], env))
 }
 
+// terminalSize returns the number of columns of a terminal; false if w is none.
 func terminalSize(w io.Writer) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -156,10 +159,9 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp describes the command line to kong: every command, or the one that a
-// line begins with, which takes a tenth of the time. exit is called for --help and
-// --version.
-func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line ...string) (*kong.Kong, error) {
+// newApp describes the command line to kong. If line begins with a command, it describes only that
+// command, which takes a tenth of the time. kong calls exit after --help and --version.
+func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
 		kong.Name("tilecheck"),
@@ -172,7 +174,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
-		onlyFirst(line),
+		onlyFirstCommand(line),
 	)
 	if err == nil {
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
@@ -180,9 +182,9 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 	return app, err
 }
 
-// onlyFirst leaves out the commands that are not the first word of a line, unless
-// that is none, or one that is about all of them.
-func onlyFirst(line []string) kong.Option {
+// onlyFirstCommand makes kong ignore all commands except the first word of a line. If that is no command,
+// or a command that needs all of them (help and man), kong ignores none.
+func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
 	for f := range reflect.TypeFor[cli]().Fields() {
@@ -202,31 +204,31 @@ func onlyFirst(line []string) kong.Option {
 }
 
 // run runs a command line and returns the exit code.
-func run(ctx context.Context, args []string, env *world) int {
-	env.streams()
-	return env.answered(env.command(ctx, args))
+func run(ctx context.Context, args []string, env *environment) int {
+	env.wrapStreams()
+	return env.codeAfterOutput(env.runCommand(ctx, args))
 }
 
-// answered is the exit code of a run, which is not a success if what it printed
-// did not arrive.
-func (e *world) answered(code int) int {
-	told, err := e.stdout.(*stream.Stream).Failed()
+// codeAfterOutput returns the exit code of a run: code or, if writing standard output failed,
+// exitCannotRun.
+func (e *environment) codeAfterOutput(code int) int {
+	reported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
 		return code
 	}
-	if !told {
+	if !reported {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 	}
 	return exitCannotRun
 }
 
-// command runs the command of a command line.
-func (e *world) command(ctx context.Context, args []string) int {
+// runCommand runs the command of a command line and returns its exit code.
+func (e *environment) runCommand(ctx context.Context, args []string) int {
 	var c cli
 	exited := -1
 	line := args
 	if e.getenv("COMP_LINE") != "" {
-		line = nil // the words are the shell's
+		line = nil // the words come from the shell
 	}
 	app, err := newApp(ctx, &c, e, func(code int) { exited = code }, line...)
 	if err != nil {
@@ -237,77 +239,72 @@ func (e *world) command(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	if len(args) == 0 {
-		_, _ = app.Parse([]string{"--help"}) // which prints
+		_, _ = app.Parse([]string{"--help"}) // prints the help
 		return exitUsage
 	}
-	args, e.more = cutMore(args)
-	args = explained(args)
+	args, e.mergedFlags = splitMergedFlags(args)
+	args = switchesAsWords(args)
 	e.asksJSON = asksJSON(args)
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
-		e.ends(exited, nil)
+		e.endJSON(exited, nil)
 		return exited
 	}
 	if err != nil {
 		node := commandOf(app.Model.Node, args)
 		if e.asksJSON && node == nil && (slices.Contains(args, "--version") || slices.Contains(args, "-v")) {
-			e.begins("version") // --format is a flag of commands, and --version has none
-			return e.finish(versionCmd{Format: table.JSON}.Run(e))
+			e.beginJSON("version") // --format is a flag of commands, and --version has none
+			return e.reportError(versionCmd{Format: table.JSON}.Run(e))
 		}
 		if e.asksJSON {
-			e.begins(nameOf(node))
+			e.beginJSON(nameOf(node))
 		}
-		return e.finish(misread(ctx, args, node, err))
+		return e.reportError(explainParseError(ctx, args, node, err))
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, f := range kctx.Flags() {
 		if f.Name == "format" && f.Target.Interface() == table.JSON {
-			e.begins(nameOf(kctx.Selected()))
+			e.beginJSON(nameOf(kctx.Selected()))
 		}
 	}
 	if c.Test.GitHub {
-		e.guardGitHub(!c.Test.Format.Machine())
+		e.escapeGitHubCommands(!c.Test.Format.Machine())
 	}
-	if e.given, err = flagsOf(kctx); err == nil {
-		e.places = placesOf(kctx, e)
-		err = e.places.check()
+	if e.given, err = checkedFlags(kctx); err == nil {
+		e.files = commandFilesOf(kctx, e)
+		err = e.files.check()
 	}
-	if err == nil && e.name != "" && len(e.places.printed) > 0 {
-		err = usageError("%s is standard output, which has the JSON, want a file", e.places.printed[0])
-	}
-	if err == nil {
-		err = e.splits(kctx, args)
+	if err == nil && e.name != "" && len(e.files.toStdout) > 0 {
+		err = usageError("%s is standard output, which has the JSON, want a file", e.files.toStdout[0])
 	}
 	if err == nil {
-		err = e.records(ctx, kctx.Run())
+		err = e.beginShard(kctx, args)
 	}
-	return e.finish(err)
+	if err == nil {
+		err = e.endShard(ctx, kctx.Run())
+	}
+	return e.reportError(err)
 }
 
-// misread is the error of a command line that could not be parsed, of that command
-// or none. It says what somebody who knows PRISM or Storm may have meant.
-func misread(ctx context.Context, args []string, node *kong.Node, err error) error {
-	found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
-	found = wholeFlag(args, found)
-	if r := meant(ctx, args); r.Words != nil {
-		for i := range r.Words {
-			r.Words[i] = quote.Word(r.Words[i])
+// explainParseError returns the error of a command line that could not be parsed. It suggests a
+// translation of switches of PRISM and Storm. node is the command of the line; nil if there is none.
+func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
+	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
+	message = withFullFlag(args, message)
+	if reading := translateForeign(ctx, args); reading.Words != nil {
+		for i := range reading.Words {
+			reading.Words[i] = quote.Word(reading.Words[i])
 		}
-		if r.File != "" {
-			r.Words = append(r.Words, ">", quote.Word(r.File))
+		if reading.File != "" {
+			reading.Words = append(reading.Words, ">", quote.Word(reading.File))
 		}
-		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(r.Words, " "))
+		return usageError("%s; did you mean: tilecheck %s", message, strings.Join(reading.Words, " "))
 	}
-	word, unknown := strings.CutPrefix(found, "unknown flag ")
-	s := foreign.Lookup(word)
-	if absent, x := foreign.Absent(args); !unknown || s == nil || s.Needless && strings.HasPrefix(word, "--") { // which may be a flag of another command
-		word, s = absent, x
+	if word, known := foreignSwitch(args, message); known != nil {
+		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
-	if s != nil {
-		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, s.Explain())
-	}
-	if found != err.Error() && strings.HasPrefix(found, "unknown flag") && !strings.HasPrefix(err.Error(), found) {
-		err = errors.New(found) // the word, and not the flags that begin as it does
+	if strings.HasPrefix(message, "unknown flag") && !strings.HasPrefix(err.Error(), message) {
+		err = errors.New(message) // without kong's suggestions, which begin with the same letter
 	}
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)
@@ -315,22 +312,33 @@ func misread(ctx context.Context, args []string, node *kong.Node, err error) err
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// finish prints the error, one line per diagnostic, and returns the exit code.
-func (e *world) finish(err error) int {
+// foreignSwitch returns the switch of PRISM or Storm that made a command line unreadable, and its word; nil if there is none. It is the unknown
+// flag in kong's message. If that is none, or may be a flag of another command, it is another switch in the command line.
+func foreignSwitch(args []string, message string) (string, *foreign.Switch) {
+	word, unknown := strings.CutPrefix(message, "unknown flag ")
+	known := foreign.Lookup(word)
+	if unknown && known != nil && !(known.Needless && strings.HasPrefix(word, "--")) {
+		return word, known
+	}
+	return foreign.Absent(args)
+}
+
+// reportError prints an error, if there is one, and returns its exit code.
+func (e *environment) reportError(err error) int {
 	code := exitOK
 	if err != nil {
-		code, err = codeOf(err)
+		code, err = exitCodeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
 		e.stdout.(*stream.Stream).SetReported(err)
-		e.saying()
-		e.explain(e.stderr, errorText(err))
+		e.printsReason()
+		e.printWithSource(e.stderr, errorText(err))
 	}
-	e.ends(code, err)
+	e.endJSON(code, err)
 	return code
 }
 
-// asksJSON reports whether a command line that could not be parsed asks for JSON.
+// asksJSON reports whether a command line asks for JSON, also if it cannot be parsed.
 func asksJSON(args []string) (asked bool) {
 	for i, arg := range args {
 		switch {
@@ -345,7 +353,7 @@ func asksJSON(args []string) (asked bool) {
 	return asked
 }
 
-// commandOf is the command of such a command line; nil if there is none.
+// commandOf returns the command of a command line that cannot be parsed; nil if there is none.
 func commandOf(node *kong.Node, args []string) *kong.Node {
 	for _, arg := range args {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == arg })
@@ -363,7 +371,7 @@ func commandOf(node *kong.Node, args []string) *kong.Node {
 	return node
 }
 
-// nameOf is the name of a command: "image list"; empty for none.
+// nameOf returns the full name of a command, such as "image list"; empty for nil.
 func nameOf(node *kong.Node) string {
 	if node == nil {
 		return ""

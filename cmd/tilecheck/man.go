@@ -8,11 +8,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCmd prints the manual page, for those who make packages.
+// manCmd prints the manual page, for packages of this program.
 type manCmd struct{}
 
 // Run prints the page: one section of the manual for all commands.
-func (manCmd) Run(kctx *kong.Context, env *world) error {
+func (manCmd) Run(kctx *kong.Context, env *environment) error {
 	_, err := io.WriteString(env.stdout, describe.Manual(kctx.Model))
 	return err
 }

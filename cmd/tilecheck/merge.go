@@ -20,42 +20,41 @@ type mergeCmd struct {
 	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
 }
 
-// Run prints what one process would have printed.
-func (c *mergeCmd) Run(ctx context.Context, env *world) error {
-	return env.merge(ctx, c.Files, env.more, env.more, c.PartialResult)
+// Run prints the result of the shards, as one process would have printed it.
+func (c *mergeCmd) Run(ctx context.Context, env *environment) error {
+	return env.merge(ctx, c.Files, env.mergedFlags, env.mergedFlags, c.PartialResult)
 }
 
-// cutMore takes what is behind -- off a command line of merge: flags of another
-// command, which are not to be read as those of this one.
-func cutMore(args []string) (own, more []string) {
+// splitMergedFlags splits a command line of merge at --. The words after it are flags of the
+// command that the shards are of, and kong must not read them as flags of merge.
+func splitMergedFlags(args []string) (own, more []string) {
 	if i := slices.Index(args, "--"); i >= 0 && args[0] == "merge" {
 		return args[:i], args[i+1:]
 	}
 	return args, nil
 }
 
-// merge runs the command that files are shards of, on what they found, with more
-// arguments. Nothing is printed or written unless they have all it takes; the
-// error then is a *shard.More, or says which are missing or wrong. Of the outputs of
-// the command it writes those that the words own of the caller's command line name: a
-// file of somebody else must not choose what is written here.
-func (e *world) merge(ctx context.Context, names, more, own []string, allowed bool) error {
-	files, err := readShards(names)
+// merge runs the command of some shards on their recorded results, with more arguments. It prints and
+// writes nothing if results are missing: the error is then a *shard.More, or names the shards that
+// are missing or wrong. With allowMissing, missing shards are no error. It writes only outputs that the
+// caller's words name, because a shard file from somebody else must not choose which files are written here.
+func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords []string, allowMissing bool) error {
+	files, err := readShards(shardFiles)
 	if err != nil {
 		return err
 	}
-	if e.split, err = shard.Join(files, allowed); err != nil {
+	if e.split, err = shard.Join(files, allowMissing); err != nil {
 		return err
 	}
-	if err := e.sameJob(files[0]); err != nil {
+	if err := e.checkSameJob(files[0]); err != nil {
 		return err
 	}
-	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means, own: own}, nil
+	e.shardFiles, e.recording, e.heldFiles = shardFiles, &recording{meaning: files[0].Means, outputWords: outputWords}, nil
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
-	code := e.command(ctx, slices.Concat(files[0].Args, more))
+	code := e.runCommand(ctx, slices.Concat(files[0].Args, more))
 	if err := e.split.Err(); err != nil {
-		e.split = nil // the command has left it to its caller to tell
+		e.split = nil // the caller prints the error, not the command
 		out.Drop()
 		return err
 	}
@@ -63,29 +62,29 @@ func (e *world) merge(ctx context.Context, names, more, own []string, allowed bo
 		return err
 	}
 	set := &atomicfile.Set{OnExit: e.onExit}
-	for _, f := range e.outputs {
+	for _, held := range e.heldFiles {
 		write := func(w io.Writer) error {
-			_, err := w.Write(f.text)
+			_, err := w.Write(held.text)
 			return err
 		}
-		if err := set.Add(f.name, write); err != nil {
+		if err := set.Add(held.name, write); err != nil {
 			return errors.Join(err, set.Discard())
 		}
 	}
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	return status(code)
+	return exitStatus(code)
 }
 
-// heldFile is a file that a merge writes when it is known that nothing is missing.
+// heldFile is a file that a merge writes when it knows that no result is missing.
 type heldFile struct {
 	name string
 	text []byte
 }
 
-// namesOutput reports whether words of a command line name a file: alone, with the flag in
-// front of it, or with options behind a colon.
+// namesOutput reports whether a word of a command line names a file: alone, after --flag=, or
+// followed by a colon and options.
 func namesOutput(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
@@ -96,10 +95,10 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// keepOutput keeps what is to be written to a file until then. An output that only a shard names is
+// holdOutput keeps the contents of a file until the merge is complete. A file that only a shard names is
 // not written.
-func (e *world) keepOutput(name string, write func(io.Writer) error) error {
-	if !namesOutput(e.partial.own, name) {
+func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
+	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
 			fmt.Fprintf(e.stderr, "note: %s is not written: a shard names it, want its flag behind -- of this merge\n", name)
 		}
@@ -109,11 +108,11 @@ func (e *world) keepOutput(name string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	e.outputs = append(e.outputs, heldFile{name, text.Bytes()})
+	e.heldFiles = append(e.heldFiles, heldFile{name, text.Bytes()})
 	return nil
 }
 
-// readShards reads all files, and says what is wrong with each.
+// readShards reads all files. The error has the mistakes of all of them.
 func readShards(names []string) (files []*shard.File, err error) {
 	if len(names) == 0 {
 		return nil, usageError("no shards, want the files that --partial wrote")
@@ -126,22 +125,22 @@ func readShards(names []string) (files []*shard.File, err error) {
 	return files, errors.Join(errs...)
 }
 
-// sameJob refuses shards that this program, or what the files are now, would not have made.
-func (e *world) sameJob(f *shard.File) error {
+// checkSameJob returns an error if a shard was made by another build, or from input files that have changed since.
+func (e *environment) checkSameJob(file *shard.File) error {
 	build, err := e.identify()
 	if err != nil {
 		return err
 	}
-	if f.Build != build {
-		return fmt.Errorf("%s was made by another build: found %s, want %s, which this is", f.Name, f.Build, build)
+	if file.Build != build {
+		return fmt.Errorf("%s was made by another build: found %s, want %s, which this is", file.Name, file.Build, build)
 	}
-	for _, in := range f.Inputs {
-		sum, _, err := shard.Digest(in.Name)
+	for _, input := range file.Inputs {
+		sum, _, err := shard.Digest(input.Name)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is of a file that cannot be read: %w", f.Name, err)
-		case sum != in.SHA256:
-			return fmt.Errorf("%s is of another %s: its content has changed since", f.Name, in.Name)
+			return fmt.Errorf("%s is of a file that cannot be read: %w", file.Name, err)
+		case sum != input.SHA256:
+			return fmt.Errorf("%s is of another %s: its content has changed since", file.Name, input.Name)
 		}
 	}
 	return nil

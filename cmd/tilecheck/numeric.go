@@ -18,7 +18,7 @@ type numericFlags struct {
 	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 }
 
-// checkFlags say, for any model and property, which schedulers and states count, too.
+// checkFlags are numericFlags with the flags of check for schedulers, POMDPs and quotients.
 type checkFlags struct {
 	numericFlags `embed:""`
 
@@ -27,11 +27,11 @@ type checkFlags struct {
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 }
 
-// numeric checks the flags and returns what they ask for.
+// numeric returns the settings of numerical computation that the flags ask for.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
-	n, err := f.numericFlags.numeric(workers)
-	n.Fair, n.Reduce, n.Beliefs = f.Fair, f.Reduce, f.Beliefs
-	return n, err
+	settings, err := f.numericFlags.numeric(workers)
+	settings.Fair, settings.Reduce, settings.Beliefs = f.Fair, f.Reduce, f.Beliefs
+	return settings, err
 }
 
 // byteCount is an amount of memory.
@@ -47,7 +47,7 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// numeric checks the flags and returns what they ask for.
+// numeric returns the settings of numerical computation that the flags ask for.
 func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
 	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {

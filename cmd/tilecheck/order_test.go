@@ -84,7 +84,7 @@ func answers(t *testing.T, dir, model string, consts []string, files arranged, a
 			verdict[key] = all[key]
 		}
 		if e, ok := all["error"].(map[string]any); ok {
-			delete(e, "position") // that of the property moves with it
+			delete(e, "places") // that of the property moves with it
 			verdict["error"], r.Got = e, ""
 		}
 		key := r.Engine + " " + r.Property + " " + string(r.Constants)

@@ -20,37 +20,37 @@ import (
 	"tilecheck/stats"
 )
 
-// budgetFlag is time to spend: what it buys is the result. That is not a limit, as --timeout, which ends with an exit code of its own.
+// budgetFlag is the time to spend; the results at its end are those of a complete run. In contrast, --timeout is a limit with its own exit code.
 type budgetFlag struct {
 	Budget time.Duration `aliases:"time" help:"Time to spend; the games finished by then count." placeholder:"DURATION"`
 }
 
-// matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
-func (e *world) matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
-	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
-		return m, err
+// newMatch returns the match that flags describe. Without a goal (tile 0), a win counts at 2048 and the game goes on, as in the source documents.
+func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64) (match play.Match, err error) {
+	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
+		return match, err
 	}
-	m.PlayOn = on || tile == 0
+	match.PlayOn = playOn || tile == 0
 	if tile == 0 {
 		tile = defaultGoal
 	}
 	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
-		return m, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
 	}
-	m.Goal = bits.TrailingZeros(uint(tile))
-	if m.Seed, err = e.seedOr(seed); err != nil {
-		return m, err
+	match.Goal = bits.TrailingZeros(uint(tile))
+	if match.Seed, err = e.seedOr(seed); err != nil {
+		return match, err
 	}
-	if err := m.Validate(); err != nil {
-		return m, usageError("%w", err)
+	if err := match.Validate(); err != nil {
+		return match, usageError("%w", err)
 	}
-	return m, nil
+	return match, nil
 }
 
 // defaultGoal is the tile that the game is named after.
 const defaultGoal = 2048
 
-// parseStrategy makes a strategy; a wrong spec is a wrong argument.
+// parseStrategy parses a strategy for a match. An error is a usage error.
 func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
 	s, err := m.Parse(spec)
 	if err != nil {
@@ -90,15 +90,15 @@ type playCmd struct {
 	splitFlags `embed:""`
 }
 
-// Run plays the games and prints what they say.
-func (c *playCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+// Run plays the games and prints their statistics.
+func (c *playCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	err := cmp.Or(
-		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "confidence", "alpha", "budget", "workers", "shard", "partial", "within", "shield-states"),
-		env.alone("budget", "checkpoint", "record"),
-		env.without(c.Shield == nil, "without --shield", "within", "shield-states"),
+		env.refuseFlags(!c.Watch, "without --watch", "game", "delay"),
+		env.refuseFlags(c.Watch, "with --watch", "games", "confidence", "alpha", "budget", "workers", "shard", "partial", "within", "shield-states"),
+		env.refuseWithShard("budget", "checkpoint", "record"),
+		env.refuseFlags(c.Shield == nil, "without --shield", "within", "shield-states"),
 	)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer done()
 	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
 	var curve playtables.ScoreCurve
-	out, unwritten, err := c.play(ctx, env, opt, &curve)
+	outcome, unwritten, err := c.play(ctx, env, opt, &curve)
 	if err != nil {
 		return err
 	}
@@ -122,31 +122,31 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	switch {
 	case env.split.Recording():
 		return nil
-	case out.Games() == 0:
-		return noGame(ctx, out.End)
+	case outcome.Games() == 0:
+		return noGameError(ctx, outcome.End)
 	}
-	estimates, err := out.Estimates(c.confidence(stats.DefaultConfidence))
+	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
 		return err
 	}
-	t := playtables.Play(out, estimates, c.Format)
+	result := playtables.Play(outcome, estimates, c.Format)
 	var verdict error
 	if shield, _ := strategy.UnderShield(opt.Strategy); shield != nil {
-		g, err := c.gain(ctx, opt)
+		effect, err := c.shieldEffect(ctx, opt)
 		if err == nil {
-			playtables.Shield(t, shield, g, c.Format)
-			verdict = c.judge(g)
+			playtables.Shield(result, shield, effect, c.Format)
+			verdict = c.judgeLoss(effect)
 		}
 		verdict = cmp.Or(err, verdict)
 	}
-	err = t.Write(env.stdout, c.Format, env.reportOptions())
-	env.warnLines(c.Format, out.Warnings)
-	err = errors.Join(err, unwritten, c.plots(env, out, estimates, &curve))
-	return cmp.Or(err, status(endCode(ctx, out.End)), verdict)
+	err = result.Write(env.stdout, c.Format, env.reportOptions())
+	env.printWarningLines(c.Format, outcome.Warnings)
+	err = errors.Join(err, unwritten, c.plots(env, outcome, estimates, &curve))
+	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), verdict)
 }
 
-// options checks the flags and returns what they ask for.
-func (c *playCmd) options(env *world) (opt play.Options, err error) {
+// options returns the options of the games that the flags describe.
+func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 	switch {
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
@@ -168,7 +168,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 		return opt, err
 	}
 	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split
-	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return opt, err
 	}
 	if opt.Strategy, err = parseStrategy(opt.Match, c.Strategy); err != nil {
@@ -181,28 +181,28 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	return opt, err
 }
 
-// match returns the game that is played. With the published updates it ends at the tile to reach, 2048 if none is given.
-func (c *playCmd) match(env *world) (m play.Match, err error) {
+// match returns the match that the flags describe. With the published updates a game ends at the goal, 2048 if none is given.
+func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
-		return m, fieldUsage(err)
+		return match, fieldUsage(err)
 	}
 	if updates == modelgen.UpdatesRules {
-		return env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed)
+		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed)
 	}
 	if c.Record != "" || c.Shield != nil {
-		return m, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
+		return match, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
 	}
-	if m, err = env.matchOf(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
-		return m, err
+	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
+		return match, err
 	}
-	m.Published = true
-	return m, fieldUsage(m.Validate())
+	match.Published = true
+	return match, fieldUsage(match.Validate())
 }
 
-// play runs the games, and writes them to a file if that is wanted. That they
-// cannot be written does not end them: unwritten says so.
-func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
+// play plays the games, and writes them to the file of --record. An error of that file does not end
+// the games; it is returned as unwritten.
+func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
 		curve.Add(p.Game)
 		return nil
@@ -222,7 +222,7 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 			return nil
 		}
 		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
-			err = noGame(ctx, out.End)
+			err = noGameError(ctx, out.End)
 		}
 		return cmp.Or(err, failed) // without games the file stays as it was
 	})
@@ -232,8 +232,8 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 	return out, unwritten, err
 }
 
-// plots draws the pictures that are asked for.
-func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
+// plots draws the charts of --plot and --plot-score.
+func (c *playCmd) plots(env *environment, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
 	var failed error
 	if c.Plot != "" {
 		failed = env.plot(c.Plot, playtables.Largest(out, estimates))
@@ -248,13 +248,13 @@ func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate
 	return errors.Join(failed, err)
 }
 
-// errOnlyText refuses a format where boards are drawn.
+// errOnlyText returns the usage error about a format together with a flag that draws boards.
 func errOnlyText(flag string, f table.Format) error {
 	return usageError("%s draws boards, want it without --format %v", flag, f)
 }
 
-// state is a place of games that are kept, and whose games those are.
-func (e *world) state(path string) (place, version string, err error) {
+// checkpoint returns the file that keeps finished games, and the version of the program that plays them. Without a path, both are empty.
+func (e *environment) checkpoint(path string) (place, version string, err error) {
 	if path == "" {
 		return "", "", nil
 	}
@@ -262,13 +262,13 @@ func (e *world) state(path string) (place, version string, err error) {
 	return path, version, err
 }
 
-// errStateSeed is the error for games that nobody could go on with.
+// errStateSeed returns the usage error about kept games without a seed, because such games could not be continued.
 func errStateSeed() error {
 	return usageError("--checkpoint needs --seed: without one every run draws another, and plays other games")
 }
 
-// noGame is the error of a run without any result.
-func noGame(ctx context.Context, end play.End) error {
+// noGameError returns the error of a run that finished no game.
+func noGameError(ctx context.Context, end play.End) error {
 	switch end {
 	case play.Interrupted:
 		return fmt.Errorf("%w before a game was finished", ctx.Err())
@@ -278,30 +278,30 @@ func noGame(ctx context.Context, end play.End) error {
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --budget")}
 }
 
-// endCode is the exit code of a run that has results. A budget that is used up is what was asked for.
-func endCode(ctx context.Context, end play.End) int {
+// exitCodeOfGames returns the exit code of a run that finished games. The end of a budget is a success.
+func exitCodeOfGames(ctx context.Context, end play.End) int {
 	switch end {
 	case play.Interrupted:
-		return endCodeOf(ctx.Err())
+		return exitCodeAfterEnd(ctx.Err())
 	case play.Lacking:
 		return exitCannotRun
 	}
 	return exitOK
 }
 
-// gamesProgress tells a progress bar about games.
-func gamesProgress(what string, tell func(progress.Progress)) func(progress.Progress) {
-	if tell == nil {
+// gamesProgress returns a function that reports the progress of games under a name.
+func gamesProgress(name string, report func(progress.Progress)) func(progress.Progress) {
+	if report == nil {
 		return nil
 	}
 	return func(p progress.Progress) {
-		p.Property = what
-		tell(p)
+		p.Property = name
+		report(p)
 	}
 }
 
-// warnLines repeats warnings on standard error where the format keeps them among the notes of a machine; tables print them as notes.
-func (e *world) warnLines(f table.Format, warnings []string) {
+// printWarningLines prints warnings on standard error for machine-readable formats. Tables and Markdown have them as notes.
+func (e *environment) printWarningLines(f table.Format, warnings []string) {
 	if f == table.Text || f == table.Markdown {
 		return
 	}

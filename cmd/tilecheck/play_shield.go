@@ -21,19 +21,19 @@ type shieldFlags struct {
 	Solved   string    `help:"Optimal play, a file of tilecheck solve --output (default: solved in memory)." placeholder:"FILE" file:"in"`
 }
 
-// shield returns the shield that is asked for, nil for none.
-func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error) {
-	if err := env.without(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
+// shield returns the shield that the flags describe; nil without --shield.
+func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shield, error) {
+	if err := env.refuseFlags(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
 		return nil, err
 	}
-	rules, err := game.New(m.Shape)
+	rules, err := game.New(match.Shape)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	if m.PlayOn {
+	if match.PlayOn {
 		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
 	}
-	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: m.Goal}, strategy.ShieldOptions{
+	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: match.Goal}, strategy.ShieldOptions{
 		Loss: &c.Shield.Rat, Relative: c.Relative, Game: c.Total, Hide: c.Hide, File: c.Solved,
 	})
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error)
 	return s, nil
 }
 
-// gain computes what the shield of a player does.
-func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
+// shieldEffect computes the probability of winning of the player with and without its shield.
+func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
 	rules, err := game.New(opt.Match.Shape)
 	if err != nil {
 		return nil, err
@@ -51,16 +51,16 @@ func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.ShieldEf
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
-// judge compares what the shielded player loses with what it may.
-func (c *playCmd) judge(g *induced.ShieldEffect) error {
+// judgeLoss returns an error if the player loses more to optimal play than --within allows, or if that is unknown.
+func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil
 	}
 	limit, _ := c.Within.Float64()
-	lost := g.Loss()
+	lost := effect.Loss()
 	switch {
-	case !g.With.Known:
-		return errors.New("whether the player is within --within of optimal play is not known: " + g.With.Reason)
+	case !effect.With.Known:
+		return errors.New("whether the player is within --within of optimal play is not known: " + effect.With.Reason)
 	case lost.Hi <= limit:
 		return nil
 	case lost.Lo > limit:

@@ -12,42 +12,43 @@ import (
 )
 
 // watch shows one game: on a terminal each board over the last one, otherwise below it.
-func (c *playCmd) watch(ctx context.Context, env *world, opt play.Options) error {
+func (c *playCmd) watch(ctx context.Context, env *environment, opt play.Options) error {
 	film := newFilm(env, opt.Match.Shape, c.Delay)
-	g, err := play.Watch(ctx, opt, c.Game, func(f play.Frame) error { return film.show(ctx, f) })
+	played, err := play.Watch(ctx, opt, c.Game, func(frame play.Frame) error { return film.show(ctx, frame) })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "game %d of %v, seed %d: %s\n", c.Game, opt.Strategy, opt.Match.Seed, gameText(g))
+	_, err = fmt.Fprintf(env.stdout, "game %d of %v, seed %d: %s\n", c.Game, opt.Strategy, opt.Match.Seed, gameText(played))
 	return err
 }
 
 // film shows the boards of a game.
 type film struct {
-	w     io.Writer
-	shape game.Shape
-	delay time.Duration
-	// over has each board drawn over the last one.
-	over  bool
-	lines int // of the last board
+	output io.Writer
+	shape  game.Shape
+	delay  time.Duration
+	// overwrite says that each board is drawn over the last one.
+	overwrite bool
+	lines     int // of the last board
 }
 
-func newFilm(env *world, shape game.Shape, delay time.Duration) *film {
+// newFilm returns a film on standard output. It overwrites boards if that is a terminal.
+func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
 	_, tty := env.terminal(env.stdout)
-	return &film{w: env.stdout, shape: shape, delay: delay, over: tty && env.getenv("TERM") != "dumb"}
+	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
 }
 
-// show draws a board; on a terminal it stays for a while.
+// show draws a board. On a terminal it waits for the delay afterwards.
 func (f *film) show(ctx context.Context, frame play.Frame) error {
 	text := frameText(f.shape, frame)
-	if !f.over {
-		_, err := io.WriteString(f.w, text+"\n")
+	if !f.overwrite {
+		_, err := io.WriteString(f.output, text+"\n")
 		return err
 	}
 	if f.lines > 0 {
 		text = fmt.Sprintf("\x1b[%dA\x1b[J", f.lines) + text
 	}
-	if _, err := io.WriteString(f.w, text); err != nil {
+	if _, err := io.WriteString(f.output, text); err != nil {
 		return err
 	}
 	f.lines = strings.Count(text, "\n")
@@ -59,7 +60,7 @@ func (f *film) show(ctx context.Context, frame play.Frame) error {
 	}
 }
 
-// frameText is a board with what led to it.
+// frameText returns a board with the move that led to it.
 func frameText(shape game.Shape, f play.Frame) string {
 	head := "start"
 	if f.Moves > 0 {
@@ -68,7 +69,7 @@ func frameText(shape game.Shape, f play.Frame) string {
 	return head + "\n" + shape.Draw(f.Board)
 }
 
-// gameText is what a game came to.
+// gameText returns the result of a game.
 func gameText(g play.Game) string {
 	text := fmt.Sprintf("score %d, %d moves, largest tile %d", g.Score, g.Moves, game.Value(g.Max))
 	switch {

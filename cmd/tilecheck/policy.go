@@ -29,12 +29,12 @@ type policyCmd struct {
 	Format       table.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run answers what is asked about optimal play.
-func (c *policyCmd) Run(ctx context.Context, env *world) error {
+// Run shows, plays or draws optimal play, as the flags ask.
+func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	err := cmp.Or(
 		c.check(),
-		env.without(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
-		env.without(c.Board == "", "without --board", "format"),
+		env.refuseFlags(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
+		env.refuseFlags(c.Board == "", "without --board", "format"),
 	)
 	if err != nil {
 		return err
@@ -43,9 +43,10 @@ func (c *policyCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.answer(ctx, env, solved), solved.Close())
+	return errors.Join(c.showAll(ctx, env, solved), solved.Close())
 }
 
+// check returns a usage error if flags do not fit together.
 func (c *policyCmd) check() error {
 	switch {
 	case c.Table != "" && c.problemFlags.given():
@@ -62,8 +63,8 @@ func (c *policyCmd) check() error {
 	return nil
 }
 
-// open reads the table, or makes one.
-func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) {
+// open opens the table of a solved game, or solves the game.
+func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, error) {
 	if c.Table != "" {
 		return solve.Open(c.Table)
 	}
@@ -71,15 +72,16 @@ func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, done := c.apply(ctx, env, &opts)
+	ctx, done := c.start(ctx, env, &opts)
 	defer done()
 	solved, _, err := solve.Solve(ctx, opts)
 	return solved, limitError(err)
 }
 
-func (c *policyCmd) answer(ctx context.Context, env *world, solved *solve.Table) error {
+// showAll does what the flags ask for: --board, --play, --svg and --dot.
+func (c *policyCmd) showAll(ctx context.Context, env *environment, solved *solve.Table) error {
 	if c.Board != "" {
-		if err := c.board(env, solved); err != nil {
+		if err := c.showBoard(env, solved); err != nil {
 			return err
 		}
 	}
@@ -108,7 +110,7 @@ func (c *policyCmd) answer(ctx context.Context, env *world, solved *solve.Table)
 	return errors.Join(err, env.writeFile(c.SVG, textWriter(string(svg))))
 }
 
-// textWriter returns what writes a text.
+// textWriter returns a function that writes a text.
 func textWriter(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -116,29 +118,29 @@ func textWriter(text string) func(io.Writer) error {
 	}
 }
 
-// board prints a board and what its moves are worth.
-func (c *policyCmd) board(env *world, solved *solve.Table) error {
+// showBoard prints the board of --board with its value and the values of its moves.
+func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	problem := solved.Problem()
-	b, err := problem.Shape.Parse(c.Board)
+	board, err := problem.Shape.Parse(c.Board)
 	if err != nil {
 		return usageError("--board: %w", err)
 	}
-	value, best, ok := solved.Value(b)
+	value, best, ok := solved.Value(board)
 	if !ok {
 		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
 	}
-	moves, _ := solved.Moves(b) // none when the game is over
-	t := playtables.Moves(solved, b, value, best, moves)
+	moves, _ := solved.Moves(board) // none when the game is over
+	moveTable := playtables.Moves(solved, board, value, best, moves)
 	if c.Format == table.Text {
-		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(b)); err != nil {
+		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(board)); err != nil {
 			return err
 		}
 	}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	return moveTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
-func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) error {
+// play plays a random game optimally and prints its boards. Of several best moves it takes the first in the order left, right, up, down.
+func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
 		return err
@@ -147,31 +149,32 @@ func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) e
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, seed))
-	b := solved.AddRandom(0, rng)
-	if !b.AtLeast(solved.Problem().MaxExp) {
-		b = solved.AddRandom(b, rng)
+	board := solved.AddRandom(0, rng)
+	if !board.AtLeast(solved.Problem().MaxExp) {
+		board = solved.AddRandom(board, rng)
 	}
 	score := 0
 	for number := 0; ; number++ {
-		value, best, ok := solved.Value(b)
+		value, best, ok := solved.Value(board)
 		if !ok {
-			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), b)
+			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), board)
 		}
-		text := fmt.Sprintf("%s after %d moves, score %d\n", playtables.Best(solved, b, best), number, score)
+		text := fmt.Sprintf("%s after %d moves, score %d\n", playtables.Best(solved, board, best), number, score)
 		if best != 0 {
 			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), playtables.Value(value))
 		}
-		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(b), text); err != nil || best == 0 {
+		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(board), text); err != nil || best == 0 {
 			return cmp.Or(err, ctx.Err())
 		}
-		next, gain, err := solved.Rules().Move(b, best.At(0))
+		next, gain, err := solved.Rules().Move(board, best.At(0))
 		if err != nil {
 			return err
 		}
-		if score += gain; !next.AtLeast(solved.Problem().MaxExp) {
+		score += gain
+		if !next.AtLeast(solved.Problem().MaxExp) {
 			next = solved.AddRandom(next, rng)
 		}
-		b = next
+		board = next
 		if err := ctx.Err(); err != nil {
 			return err
 		}

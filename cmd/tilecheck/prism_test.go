@@ -38,7 +38,7 @@ func requirePRISM(t *testing.T) {
 	}()
 	image := needs.Given("TILECHECK_PRISM_IMAGE")
 	if image == "" {
-		all, err := d.Discover(t.Context(), toolbox.ImagesOf("prism"), "")
+		all, err := d.Discover(t.Context(), toolbox.ImageKind("prism"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func wideTilecheck(ctx context.Context, args ...string) (code int, stdout, stder
 // no colours; with none it is no terminal.
 func onTerminal(ctx context.Context, columns int, args []string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(ctx, args, &world{system: system{
+	code = run(ctx, args, &environment{system: system{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
 		getenv: func(name string) string {
 			if name == "NO_COLOR" && columns > 0 {

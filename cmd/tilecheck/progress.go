@@ -14,20 +14,20 @@ import (
 	"tilecheck/internal/progress"
 )
 
-// progress returns what an engine tells its progress, and a function that
-// clears the bar. Both do nothing unless standard error is a terminal.
-func (e *world) progress() (report func(progress.Progress), done func()) {
+// progress returns a function that shows progress in a bar on standard error, and one that removes
+// the bar. If standard error is no terminal, report is nil and done does nothing.
+func (e *environment) progress() (report func(progress.Progress), done func()) {
 	if _, tty := e.terminal(e.stderr); !tty || e.quiet {
 		return nil, func() {}
 	}
 	b := &bar{env: e}
-	done = e.last.clearsBar(b.close)
+	done = e.ending.addBar(b.close)
 	return b.report, done
 }
 
-// bar shows one property at a time.
+// bar is a progress bar on standard error. It shows one property at a time.
 type bar struct {
-	env      *world
+	env      *environment
 	property string
 	unit     progress.Unit
 	bar      *progressbar.ProgressBar
@@ -35,6 +35,7 @@ type bar struct {
 	closed   bool // nothing is drawn any more
 }
 
+// report shows the progress of a property.
 func (b *bar) report(p progress.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,11 +67,11 @@ func (b *bar) report(p progress.Progress) {
 		b.bar.ChangeMax64(target)
 	}
 	b.bar.Describe(printable.Line(describeProgress(p)))
-	// The bar is decoration: a terminal that went away must not fail the run.
+	// The bar is not a result: a terminal that was closed must not fail the run.
 	_ = b.bar.Set64(p.Done)
 }
 
-// close clears the bar for good.
+// close removes the bar; later reports draw nothing.
 func (b *bar) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,6 +79,7 @@ func (b *bar) close() {
 	b.closed = true
 }
 
+// clear removes the bar until the next report.
 func (b *bar) clear() {
 	if b.bar != nil {
 		_ = b.bar.Clear()
@@ -85,6 +87,7 @@ func (b *bar) clear() {
 	}
 }
 
+// describeProgress returns the text in front of the bar.
 func describeProgress(p progress.Progress) string {
 	switch {
 	case p.Property == "":

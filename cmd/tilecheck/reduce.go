@@ -33,8 +33,8 @@ type reduceCmd struct {
 }
 
 // Run prints the sizes of the model and of its quotients.
-func (c *reduceCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job, err := c.jobFlags.job(env)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	whole, err := checked(ctx, job)
+	whole, err := checkNative(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -68,36 +68,49 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	case c.ExportPartition != "":
 		job.Partition = &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}
 	}
-	reduced, err := checked(ctx, job)
+	reduced, err := checkNative(ctx, job)
 	done()
 	if err != nil {
 		return err
 	}
-	if f := reduced[0].Err; job.Partition != nil && f != nil {
-		if strings.HasPrefix(f.Message, c.Partition+":") { // the place is in that file, and not in the property
-			return errors.New(f.Message)
+	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
+		if strings.HasPrefix(failure.Message, c.Partition+":") { // the place is in that file
+			return errors.New(failure.Message)
 		}
-		return f
+		return failure
 	}
-	env.printing()
-	t, code := reductions(whole, reduced)
-	err = t.Write(env.stdout, c.Format, env.reportOptions())
-	env.warn(c.Format, reduced)
-	return cmp.Or(err, status(code))
+	env.beginsPrinting()
+	reductions, records, code := reductionTable(whole, reduced)
+	if c.Format.Machine() {
+		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)
+	} else {
+		err = reductions.Write(env.stdout, c.Format, env.reportOptions())
+	}
+	env.printWarnings(c.Format, reduced)
+	return cmp.Or(err, exitStatus(code))
 }
 
-// checked asks the embedded engine.
-func checked(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
+// checkNative checks a job with the embedded engine.
+func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, mistaken(err, &job)
+		return nil, explainMisplaced(err, &job)
 	}
 	return native.New().Check(ctx, plan)
 }
 
-// reductions has a row for each property, and the exit code.
-func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
-	t := &table.Table{
+// reductionRecord is a row in JSON and CSV: the verdict on the quotient, with the sizes of the model and of the quotient.
+type reductionRecord struct {
+	result.Record
+	ReducedStates      int64  `json:"reduced_states,omitempty"`
+	ReducedChoices     int64  `json:"reduced_choices,omitempty"`
+	ReducedTransitions int64  `json:"reduced_transitions,omitempty"`
+	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
+}
+
+// reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, reduced the verdicts about its quotients.
+func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionRecord, int) {
+	out := &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
 			{Name: "states", Align: table.Right},
@@ -107,41 +120,48 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 			{Name: "transitions", Align: table.Right},
 			{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
 			{Name: "value"},
-			{Name: "agreement", Min: 10},
+			{Name: "outcome", Min: 10},
 		},
 	}
 	code := verdictCode(whole)
+	records := []reductionRecord{}
 	for i := range whole {
-		v, w := &whole[i], &reduced[i]
-		relation := agree.Verdicts("whole", v, "reduced", w, agree.Ask(v.Property, v.Constants), agree.Options{}).Relation
-		agreement := relation.String()
+		ofModel, ofQuotient := &whole[i], &reduced[i]
+		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
+		record := reductionRecord{
+			Record: result.NewRecord(ofQuotient), Outcome: relation.String(),
+			ReducedStates: ofQuotient.States, ReducedChoices: ofQuotient.Choices, ReducedTransitions: ofQuotient.Transitions,
+		}
+		record.States, record.Choices, record.Transitions = ofModel.States, ofModel.Choices, ofModel.Transitions
+		agreement := record.Outcome
 		switch {
-		case w.Err != nil:
-			agreement, code = w.Err.Error(), verdictCode(reduced)
+		case ofQuotient.Err != nil:
+			record.Outcome = ""
+			agreement, code = ofQuotient.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
-		t.Append(v.Property, v.States, w.States, v.Choices, w.Choices, v.Transitions, w.Transitions, valueText(w), agreement)
-		for _, warning := range w.Warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", w.Property, warning))
+		records = append(records, record)
+		out.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
+		for _, warning := range ofQuotient.Warnings {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
 		}
 	}
-	if slices.ContainsFunc(reduced, func(v result.Verdict) bool { return v.Err == nil }) {
-		t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	if slices.ContainsFunc(reduced, func(ofModel result.Verdict) bool { return ofModel.Err == nil }) {
+		out.Notes = append(out.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
-	return t, code
+	return out, records, code
 }
 
-// valueText is a value, for people: a fraction, a number in the middle of its bounds, or
-// a truth value.
-func valueText(v *result.Verdict) string {
+// valueText returns the value of a verdict: a fraction, a decimal number, or a truth value.
+func valueText(verdict *result.Verdict) string {
 	switch {
-	case v.Err != nil:
+	case verdict.Err != nil:
 		return ""
-	case v.Value.Kind == result.Boolean:
-		return strconv.FormatBool(v.Value.Bool)
-	case v.Value.Rat != nil:
-		return v.Value.Rat.RatString()
+	case verdict.Value.Kind == result.Boolean:
+		return strconv.FormatBool(verdict.Value.Bool)
+	case verdict.Value.Rat != nil:
+		return verdict.Value.Rat.RatString()
 	}
-	return strconv.FormatFloat(v.Value.Num, 'g', 9, 64)
+	return strconv.FormatFloat(verdict.Value.Num, 'g', 9, 64)
 }

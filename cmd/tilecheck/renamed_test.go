@@ -55,7 +55,7 @@ func TestRenamedFlags(t *testing.T) {
 				t.Errorf("%s %s: %v", c.command, flag, err)
 				return ""
 			}
-			if _, err := flagsOf(kctx); err != nil {
+			if _, err := checkedFlags(kctx); err != nil {
 				t.Errorf("%s %s: %v", c.command, flag, err)
 			}
 			var out strings.Builder

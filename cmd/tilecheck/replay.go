@@ -27,14 +27,14 @@ type replayCmd struct {
 	timeFlag `embed:""`
 }
 
-// errFound ends the reading of a record.
+// errFound ends the reading of a record when the game is found.
 var errFound = errors.New("found")
 
 // Run checks all games and lists them, or shows one.
-func (c *replayCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *replayCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	if err := env.without(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
+	if err := env.refuseFlags(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
 		return err
 	}
 	if (c.Step || c.Game != nil) && c.Format != table.Text {
@@ -55,65 +55,65 @@ func (c *replayCmd) Run(ctx context.Context, env *world) error {
 }
 
 // open opens a file for reading; "-" is standard input.
-func (e *world) open(path string) (io.ReadCloser, error) {
+func (e *environment) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(e.stdin), nil
 	}
 	return os.Open(path)
 }
 
-// list checks every game and prints what they came to.
-func (c *replayCmd) list(ctx context.Context, env *world, r io.Reader) error {
-	t := &table.Table{Columns: []table.Column{
+// list checks every game and prints their results.
+func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader) error {
+	out := &table.Table{Columns: []table.Column{
 		{Name: "game", Align: table.Right},
 		{Name: "score", Align: table.Right},
 		{Name: "moves", Align: table.Right},
-		{Name: "largest", Align: table.Right},
+		{Name: "largest tile", Align: table.Right},
 		{Name: "won after", Align: table.Right},
 	}}
-	h, err := play.ReadRecord(r, c.File, func(p *play.Played) error {
+	header, err := play.ReadRecord(record, c.File, func(p *play.Played) error {
 		won := table.Cell{}
 		if p.Won {
 			won = table.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
 		}
-		t.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), won)
+		out.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), won)
 		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	if len(t.Rows) == 0 {
+	if len(out.Rows) == 0 {
 		return errNoGame(c.File)
 	}
-	t.Title = fmt.Sprintf("%s on %v", h.Strategy, h.Match)
-	note := fmt.Sprintf("%d games, every move and every new tile by the rules", len(t.Rows))
-	if h.Seeded {
-		note += fmt.Sprintf(", the tiles those of seed %d", h.Match.Seed)
+	out.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
+	note := fmt.Sprintf("%d games, every move and every new tile by the rules", len(out.Rows))
+	if header.Seeded {
+		note += fmt.Sprintf(", the tiles those of seed %d", header.Match.Seed)
 	}
-	t.Notes = []string{note}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	out.Notes = []string{note}
+	return out.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// show finds the game and goes through it.
-func (c *replayCmd) show(ctx context.Context, env *world, r io.Reader) error {
-	h, found, err := c.find(ctx, r)
+// show finds the game to show, and shows its boards.
+func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader) error {
+	header, found, err := c.find(ctx, record)
 	if err != nil {
 		return err
 	}
 	var frames []play.Frame
-	if _, err := h.Match.Replay(found.Transcript, func(f play.Frame) { frames = append(frames, f) }); err != nil {
+	if _, err := header.Match.Replay(found.Transcript, func(f play.Frame) { frames = append(frames, f) }); err != nil {
 		return err
 	}
-	if err := c.frames(ctx, env, h.Match.Shape, frames); err != nil {
+	if err := c.showFrames(ctx, env, header.Match.Shape, frames); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "game %d of %s: %s\n", found.Index, h.Strategy, gameText(found.Game))
+	_, err = fmt.Fprintf(env.stdout, "game %d of %s: %s\n", found.Index, header.Strategy, gameText(found.Game))
 	return err
 }
 
-// find reads the record up to the game, or to the first one when none is asked for.
-func (c *replayCmd) find(ctx context.Context, r io.Reader) (h play.RecordHeader, found *play.Played, err error) {
-	h, err = play.ReadRecord(r, c.File, func(p *play.Played) error {
+// find reads the record up to the game of --game; without that flag, up to the first game.
+func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, found *play.Played, err error) {
+	header, err = play.ReadRecord(record, c.File, func(p *play.Played) error {
 		if c.Game == nil || *c.Game == p.Index {
 			found = p
 			return errFound
@@ -122,24 +122,25 @@ func (c *replayCmd) find(ctx context.Context, r io.Reader) (h play.RecordHeader,
 	})
 	switch {
 	case found != nil:
-		return h, found, nil
+		return header, found, nil
 	case err != nil:
-		return h, nil, err
+		return header, nil, err
 	case c.Game == nil:
-		return h, nil, errNoGame(c.File)
+		return header, nil, errNoGame(c.File)
 	}
-	return h, nil, fmt.Errorf("%s: there is no game %d in it", c.File, *c.Game)
+	return header, nil, fmt.Errorf("%s: there is no game %d in it", c.File, *c.Game)
 }
 
+// errNoGame returns the error about a record without games.
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
-// frames shows the boards, one by one or as a film.
-func (c *replayCmd) frames(ctx context.Context, env *world, shape game.Shape, frames []play.Frame) error {
+// showFrames shows the boards of a game, one for every line of input or as a film.
+func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, showFrames []play.Frame) error {
 	if c.Step {
-		return stepThrough(env, shape, frames)
+		return stepThrough(env, shape, showFrames)
 	}
 	film := newFilm(env, shape, c.Delay)
-	for _, f := range frames {
+	for _, f := range showFrames {
 		if err := film.show(ctx, f); err != nil {
 			return err
 		}
@@ -147,27 +148,28 @@ func (c *replayCmd) frames(ctx context.Context, env *world, shape game.Shape, fr
 	return nil
 }
 
-// stepThrough shows a board, and another one for every line of input.
-func stepThrough(env *world, shape game.Shape, frames []play.Frame) error {
-	in := bufio.NewScanner(env.stdin)
-	for at := 0; ; {
-		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[at])); err != nil {
+// stepThrough shows the boards of a game. Each line of input selects the next board to show.
+func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
+	input := bufio.NewScanner(env.stdin)
+	current := 0
+	for {
+		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[current])); err != nil {
 			return err
 		}
-		if !in.Scan() {
-			return in.Err()
+		if !input.Scan() {
+			return input.Err()
 		}
-		word := strings.TrimSpace(in.Text())
-		n, err := strconv.Atoi(word)
+		word := strings.TrimSpace(input.Text())
+		move, err := strconv.Atoi(word)
 		switch {
-		case word == "q" || word == "" && at == len(frames)-1:
+		case word == "q" || word == "" && current == len(frames)-1:
 			return nil
 		case word == "":
-			at++
+			current++
 		case word == "b":
-			at = max(at-1, 0)
-		case err == nil && n >= 0 && n < len(frames):
-			at = n
+			current = max(current-1, 0)
+		case err == nil && move >= 0 && move < len(frames):
+			current = move
 		default:
 			fmt.Fprintf(env.stderr, "found %q, want Enter, b, q or a move from 0 to %d\n", word, len(frames)-1)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"tilecheck/modelgen"
@@ -20,7 +19,7 @@ import (
 	"tilecheck/runner"
 )
 
-// resolveCmd writes Markov chains as models that can be read.
+// resolveCmd applies a scheduler to an MDP, and writes the induced Markov chain as a model.
 type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
@@ -36,20 +35,20 @@ type resolveCmd struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// Run writes the model, once its states have shown that nothing is left to choose.
-func (c *resolveCmd) Run(ctx context.Context, env *world) error {
-	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""}, func(given bool) bool { return !given })); n != 1 || c.Uniform && c.Policy != "" {
-		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", n)
+// Run writes the induced chain. It first builds the states of the new model and checks that no choice is left.
+func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
+	if err := c.checkFlags(); err != nil {
+		return err
 	}
 	written, ofStates := stateFiles(c.Output)
 	outputs := []string{c.Output}
 	if ofStates {
-		outputs = namesOf([]output{written}, 0)
+		outputs = outputFiles([]output{written}, 0)
 	}
-	if err := env.places.with("--output", outputs...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
 		return err
 	}
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	src, err := env.readSource(c.ModelFile)
 	if err != nil {
@@ -59,45 +58,45 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	before, err := c.states(ctx, src)
+	before, err := c.buildSpace(ctx, src)
 	if err != nil {
 		return err
 	}
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
-	if left, err := c.withMemory(ctx, env, model, src); left != nil || err != nil {
+	if induced, err := c.inducedModel(ctx, env, model, src); induced != nil || err != nil {
 		if err != nil {
 			return err
 		}
-		text, err := left.TextAs(syntax.DTMC)
+		text, err := induced.TextAs(syntax.DTMC)
 		if err != nil {
 			return err
 		}
-		after, err := c.states(ctx, text)
+		after, err := c.buildSpace(ctx, text)
 		if err != nil {
 			return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 		}
-		return c.writeChain(ctx, env, before, after, left)
+		return c.writeChain(ctx, env, before, after, induced)
 	}
-	var made scheduler.Scheduler
+	var chosen scheduler.Scheduler
 	if c.Scheduler != "" {
 		var permitted *sparse.Set
-		if permitted, made, err = c.read(ctx, env, before); err != nil {
+		if permitted, chosen, err = c.readScheduler(ctx, env, before); err != nil {
 			return err
 		}
-		if made == nil {
-			return c.permissive(ctx, env, before, permitted, model)
+		if chosen == nil {
+			return c.writePermitted(ctx, env, before, permitted, model)
 		}
 	}
-	if ofStates && made != nil {
-		chain, err := made.Chain(ctx, before)
+	if ofStates && chosen != nil {
+		chain, err := chosen.Chain(ctx, before)
 		if err != nil {
 			return err
 		}
 		return c.writeStates(ctx, env, written, before, chain)
 	}
-	items, err := c.resolver(ctx, env, before, made)
+	items, err := c.choosingModules(ctx, env, before, chosen)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	after, err := c.states(ctx, text)
+	after, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 	}
@@ -116,81 +115,99 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	return c.writeChain(ctx, env, before, after, model)
 }
 
-// writeChain writes a model whose choices are made as a Markov chain, given its states as an MDP.
-func (c *resolveCmd) writeChain(ctx context.Context, env *world, before, after *explicit.Space, model *syntax.Model) error {
+// checkFlags returns a usage error unless exactly one of the flags says how the choices are made.
+func (c *resolveCmd) checkFlags() error {
+	ways := 0
+	if c.Scheduler != "" {
+		ways++
+	}
+	if c.Uniform && c.Scheduler == "" {
+		ways++
+	}
+	if c.Policy != "" {
+		ways++
+	}
+	if ways != 1 || c.Uniform && c.Policy != "" {
+		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", ways)
+	}
+	return nil
+}
+
+// writeChain writes a model whose choices are made, as a Markov chain. before and after are the states of the MDP and of the model with the choices made.
+func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
 	if written, ofStates := stateFiles(c.Output); ofStates {
-		chain, err := c.states(ctx, text)
+		chain, err := c.buildSpace(ctx, text)
 		if err != nil {
 			return err
 		}
 		return c.writeStates(ctx, env, written, before, chain)
 	}
-	c.note(env, before, after)
+	c.printSizes(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// permissive writes what is left of an MDP whose states have choices that are permitted, several of some: with --uniform the
-// chain in which these are as likely, otherwise an MDP.
-func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
+// writePermitted writes the MDP that has only the permitted choices, of which a state may have several. With --uniform it writes the chain in
+// which the permitted choices of a state are equally likely.
+func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
 	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
-		left, err := before.Restrict(permitted)
+		restricted, err := before.Restrict(permitted)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, before, left)
+		return c.writeStates(ctx, env, written, before, restricted)
 	}
 	text, err := shield.FromAllowed(before, permitted).Model(ctx, model)
 	if err != nil {
 		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
 	}
-	after, err := c.states(ctx, text)
+	after, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices that are permitted: %w", compile.QuoteLine(err, text))
 	}
 	if c.Uniform {
-		left, err := syntax.ParseModel(c.ModelFile, text)
+		restricted, err := syntax.ParseModel(c.ModelFile, text)
 		if err != nil {
 			return err
 		}
-		return c.writeChain(ctx, env, before, after, left)
+		return c.writeChain(ctx, env, before, after, restricted)
 	}
-	c.note(env, before, after)
+	c.printSizes(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// note says how large the chain is, or the MDP that is left, to whoever wants to know.
-func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
+// printSizes prints the sizes of the MDP and of the result, unless --quiet is given.
+func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
 	if !env.quiet {
-		b, a := before.Model(), after.Model()
-		left := fmt.Sprintf("%d transitions of the chain", a.NumEdges())
-		if !c.Uniform && a.NumDeciding() > 0 {
-			left = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", a.NumChoices(), a.NumTransitions())
+		mdp, result := before.Model(), after.Model()
+		resultText := fmt.Sprintf("%d transitions of the chain", result.NumEdges())
+		if !c.Uniform && result.NumDeciding() > 0 {
+			resultText = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", result.NumChoices(), result.NumTransitions())
 		}
 		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %s\n",
-			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), left)
+			mdp.NumStates(), mdp.NumChoices(), mdp.NumTransitions(), result.NumStates(), resultText)
 	}
 }
 
-// writeStates writes files of the states of a chain.
-func (c *resolveCmd) writeStates(ctx context.Context, env *world, o output, before, chain *explicit.Space) error {
-	if err := env.places.with("--output", namesOf([]output{o}, len(chain.Program().Rewards))...).check(); err != nil {
+// writeStates writes the states of a chain as the files of an output.
+func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target output, before, chain *explicit.Space) error {
+	if err := env.files.withOutputs("--output", outputFiles([]output{target}, len(chain.Program().Rewards))...).check(); err != nil {
 		return err
 	}
 	program := *chain.Program()
 	if chain.Model().Kind == sparse.DTMC {
 		program.Type = syntax.DTMC
 	}
-	c.note(env, before, chain)
-	x := &exporter{env: env, space: chain, opts: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
-	return x.write(ctx, o)
+	c.printSizes(env, before, chain)
+	out := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
+	return out.write(ctx, target)
 }
 
-// read reads the file of a scheduler: the choices that it permits, and the scheduler that they are, if they are one.
-func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
+// readScheduler reads the file of --scheduler. It returns the choices that the file permits, and the scheduler if it permits one choice in each state.
+func (c *resolveCmd) readScheduler(ctx context.Context, env *environment, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
 	text, err := env.readSource(c.Scheduler)
 	if err != nil {
 		return nil, nil, err
@@ -198,16 +215,17 @@ func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space
 	return scheduler.ReadPermitted(ctx, c.Scheduler, text, space)
 }
 
-// states builds those of a model.
-func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
+// buildSpace builds the states of a model text.
+func (c *resolveCmd) buildSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	plan, err := runner.PlanModel(ctx, c.job(src))
 	if err != nil {
 		return nil, err
 	}
 	space, err := load.Space(ctx, plan)
-	return space, outOfStates(err)
+	return space, stateLimitError(err)
 }
 
+// job returns the job for a model text with the limits of the flags.
 func (c *resolveCmd) job(src []byte) runner.Job {
 	return runner.Job{
 		File: c.ModelFile, Model: src, Consts: c.Const,
@@ -215,8 +233,8 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 	}
 }
 
-// withMemory returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
-func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.Model, src []byte) (*syntax.Model, error) {
+// inducedModel returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
+func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, model *syntax.Model, src []byte) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
 	}
@@ -224,49 +242,49 @@ func (c *resolveCmd) withMemory(ctx context.Context, env *world, model *syntax.M
 	if err != nil || !scheduler.Remembers(text) {
 		return nil, err
 	}
-	space, err := c.exactly(ctx, src)
+	space, err := c.buildExactSpace(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	if len(space.Model().Initial) != 1 {
 		return nil, fmt.Errorf("%s: found %d initial states, want one for a scheduler with a memory", c.ModelFile, len(space.Model().Initial))
 	}
-	x, err := scheduler.ReadController(ctx, c.Scheduler, text, space)
+	controller, err := scheduler.ReadController(ctx, c.Scheduler, text, space)
 	if err != nil {
 		return nil, err
 	}
-	chain, err := x.Chain(ctx, space.Model())
+	chain, err := controller.Chain(ctx, space.Model())
 	if err != nil {
 		return nil, err
 	}
-	left, err := scheduler.ControllerModel(ctx, model, src, space, x, chain)
+	induced, err := scheduler.ControllerModel(ctx, model, src, space, controller, chain)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}
-	return left, nil
+	return induced, nil
 }
 
-// exactly builds the states, with fractions if the model has them.
-func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
+// buildExactSpace builds the states of a model text, with fractions if its numbers are known as fractions.
+func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	job := c.job(src)
-	m, _, err := load.Model(ctx, job)
+	model, _, err := load.Model(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	space, _, err := load.Fractions(ctx, m, load.Options(&job))
-	return space, outOfStates(err)
+	space, _, err := load.Fractions(ctx, model, load.Options(&job))
+	return space, stateLimitError(err)
 }
 
-// resolver returns the modules that make the choices; none if every choice is as likely,
-// which is what a DTMC with several commands for a state means.
-func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space, made scheduler.Scheduler) ([]syntax.Item, error) {
+// choosingModules returns the modules that make the choices: from the scheduler chosen, or from --policy. With
+// --uniform it returns none, because in a DTMC all commands of a state are equally likely.
+func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
-	case made != nil:
-		found, err := tree.Imitate(ctx, space, made[0])
+	case chosen != nil:
+		decisionTree, err := tree.Imitate(ctx, space, chosen[0])
 		if err != nil {
 			return nil, err
 		}
-		items, err := found.Items("policy_manager")
+		items, err := decisionTree.Items("policy_manager")
 		if err != nil {
 			return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
 		}
@@ -274,7 +292,7 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 	case c.Uniform:
 		return nil, nil
 	}
-	if missing(c.Policy) {
+	if noSuchFile(c.Policy) {
 		policy, err := modelgen.ParsePolicy(c.Policy)
 		if err != nil {
 			return nil, fieldUsage(err)

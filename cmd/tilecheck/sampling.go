@@ -34,14 +34,14 @@ func (m *method) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// workersFlag is for both methods.
+// workersFlag is the number of goroutines, for both methods.
 type workersFlag struct {
 	Workers int `rare:"" help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 }
 
-// samplingFlags are PRISM's -sim switches under shorter names. Pointers tell a
-// flag that was given from its default, because which ones may be given
-// together is part of their meaning.
+// samplingFlags are PRISM's -sim switches under shorter names. Fields are
+// pointers where nil, which means that the flag was not given, differs from the
+// default: only some of the flags may be given together.
 type samplingFlags struct {
 	Samples         *int64 `help:"Number of paths (default: 1000, or what --width needs)." placeholder:"N"`
 	confidenceFlags `embed:""`
@@ -57,7 +57,7 @@ type confidenceFlags struct {
 	Alpha      *float64 `hidden:"" help:"Former name: 1 - confidence." want:"[1e-15,1)"`
 }
 
-// given reports whether a confidence is given.
+// given reports whether the command line has a confidence.
 func (f confidenceFlags) given() bool { return f.Confidence != nil || f.Alpha != nil }
 
 // confidence returns the confidence, or otherwise if none is given.
@@ -71,51 +71,51 @@ func (f confidenceFlags) confidence(otherwise float64) float64 {
 	return otherwise
 }
 
-// method returns the method asked for. The flags of the other one have no effect.
-func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
-	method := cmp.Or(runner.Method(m.Method), otherwise)
+// method returns the method that the flags select, or otherwise. It returns a usage error for flags that have no effect with it.
+func (e *environment) method(flag methodFlag, otherwise runner.Method) (runner.Method, error) {
+	method := cmp.Or(runner.Method(flag.Method), otherwise)
 	return method, cmp.Or(
-		e.without(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
-		e.without(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
+		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
+		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
 	)
 }
 
-// simulation checks the flags and returns what they ask for. It draws a seed when none was given.
-func (f samplingFlags) simulation(env *world, method runner.Method, workers int) (runner.Simulation, error) {
-	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.split}
+// simulation returns the settings of sampling that the flags describe. Without --seed it draws a seed.
+func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
+	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.split}
 	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
-		return s, usageError("--samples, --confidence and --width are all given, want two of them: the third follows")
+		return settings, usageError("--samples, --confidence and --width are all given, want two of them: the third follows")
 	}
 	if f.Samples != nil {
-		s.Samples = *f.Samples
+		settings.Samples = *f.Samples
 	}
-	s.Confidence = f.confidence(0)
+	settings.Confidence = f.confidence(0)
 	if f.Width != nil {
 		if method == runner.APMC {
-			s.Approximation = *f.Width
+			settings.Approximation = *f.Width
 		} else {
-			s.Width = *f.Width
-			s.Valid = method == runner.Sim && f.Samples == nil
+			settings.Width = *f.Width
+			settings.Valid = method == runner.Sim && f.Samples == nil
 		}
 	}
 	var err error
 	if method != runner.States {
-		s.Seed, err = env.seedOr(f.Seed)
+		settings.Seed, err = env.seedOr(f.Seed)
 	}
-	return s, err
+	return settings, err
 }
 
-// seedOr returns the given seed, or draws one that every reader of JSON keeps exactly.
-func (e *world) seedOr(given *uint64) (uint64, error) {
+// seedOr returns the given seed, or draws one below 2^53, which every JSON reader represents exactly.
+func (e *environment) seedOr(given *uint64) (uint64, error) {
 	switch {
 	case given != nil:
 		return *given, nil
 	case e.split.Recording():
 		return 0, usageError("--shard needs --seed: without one every shard draws another")
 	}
-	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
 		return 0, fmt.Errorf("draw a seed: %w", err)
 	}
-	return binary.LittleEndian.Uint64(b[:]) >> 11, nil
+	return binary.LittleEndian.Uint64(random[:]) >> 11, nil
 }

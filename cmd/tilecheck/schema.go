@@ -6,13 +6,13 @@ import (
 	"tilecheck/report/schema"
 )
 
-// schemaCmd prints what can be expected of the JSON of a command.
+// schemaCmd prints the JSON Schema of the output of a command.
 type schemaCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check or image list." name:"of"`
 }
 
 // Run prints the schema, or the commands that have one.
-func (c *schemaCmd) Run(env *world) error {
+func (c *schemaCmd) Run(env *environment) error {
 	if len(c.Command) == 0 {
 		return textWriter(strings.Join(schema.Commands(), "\n") + "\n")(env.stdout)
 	}

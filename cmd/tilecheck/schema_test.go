@@ -291,8 +291,8 @@ func TestContract(t *testing.T) {
 		doc := wantValid(t, known, stdout)
 		results := doc["results"].([]any)
 		if problem, ok := doc["error"].(map[string]any); ok {
-			if fmt.Sprint(problem["code"]) != fmt.Sprint(code) {
-				t.Errorf("%s: the error has code %v, want %d", line, problem["code"], code)
+			if fmt.Sprint(problem["exit_code"]) != fmt.Sprint(code) {
+				t.Errorf("%s: the error has code %v, want %d", line, problem["exit_code"], code)
 			}
 		} else if len(results) == 0 {
 			t.Errorf("%s: no results and no error", line)
@@ -346,9 +346,11 @@ func TestContractWithoutCommand(t *testing.T) {
 			Tilecheck string
 			Command   *string
 			Results   []any
-			Error     struct{ Code int }
+			Error     struct {
+				ExitCode int `json:"exit_code"`
+			}
 		}
-		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || doc.Command == nil || doc.Error.Code != want || doc.Tilecheck == "" {
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || doc.Command == nil || doc.Error.ExitCode != want || doc.Tilecheck == "" {
 			t.Errorf("%s: %v, want one object with an error:\n%s", line, err, stdout)
 		}
 	}
@@ -366,7 +368,7 @@ func TestContractSeeds(t *testing.T) {
 			t.Fatalf("%s: %v\n%s%s", line, err, stdout, stderr)
 		}
 		for _, r := range doc.Results {
-			if random := r["games"] != nil || r["samples"] != nil; random && r["quantity"] != "moves per second" && r["seed"] != 7.0 {
+			if random := r["samples"] != nil; random && r["quantity"] != "moves per second" && r["seed"] != 7.0 {
 				t.Errorf("%s: the seed is %v, want 7, of %v", line, r["seed"], r)
 			}
 		}
@@ -376,7 +378,7 @@ func TestContractSeeds(t *testing.T) {
 // Every command that prints JSON has a schema.
 func TestSchemaOfEveryCommand(t *testing.T) {
 	var c cli
-	app, err := newApp(context.Background(), &c, &world{}, func(int) {})
+	app, err := newApp(context.Background(), &c, &environment{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

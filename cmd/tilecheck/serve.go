@@ -34,9 +34,9 @@ type serveCmd struct {
 	engineFlags `embed:""`
 }
 
-// Run answers the page until it is interrupted.
-func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
-	if err := env.withoutTools(c.Engine); err != nil {
+// Run serves the page until it is interrupted.
+func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
+	if err := env.refuseToolFlags(c.Engine); err != nil {
 		return err
 	}
 	if c.Export != "" {
@@ -47,15 +47,15 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	defer func() {
-		for _, t := range tables {
-			err = errors.Join(err, t.Close())
+		for _, table := range tables {
+			err = errors.Join(err, table.Close())
 		}
 	}()
 	folders, err := serve.OpenFolders(c.Paths)
 	if err != nil {
 		return err
 	}
-	l, err := c.listen(ctx)
+	listener, err := c.listen(ctx)
 	if err != nil {
 		return errors.Join(err, folders.Close())
 	}
@@ -67,16 +67,16 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Limit)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	for _, name := range c.Engine {
-		e, err := tools.Engine(ctx, name)
+		engine, err := tools.Engine(ctx, name)
 		if err != nil {
-			return errors.Join(err, l.Close(), folders.Close())
+			return errors.Join(err, listener.Close(), folders.Close())
 		}
-		if e.Name() != native.Name {
-			api.Engines = append(api.Engines, e)
+		if engine.Name() != native.Name {
+			api.Engines = append(api.Engines, engine)
 		}
 	}
 	opts.API = serve.New(api)
-	host, port, everywhere := addressOf(l.Addr())
+	host, port, everywhere := addressOf(listener.Addr())
 	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), opts.Token)
 	if !env.quiet {
 		fmt.Fprintln(env.stderr, "open this address in a browser: whoever has it may ask, others may not; Ctrl-C ends")
@@ -84,8 +84,8 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	if name, err := os.Hostname(); everywhere && err == nil && !env.quiet {
 		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}
-	env.printing()
-	return errors.Join(site.Serve(ctx, l, opts), folders.Close())
+	env.beginsPrinting()
+	return errors.Join(site.Serve(ctx, listener, opts), folders.Close())
 }
 
 const (
@@ -116,47 +116,47 @@ func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 	}
 }
 
-// addressOf returns the host and port by which a browser on this machine reaches an address. Everywhere says that
-// the address is every one of this machine.
-func addressOf(a net.Addr) (host, port string, everywhere bool) {
-	host, port, _ = net.SplitHostPort(a.String())
+// addressOf returns the host and port by which a browser on this machine reaches an address. everywhere says that
+// the program listens on all addresses of this machine.
+func addressOf(address net.Addr) (host, port string, everywhere bool) {
+	host, port, _ = net.SplitHostPort(address.String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		return defaultHost, port, true
 	}
 	return host, port, false
 }
 
-// openTables opens solved games, which reads them to the end.
+// openTables opens the tables of solved games, and checks each completely.
 func openTables(ctx context.Context, names []string) (tables []*solve.Table, err error) {
 	for _, name := range names {
-		var t *solve.Table
-		opened := errors.New("not opened")
-		if err = ending.Await(ctx, func() { t, opened = solve.Open(name) }); err == nil {
-			err = opened
+		var table *solve.Table
+		openErr := errors.New("not opened")
+		if err = ending.Await(ctx, func() { table, openErr = solve.Open(name) }); err == nil {
+			err = openErr
 		}
-		if err == nil && !serve.Winning(t.Problem()) {
-			err = errors.Join(usageError("--solved: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, t.Problem()), t.Close())
+		if err == nil && !serve.Winning(table.Problem()) {
+			err = errors.Join(usageError("--solved: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, table.Problem()), table.Close())
 		}
 		if err != nil {
-			for _, t := range tables {
-				err = errors.Join(err, t.Close())
+			for _, table := range tables {
+				err = errors.Join(err, table.Close())
 			}
 			return nil, err
 		}
-		tables = append(tables, t)
+		tables = append(tables, table)
 	}
 	return tables, nil
 }
 
-// token is a secret that nobody guesses.
+// token returns a random secret.
 func token() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // which never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// export writes the playground.
-func (c *serveCmd) export(ctx context.Context, env *world) error {
+// export writes the page as files that need no server.
+func (c *serveCmd) export(ctx context.Context, env *environment) error {
 	if len(c.Table) > 0 {
 		return usageError("--export writes a page without tables, found %s", c.Table[0])
 	}
@@ -166,13 +166,13 @@ func (c *serveCmd) export(ctx context.Context, env *world) error {
 	if err := os.MkdirAll(c.Export, 0o777); err != nil {
 		return err
 	}
-	tmp, remove, err := tempdir.Make(ctx)
+	workDir, remove, err := tempdir.Make(ctx)
 	if err != nil {
 		return err
 	}
-	p, err := site.Make(ctx, tmp)
+	page, err := site.Make(ctx, workDir)
 	if err := errors.Join(err, remove()); err != nil {
 		return err
 	}
-	return env.writeSet(nil, func(write writeFile) error { return site.Export(c.Export, p, write) })
+	return env.writeSet(nil, func(write writeFile) error { return site.Export(c.Export, page, write) })
 }

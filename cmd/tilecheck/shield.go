@@ -40,7 +40,7 @@ type shieldCmd struct {
 	timeFlag `embed:""`
 }
 
-// fraction is a number that is not negative, as it is written.
+// fraction is a number of at least 0, kept exactly.
 type fraction struct{ big.Rat }
 
 // UnmarshalText reads "0.05", "1e-3" or "1/20".
@@ -49,7 +49,7 @@ func (f *fraction) UnmarshalText(text []byte) error {
 		return errors.New("too long a number")
 	}
 	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
-		if e, err := strconv.Atoi(string(text[i+1:])); err != nil || e < -1000 || e > 1000 {
+		if exponent, err := strconv.Atoi(string(text[i+1:])); err != nil || exponent < -1000 || exponent > 1000 {
 			return fmt.Errorf("%q is no number of a fitting size", text)
 		}
 	}
@@ -59,17 +59,17 @@ func (f *fraction) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run computes the shield, and what it promises.
-func (c *shieldCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+// Run computes the shield and what it guarantees, and writes and prints them.
+func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	outputs := []string{c.Output}
 	if o, ok := stateFiles(c.Output); ok {
-		outputs = namesOf([]output{o}, 0)
+		outputs = outputFiles([]output{o}, 0)
 	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
-	if err := env.places.with("--output", outputs...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
 		return err
 	}
 	if c.ExportScheduler != "" {
@@ -84,31 +84,31 @@ func (c *shieldCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	start := time.Now()
-	q, tree, err := c.question(ctx, env, c.ModelFile, text)
+	asked, tree, err := c.question(ctx, env, c.ModelFile, text)
 	if err != nil {
 		return err
 	}
-	x, err := shield.New(ctx, q, &shield.Options{Threshold: &c.Threshold.Rat, Relative: c.Relative, Total: c.Total})
+	computed, err := shield.New(ctx, asked, &shield.Options{Threshold: &c.Threshold.Rat, Relative: c.Relative, Total: c.Total})
 	if err != nil {
 		return err
 	}
-	p, err := x.Promise(ctx)
+	promise, err := computed.Promise(ctx)
 	if err != nil {
 		return err
 	}
-	written, err := c.files(ctx, env, x, p, tree)
-	return errors.Join(c.print(env, x, p, written, time.Since(start)), err)
+	written, err := c.writeFiles(ctx, env, computed, promise, tree)
+	return errors.Join(c.print(env, computed, promise, written, time.Since(start)), err)
 }
 
-// files writes the files that were asked for, and returns the names of those that it has written.
-func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (written []string, err error) {
+// writeFiles writes the files of --output and --export-scheduler, and returns the names of the written files.
+func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (written []string, err error) {
 	if c.Output != "" {
-		if written, err = c.write(ctx, env, x, p, tree); err != nil {
+		if written, err = c.write(ctx, env, computed, promise, tree); err != nil {
 			return nil, err
 		}
 	}
 	if c.ExportScheduler != "" {
-		file, err := c.writeScheduler(ctx, env, x, p)
+		file, err := c.writeScheduler(ctx, env, computed, promise)
 		if err != nil {
 			return written, err
 		}
@@ -117,15 +117,15 @@ func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *
 	return written, nil
 }
 
-// question reads the model, and finds what the property asks of its states.
-func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
+// question reads the model and the property, and returns the probability to keep in the form that package shield uses.
+func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (*shield.Question, *syntax.Model, error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
 		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, nil, mistaken(err, &job)
+		return nil, nil, explainMisplaced(err, &job)
 	}
 	_, instances, err := plan.Instances()
 	if err != nil {
@@ -138,118 +138,119 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 	defer done()
 	space, err := load.Space(ctx, plan.WithOutputs(func(o *runner.Outputs) { o.Progress = progress }))
 	if err != nil {
-		return nil, nil, outOfStates(err)
+		return nil, nil, stateLimitError(err)
 	}
 	instances[0].Text = c.Property // as it was given, for errors
 	q, err := native.ShieldQuestion(ctx, space, &instances[0])
 	return q, plan.Tree, err
 }
 
-// writeScheduler writes the worst scheduler that obeys, which has to attain what is promised, as one of the whole model.
-func (c *shieldCmd) writeScheduler(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise) (string, error) {
+// writeScheduler writes the worst scheduler that obeys the shield, as a scheduler of the whole model. It first checks that this scheduler
+// attains the promised value.
+func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise) (string, error) {
 	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
 		return "", err
 	}
-	if err := x.ConfirmScheduler(ctx, p); err != nil {
-		return "", unconfirmed(file, err)
+	if err := computed.ConfirmScheduler(ctx, promise); err != nil {
+		return "", brokenPromise(file, err)
 	}
 	return file, env.writeFile(file, func(w io.Writer) error {
-		return scheduler.Write(ctx, w, x.Space, scheduler.Scheduler{p.Obeying}, format, opts)
+		return scheduler.Write(ctx, w, computed.Space, scheduler.Scheduler{promise.Obeying}, format, opts)
 	})
 }
 
-// unconfirmed is the error of a file that is not written since it does not have the values that are promised.
-func unconfirmed(file string, err error) error {
+// brokenPromise returns the error about a file that is not written, because its values are not the promised ones.
+func brokenPromise(file string, err error) error {
 	if _, broken := errors.AsType[*shield.BrokenPromise](err); broken {
 		return fmt.Errorf("%s was not written: %w; this is a bug: please report it", file, err)
 	}
 	return err
 }
 
-// write writes the shield, and returns the names of its files. A model is read and solved again before: it has to have the
-// values that are promised.
-func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) ([]string, error) {
+// write writes the shield, and returns the names of its files. A shielded model is read and solved again first; its values must be the promised
+// ones.
+func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) ([]string, error) {
 	if filepath.Ext(c.Output) == ".json" {
-		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return x.JSON(ctx, w) })
+		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return computed.JSON(ctx, w) })
 	}
-	if o, ok := stateFiles(c.Output); ok {
-		return c.writeStates(ctx, env, x, o)
+	if target, ok := stateFiles(c.Output); ok {
+		return c.writeStates(ctx, env, computed, target)
 	}
-	text, err := x.Model(ctx, tree)
+	text, err := computed.Model(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
-	q, _, err := c.question(ctx, env, c.Output, text)
+	shielded, _, err := c.question(ctx, env, c.Output, text)
 	if err != nil {
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
-	if err := p.Confirm(ctx, q); err != nil {
-		return nil, unconfirmed(c.Output, err)
+	if err := promise.Confirm(ctx, shielded); err != nil {
+		return nil, brokenPromise(c.Output, err)
 	}
 	return []string{c.Output}, env.writeFile(c.Output, textWriter(string(text)))
 }
 
-// writeStates writes files of the states, with the choices that are allowed.
-func (c *shieldCmd) writeStates(ctx context.Context, env *world, x *shield.Shield, o output) ([]string, error) {
-	left, err := x.Space.Restrict(x.Allowed)
+// writeStates writes the states with their allowed choices as the files of an output.
+func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed *shield.Shield, target output) ([]string, error) {
+	restricted, err := computed.Space.Restrict(computed.Allowed)
 	if err != nil {
 		return nil, err
 	}
-	if err := env.places.with("--output", namesOf([]output{o}, len(left.Program().Rewards))...).check(); err != nil {
+	if err := env.files.withOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...).check(); err != nil {
 		return nil, err
 	}
-	w := &exporter{env: env, space: left.WithoutFractions(), opts: files.Options{Precision: files.MaxPrecision, Zeros: true}}
-	err = w.write(ctx, o)
-	return w.wrote, err
+	out := &exporter{env: env, space: restricted.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}
+	err = out.write(ctx, target)
+	return out.written, err
 }
 
-// print prints what the shield promises and how permissive it is, and some of its states.
-func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, written []string, elapsed time.Duration) error {
-	t := &table.Facts{Title: "Shield of " + c.ModelFile}
-	f := x.Figures()
-	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
-	t.Add(table.Column{Name: "property"}, c.Property, nil)
-	t.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), map[bool]string{true: "relative", false: "absolute"}[c.Relative])
+// print prints the promise of the shield, how permissive it is, and some of the states that it restricts.
+func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *shield.Promise, written []string, elapsed time.Duration) error {
+	facts := &table.Facts{Title: "Shield of " + c.ModelFile}
+	figures := computed.Figures()
+	facts.Add(table.Column{Field: "model"}, c.ModelFile, nil)
+	facts.Add(table.Column{Name: "property"}, c.Property, nil)
+	facts.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), map[bool]string{true: "relative", false: "absolute"}[c.Relative])
 	switch {
 	case !c.Total: // that of a choice is the threshold
-		t.Add(table.Column{Field: "choice_loss"}, fractionCell(&c.Threshold.Rat), nil)
-	case x.Loss != nil:
-		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(x.Loss), "the greatest for which the worst scheduler keeps the threshold")
+		facts.Add(table.Column{Field: "choice_loss"}, fractionCell(&c.Threshold.Rat), nil)
+	case computed.Loss != nil:
+		facts.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(computed.Loss), "the greatest for which the worst scheduler keeps the threshold")
 	default:
-		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
+		facts.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
-	t.Add(table.Column{Name: "best"}, probabilityCell(p.Best), "of the schedulers that obey; it is that of the model")
-	t.Add(table.Column{Name: "worst"}, probabilityCell(p.Worst), "of the schedulers that obey: this is what is promised")
-	t.Add(table.Column{Name: "uniform"}, probabilityCell(p.Uniform), "choices that are allowed equally likely")
-	t.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, probabilityCell(p.Free), "all choices equally likely, no shield")
-	t.Add(table.Column{Name: "states"}, f.States, "reached under the shield")
-	t.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, f.Deciding, "of these, with several choices")
-	t.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, f.Restricted, "of these, where a choice is not allowed")
-	t.Add(table.Column{Name: "choices"}, f.Choices, "of the deciding states")
-	t.Add(table.Column{Name: "allowed"}, f.Allowed, "of these, allowed")
-	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+	facts.Add(table.Column{Name: "best", Field: "best_value"}, probabilityCell(promise.Best), "of the schedulers that obey; it is that of the model")
+	facts.Add(table.Column{Name: "worst", Field: "worst_value"}, probabilityCell(promise.Worst), "of the schedulers that obey: this is what is promised")
+	facts.Add(table.Column{Name: "uniform", Field: "uniform_value"}, probabilityCell(promise.Uniform), "choices that are allowed equally likely")
+	facts.Add(table.Column{Name: "uniform without", Field: "unshielded_uniform_value"}, probabilityCell(promise.Free), "all choices equally likely, no shield")
+	facts.Add(table.Column{Name: "states"}, figures.States, "reached under the shield")
+	facts.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, figures.Deciding, "of these, with several choices")
+	facts.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, figures.Restricted, "of these, where a choice is not allowed")
+	facts.Add(table.Column{Name: "choices"}, figures.Choices, "of the deciding states")
+	facts.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, figures.Allowed, "of these, allowed")
+	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 	if len(written) > 0 {
-		t.Notes = append(t.Notes, "wrote "+strings.Join(written, ", "))
+		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
 	}
-	t.Notes = append(t.Notes, x.Space.Warnings()...)
-	env.printing()
-	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.States == 0 || c.Format != table.Text && c.Format != table.Markdown {
+	facts.Notes = append(facts.Notes, computed.Space.Warnings()...)
+	env.beginsPrinting()
+	if err := facts.Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.States == 0 || c.Format != table.Text && c.Format != table.Markdown {
 		return err
 	}
 	if _, err := fmt.Fprintln(env.stdout); err != nil {
 		return err
 	}
-	return c.states(x).Write(env.stdout, c.Format, env.reportOptions())
+	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// fractionCell shows a number with its digits; programs get it as a double.
+// fractionCell returns a table cell with a fraction in decimal digits; its machine-readable value is a float64.
 func fractionCell(r *big.Rat) table.Cell {
 	f, _ := r.Float64()
 	return table.Cell{Text: digits.Of(f, 0).Format(f, 0), Value: f}
 }
 
-// probabilityCell shows a probability with the digits that are known.
+// probabilityCell returns a table cell with as many digits of a probability as its bounds prove.
 func probabilityCell(n shield.Number) table.Cell {
 	if n.Exact != nil {
 		return fractionCell(n.Exact)
@@ -258,18 +259,18 @@ func probabilityCell(n shield.Number) table.Cell {
 	return table.Cell{Text: digits.Of(f, (n.Upper-n.Lower)/2).Format(f, 0), Value: f}
 }
 
-// states lists the first states in which something is not allowed.
-func (c *shieldCmd) states(x *shield.Shield) *table.Table {
-	t := &table.Table{Columns: []table.Column{
-		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed"}, {Name: "instead"},
+// stateTable returns a table of the first states in which a choice is not allowed.
+func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
+	out := &table.Table{Columns: []table.Column{
+		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
-	m := x.Space.Model()
+	model := computed.Space.Model()
 	listed, more := 0, 0
-	for _, s := range x.Space.Order() {
-		first, end := m.Choices(int(s))
+	for _, s := range computed.Space.Order() {
+		first, end := model.Choices(int(s))
 		restricted := false
 		for i := first; i < end; i++ {
-			restricted = restricted || !x.Allowed.Has(i)
+			restricted = restricted || !computed.Allowed.Has(i)
 		}
 		switch {
 		case !restricted:
@@ -279,24 +280,25 @@ func (c *shieldCmd) states(x *shield.Shield) *table.Table {
 			continue
 		}
 		listed++
-		name := x.Space.Compiled().StateText(x.Space.State(nil, int(s)))
+		name := computed.Space.Compiled().StateText(computed.Space.State(nil, int(s)))
 		for i := first; i < end; i++ {
 			allowed, instead := "yes", ""
-			if !x.Allowed.Has(i) {
-				allowed, instead = "no", choiceText(x, x.Correction(int(s), i))
+			if !computed.Allowed.Has(i) {
+				allowed, instead = "no", choiceText(computed, computed.Correction(int(s), i))
 			}
-			t.Append(name, choiceText(x, i), probabilityCell(x.Of(i)).Text, allowed, instead)
+			out.Append(name, choiceText(computed, i), probabilityCell(computed.Of(i)).Text, allowed, instead)
 			name = ""
 		}
 	}
 	if more > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", more))
+		out.Notes = append(out.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", more))
 	}
-	return t
+	return out
 }
 
-func choiceText(x *shield.Shield, c int) string {
-	if name := x.Action(c); name != "" {
+// choiceText returns the action of a choice or, if it has none, its number.
+func choiceText(computed *shield.Shield, c int) string {
+	if name := computed.Action(c); name != "" {
 		return name
 	}
 	return "choice " + strconv.Itoa(c)

@@ -44,33 +44,33 @@ type simulateCmd struct {
 }
 
 // Run prints one path.
-func (c *simulateCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	if c.Scheduler != "" { // all states are built
 		var freed context.CancelFunc
-		ctx, freed = env.within(ctx, 0)
+		ctx, freed = env.withMemoryLimit(ctx, 0)
 		defer freed()
 	}
-	whole := c.Time > 0 || c.Deadlock
-	drawn := c.Path == "" || whole || env.given["steps"]
+	untilEvent := c.Time > 0 || c.Deadlock
+	random := c.Path == "" || untilEvent || env.given["steps"]
 	err := cmp.Or(
-		env.without(!drawn, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
-		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
-		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
-		env.without(!c.Board, "without --as-board", "cols"),
-		env.without(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
-		env.without(c.Board, "with --as-board", "format", "probs", "rewards"),
+		env.refuseFlags(!random, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
+		env.refuseFlags(untilEvent, "with --time or --deadlock, want --max-path", "steps"),
+		env.refuseFlags(!untilEvent, "without --time or --deadlock, want --steps", "max-path"),
+		env.refuseFlags(!c.Board, "without --as-board", "cols"),
+		env.refuseFlags(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
+		env.refuseFlags(c.Board, "with --as-board", "format", "probs", "rewards"),
 	)
 	if err != nil {
 		return err
 	}
 	opt := c.options()
-	src, warnings, err := c.source(ctx, env, &opt)
+	source, warnings, err := c.source(ctx, env, &opt)
 	if err != nil {
 		return err
 	}
-	slots, err := c.slots(src.Program())
+	slots, err := c.slots(source.Program())
 	if err != nil {
 		return err
 	}
@@ -79,33 +79,34 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 		if err != nil {
 			return err
 		}
-		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, src.Program()); err != nil {
+		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, source.Program()); err != nil {
 			return err
 		}
 	}
-	if !drawn {
+	if !random {
 		opt.Steps = 0
 	} else if opt.Seed, err = env.seedOr(c.Seed); err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %s\n", w)
+	for _, warning := range warnings {
+		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
 	}
-	env.printing()
-	path := simulate.Walk(ctx, src, opt)
-	p := paths.Printer{
-		Program: src.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: drawn, Scheduler: c.Scheduler,
+	env.beginsPrinting()
+	path := simulate.Walk(ctx, source, opt)
+	printer := paths.Printer{
+		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: random, Scheduler: c.Scheduler,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
-	if err := p.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := printer.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	// A model error ends the path; what led there has been printed.
+	// An error of the model ends the path; the path before it has been printed.
 	return path.Err
 }
 
-// source reads the model or the files of states, and what to be warned of. It sets the chooser of --scheduler, for which it builds the states.
-func (c *simulateCmd) source(ctx context.Context, env *world, opt *simulate.PathOptions) (simulate.Source, []string, error) {
+// source returns the model or the files of states as a source of paths, and warnings about them. With --scheduler it builds the states, and sets
+// the chooser of the path.
+func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (simulate.Source, []string, error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if named.Is(c.ModelFile) || c.Scheduler != "" {
 		space, err := flags.space(ctx, env)
@@ -124,13 +125,14 @@ func (c *simulateCmd) source(ctx context.Context, env *world, opt *simulate.Path
 		steps := explicit.NewSteps(space)
 		return steps, steps.Warnings(), nil
 	}
-	m, warnings, err := flags.compile(ctx, env)
+	model, warnings, err := flags.compile(ctx, env)
 	if err != nil {
 		return nil, nil, err
 	}
-	return simulate.FromModel(m), warnings, nil
+	return simulate.FromModel(model), warnings, nil
 }
 
+// options returns how the path ends and what is recorded of it.
 func (c *simulateCmd) options() simulate.PathOptions {
 	opt := simulate.PathOptions{
 		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,
@@ -142,15 +144,16 @@ func (c *simulateCmd) options() simulate.PathOptions {
 	return opt
 }
 
-func (c *simulateCmd) slots(prog *sema.Program) ([]int, error) {
+// slots returns the indices of the variables to show.
+func (c *simulateCmd) slots(program *sema.Program) ([]int, error) {
 	if len(c.Vars) > 0 {
-		slots, err := simulate.VarSlots(prog, c.Vars)
+		slots, err := simulate.VarSlots(program, c.Vars)
 		if err != nil {
 			return nil, usageError("--vars: %w", err)
 		}
 		return slots, nil
 	}
-	slots := make([]int, len(prog.Vars))
+	slots := make([]int, len(program.Vars))
 	for i := range slots {
 		slots[i] = i
 	}

@@ -21,7 +21,7 @@ import (
 	"tilecheck/report/table"
 )
 
-// problemFlags choose a game and what a player of it wants.
+// problemFlags choose a game and the objective of its player.
 type problemFlags struct {
 	boardFlags `embed:""`
 	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
@@ -29,12 +29,12 @@ type problemFlags struct {
 	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
 }
 
-// given reports whether any of the flags is there.
+// given reports whether the command line has any of the flags.
 func (f problemFlags) given() bool {
 	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Discount != nil || f.P2 != modelgen.DefaultP2
 }
 
-// options checks the flags.
+// options returns the options of the solver that the flags describe.
 func (f problemFlags) options() (solve.Options, error) {
 	var opts solve.Options
 	rows, cols, err := f.shape()
@@ -62,10 +62,10 @@ func (f problemFlags) options() (solve.Options, error) {
 	return opts, nil
 }
 
-// minCollected is the memory up to which the collector of garbage need not hurry: what a solver takes at least.
+// minCollected is the smallest memory limit for the garbage collector, in bytes: a solver takes at least as much.
 const minCollected = 64 << 20
 
-// solveFlags say how to solve it.
+// solveFlags are the resources of the solver.
 type solveFlags struct {
 	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: three quarters of what is free, then give up)." placeholder:"SIZE"`
 	Workers int           `rare:"" help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
@@ -82,8 +82,8 @@ type solveCmd struct {
 	Format       table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run solves the game and prints what it is worth.
-func (c *solveCmd) Run(ctx context.Context, env *world) error {
+// Run solves the game and prints its value.
+func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
@@ -102,26 +102,26 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 			return usageError("--worker without --output, want the file that the processes make together")
 		}
 	}
-	ctx, cancel := c.apply(ctx, env, &opts)
+	ctx, cancel := c.start(ctx, env, &opts)
 	defer cancel()
 	start := time.Now()
 	stats, err := c.solve(ctx, opts)
 	if err != nil {
-		return c.explain(err)
+		return c.explainError(err)
 	}
 	problem, err := opts.Problem()
 	if err != nil {
 		return err
 	}
-	t := playtables.Solved(problem, stats, time.Since(start))
+	solved := playtables.Solved(problem, stats, time.Since(start))
 	if c.Layers {
-		t = playtables.Layers(problem, stats)
+		solved = playtables.Layers(problem, stats)
 	}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// apply puts the flags into the options and starts the clock.
-func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options) (context.Context, context.CancelFunc) {
+// start sets the resources in the options, and starts the time limit and the progress bar. The caller must call the returned function.
+func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (context.Context, context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
 		opts.Memory = memory.Available() / 4 * 3
@@ -129,23 +129,24 @@ func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options)
 	if opts.Memory != 0 {
 		debug.SetMemoryLimit(max(opts.Memory, minCollected))
 	}
-	tell, done := env.progress()
-	if tell != nil {
-		opts.Progress = func(p solve.Progress) {
+	report, done := env.progress()
+	if report != nil {
+		opts.Progress = func(update solve.Progress) {
 			phase := "enumerating"
-			if p.Valuing {
+			if update.Valuing {
 				phase = "valuing"
 			}
-			tell(progress.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: progress.States})
+			report(progress.Progress{Property: phase, Done: update.Positions, Target: update.Total, Unit: progress.States})
 		}
 	}
-	ctx, cancel := env.limit(ctx, f.Timeout)
+	ctx, cancel := env.withTimeLimit(ctx, f.Timeout)
 	return ctx, func() {
 		cancel()
 		done()
 	}
 }
 
+// solve solves the game: to a file with --output, otherwise only for the value of the initial position.
 func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
 	if c.Output != "" {
 		return solve.SolveFile(ctx, c.Output, c.Resume, opts)
@@ -161,8 +162,8 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	return stats, errors.Join(err, remove())
 }
 
-// explain adds what the user can do, and the exit code.
-func (c *solveCmd) explain(err error) error {
+// explainError adds to an error what the user can do, and its exit code.
+func (c *solveCmd) explainError(err error) error {
 	work := solve.WorkDir(c.Output)
 	switch {
 	case errors.Is(err, solve.ErrExists):
@@ -180,7 +181,7 @@ func (c *solveCmd) explain(err error) error {
 	return limitError(err)
 }
 
-// limitError gives an error the exit code of a limit if it is one.
+// limitError gives an error about time or memory the exit code of a limit.
 func limitError(err error) error {
 	_, memory := errors.AsType[*solve.MemoryError](err)
 	if memory || errors.Is(err, context.DeadlineExceeded) {

@@ -189,7 +189,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestPolicyPlaysToBrokenStream(t *testing.T) {
-	env := &world{system: system{
+	env := &environment{system: system{
 		stdin: strings.NewReader(""), stdout: failing{}, stderr: io.Discard, getenv: func(string) string { return "" },
 		terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
 	}}

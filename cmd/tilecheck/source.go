@@ -20,14 +20,14 @@ const maxSource = 1 << 30
 
 // sources are the texts that a command has read.
 type sources struct {
-	texts  map[string][]byte // those that errors may be about, by the name that errors give them
-	memory int64             // the limit of the command, 0 if it has none
-	read   int64             // bytes so far
+	texts       map[string][]byte // texts that errors may show lines of, by the name in error messages
+	memoryLimit int64             // the limit of the command, 0 if it has none
+	bytesRead   int64             // bytes so far
 }
 
 // readSource reads a model or properties file; "-" is standard input. It
 // returns one-line errors that name the file and what is wrong with it.
-func (e *world) readSource(path string) ([]byte, error) {
+func (e *environment) readSource(path string) ([]byte, error) {
 	text, err := e.readText(path)
 	if err == nil {
 		e.remember(path, text)
@@ -35,7 +35,8 @@ func (e *world) readSource(path string) ([]byte, error) {
 	return text, err
 }
 
-func (e *world) readText(path string) ([]byte, error) {
+// readText reads a text file, which may be compressed; "-" is standard input.
+func (e *environment) readText(path string) ([]byte, error) {
 	if path == "-" {
 		return e.readLimited(e.stdin, "standard input")
 	}
@@ -56,35 +57,36 @@ func (e *world) readText(path string) ([]byte, error) {
 	if err != nil || named.Zip(path) == "" {
 		return src, err
 	}
-	text, err := files.Gunzip(src, e.room())
+	text, err := files.Gunzip(src, e.bytesLeft())
 	if err != nil {
-		return nil, e.tooLarge(path, err)
+		return nil, e.sizeError(path, err)
 	}
-	e.read += int64(len(text))
+	e.bytesRead += int64(len(text))
 	return text, nil
 }
 
+// readLimited reads a text of at most bytesLeft bytes.
 func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
-	src, err := limited.Read(r, s.room())
+	src, err := limited.Read(r, s.bytesLeft())
 	if err != nil {
-		return nil, s.tooLarge(name, err)
+		return nil, s.sizeError(name, err)
 	}
-	s.read += int64(len(src))
+	s.bytesRead += int64(len(src))
 	return src, nil
 }
 
-// room is how many bytes the next text may have: the memory limit is for all texts together, because the command keeps them.
-func (s *sources) room() int64 {
-	if s.memory == 0 {
+// bytesLeft returns the largest size of the next text in bytes. The memory limit is for all texts together, because the command keeps them.
+func (s *sources) bytesLeft() int64 {
+	if s.memoryLimit == 0 {
 		return maxSource
 	}
-	return min(maxSource, max(0, s.memory-s.read))
+	return min(maxSource, max(0, s.memoryLimit-s.bytesRead))
 }
 
-// tooLarge returns the error of a text that was not read. It is the memory limit's if there was room for less than maxSource.
-func (s *sources) tooLarge(name string, err error) error {
-	if _, large := errors.AsType[limited.TooLarge](err); large && s.room() < maxSource {
-		err = &ending.Memory{Limit: s.memory}
+// sizeError returns the error about a text that is too large. If the memory limit, and not maxSource, was the reason, it is the error of that limit.
+func (s *sources) sizeError(name string, err error) error {
+	if _, large := errors.AsType[limited.TooLarge](err); large && s.bytesLeft() < maxSource {
+		err = &ending.Memory{Limit: s.memoryLimit}
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -33,22 +33,22 @@ type spaceFlags struct {
 	NoFixDeadlocks bool      `help:"A deadlock is an error instead of an absorbing state."`
 }
 
-// typeFlags say what files of states are of.
+// typeFlags say which type of model files of states are of.
 type typeFlags struct {
 	DTMC bool `name:"dtmc" rare:"" help:"The files of states are of a DTMC." xor:"type"`
 	MDP  bool `name:"mdp" rare:"" help:"The files of states are of an MDP." xor:"type"`
 	CTMC bool `name:"ctmc" rare:"" help:"The files of states are of a CTMC." xor:"type"`
 }
 
-// forModel refuses them beside a model.
-func (c *typeFlags) forModel() error {
+// refuseForModel returns a usage error if one of the flags is given together with a model.
+func (c *typeFlags) refuseForModel() error {
 	if c.DTMC || c.MDP || c.CTMC {
 		return usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
 	}
 	return nil
 }
 
-// modelType is what the files are said to be of, TypeNone if nothing is.
+// modelType returns the type that the flags name; TypeNone without them.
 func (c *typeFlags) modelType() syntax.ModelType {
 	switch {
 	case c.DTMC:
@@ -61,22 +61,23 @@ func (c *typeFlags) modelType() syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// space builds or reads the state space. The warnings are about constants; what
-// is doubtful about the space is in its Warnings.
-func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
+// space builds the state space of a model, or reads it from files of states. It gives the error of
+// too many states its exit code.
+func (c *spaceFlags) space(ctx context.Context, env *environment) (*explicit.Space, error) {
 	space, err := c.load(ctx, env)
-	return space, outOfStates(err)
+	return space, stateLimitError(err)
 }
 
-// outOfStates gives an error of too many states its exit code.
-func outOfStates(err error) error {
+// stateLimitError gives the error of too many states its exit code.
+func stateLimitError(err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return &codedError{exitOutOfLimit, err}
 	}
 	return err
 }
 
-func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
+// load builds the state space of a model, or reads it from files of states.
+func (c *spaceFlags) load(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if !named.Is(c.ModelFile) {
 		return c.build(ctx, env)
 	}
@@ -84,33 +85,34 @@ func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, err
 }
 
 // read reads files of states.
-func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, error) {
+func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
 	}
-	states, err := env.states(ctx, c.ModelFile, c.readOptions())
+	states, err := env.openStateFiles(ctx, c.ModelFile, c.readOptions())
 	if err != nil {
 		return nil, err
 	}
-	return states.Space(ctx, explicit.NoFractions) // of c.Exact it has them
+	return states.Space(ctx, explicit.NoFractions) // with c.Exact the files were read with fractions
 }
 
-func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
-	m, warnings, err := c.compile(ctx, env)
+// build builds the state space of a model, and prints warnings about its constants.
+func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Space, error) {
+	model, warnings, err := c.compile(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %s\n", w)
+	for _, warning := range warnings {
+		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
 	}
 	job := c.job()
 	progress, done := env.progress()
 	defer done()
 	job.Progress = progress
-	return explicit.Build(ctx, m, load.Options(&job))
+	return explicit.Build(ctx, model, load.Options(&job))
 }
 
-// job says how the states are built.
+// job returns the job with the settings for building states.
 func (c *spaceFlags) job() runner.Job {
 	job := runner.Job{
 		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{},
@@ -122,9 +124,9 @@ func (c *spaceFlags) job() runner.Job {
 	return job
 }
 
-// compile reads a model. The warnings are about its definitions.
-func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, []string, error) {
-	if err := c.forModel(); err != nil {
+// compile reads and compiles the model. The warnings are about definitions of constants.
+func (c *spaceFlags) compile(ctx context.Context, env *environment) (*compile.Model, []string, error) {
+	if err := c.refuseForModel(); err != nil {
 		return nil, nil, err
 	}
 	job := c.job()
@@ -135,17 +137,18 @@ func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, [
 	return load.Model(ctx, job)
 }
 
+// readOptions returns the options for reading files of states.
 func (c *spaceFlags) readOptions() files.ReadOptions {
 	return files.ReadOptions{Type: c.modelType(), Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
 }
 
-// states reads files of states.
-func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
+// openStateFiles reads files of states; name may stand for several of them.
+func (e *environment) openStateFiles(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	return named.Reader(e.readSource).Open(ctx, name, opts)
 }
 
-// missing reports whether there is no file of that name.
-func missing(name string) bool {
+// noSuchFile reports whether no file has this name.
+func noSuchFile(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }

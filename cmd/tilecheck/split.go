@@ -18,78 +18,79 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// splitFlags have a command do one part of its work.
+// splitFlags let a command do one part of its work.
 type splitFlags struct {
 	Shard   string `rare:"" help:"Do one part of so many, such as 2/5, and print nothing; tilecheck merge prints what all parts found." placeholder:"I/N"`
 	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
 }
 
-// sharing is the part of a command's work that a process does, or the parts that are merged.
+// sharing says which part of a command's work the process does, or which parts it merges.
 type sharing struct {
-	split   *shard.Ledger // nil if the process does everything
-	partial *partial      // of a part that is recorded
-	shards  []string      // the files that are merged
-	outputs []heldFile    // the files that a merge will write
+	split      *shard.Ledger // nil if the process does everything
+	recording  *recording    // of a part that is recorded
+	shardFiles []string      // the files that are merged
+	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// splits has a command that was given a part do that, and nothing else.
-func (e *world) splits(kctx *kong.Context, args []string) error {
-	var text, file string
-	shares := false
-	for _, f := range kctx.Flags() {
-		switch f.Name {
+// beginShard reads the flags --shard and --partial, and makes the command record its part instead of printing. During a merge it checks that the
+// command is the one of the shards.
+func (e *environment) beginShard(kctx *kong.Context, args []string) error {
+	var shardText, file string
+	canSplit := false
+	for _, flag := range kctx.Flags() {
+		switch flag.Name {
 		case "shard":
-			text, _ = f.Target.Interface().(string)
+			shardText, _ = flag.Target.Interface().(string)
 		case "partial":
-			file, _ = f.Target.Interface().(string)
-			shares = true
+			file, _ = flag.Target.Interface().(string)
+			canSplit = true
 		}
 	}
-	own := nameOf(kctx.Selected()) == "test" // which reports on a part of its own
+	isTest := nameOf(kctx.Selected()) == "test" // it can report on a part without --partial
 	switch {
-	case e.split.Replaying() && !shares:
+	case e.split.Replaying() && !canSplit:
 		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
-	case e.split.Replaying() && text+file != "":
+	case e.split.Replaying() && shardText+file != "":
 		return usageError("a command that shards are of cannot have --shard itself")
 	case e.split.Replaying():
-		return shard.SameMeans(e.partial.means, means(kctx))
-	case file == "" && (text == "" || own):
+		return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
+	case file == "" && (shardText == "" || isTest):
 		return nil
 	case file == "":
 		return usageError("--shard is without --partial, want a file for what the part finds")
-	case text == "":
+	case shardText == "":
 		return usageError("--partial is without --shard, want the part to do, such as --shard 1/5")
 	case isStdout(file):
 		return usageError("--partial is %s, want a file", file)
 	}
-	part, err := shard.Parse(text)
+	part, err := shard.Parse(shardText)
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	for _, in := range e.places.in {
-		if in.name == "-" {
-			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.what)
+	for _, input := range e.files.inputs {
+		if input.name == "-" {
+			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", input.source)
 		}
 	}
 	e.split = shard.Record(part)
-	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
+	e.recording = &recording{file: file, arguments: withoutSplit(args), meaning: meaningOf(kctx)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 
-// alone refuses flags that only a process that does everything can follow.
-func (e *world) alone(flags ...string) error {
-	return e.without(e.split != nil, "with --shard: it takes one process", flags...)
+// refuseWithShard returns a usage error if one of the flags was given together with --shard.
+func (e *environment) refuseWithShard(flags ...string) error {
+	return e.refuseFlags(e.split != nil, "with --shard: it takes one process", flags...)
 }
 
-// partial is where a part is recorded.
-type partial struct {
-	file        string
-	args, means []string
-	own         []string // of a merge: the words that may name outputs
+// recording says how a part is recorded.
+type recording struct {
+	file               string
+	arguments, meaning []string
+	outputWords        []string // of a merge: the words that may name outputs
 }
 
-// withoutSplit is a command line without its part.
+// withoutSplit returns a command line without the flags --shard and --partial.
 func withoutSplit(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
@@ -106,69 +107,69 @@ func withoutSplit(args []string) []string {
 	return out
 }
 
-// free has the flags that decide nothing of what a command finds, besides those
-// that name outputs.
-func free(f *kong.Value) bool {
-	kind := f.Tag.Get("file")
+// decidesNothing reports whether a flag has no influence on the results of a command: it names an
+// output, or changes only how the command runs or prints.
+func decidesNothing(flag *kong.Value) bool {
+	kind := flag.Tag.Get("file")
 	return kind == "out" || kind == "target" || slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
 		"cache", "no-cache", "baseline",
-	}, f.Name)
+	}, flag.Name)
 }
 
-// means says what of a command line decides what the command finds.
-func means(kctx *kong.Context) []string {
+// meaningOf returns the parts of a command line that decide the results of the command. Shards can be merged only if they are equal.
+func meaningOf(kctx *kong.Context) []string {
 	node := kctx.Selected()
 	out := []string{nameOf(node)}
 	for _, arg := range node.Positional {
 		if arg.Target.IsZero() {
 			continue
 		}
-		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(value(arg.Target))))
+		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
-	for _, f := range kctx.Flags() {
-		if !free(f.Value) && !f.Target.IsZero() {
-			out = append(out, fmt.Sprintf("--%s %q", f.Name, fmt.Sprint(value(f.Target))))
+	for _, flag := range kctx.Flags() {
+		if !decidesNothing(flag.Value) && !flag.Target.IsZero() {
+			out = append(out, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
 		}
 	}
 	return out
 }
 
-// value is that of a flag that was given, or has a default.
-func value(v reflect.Value) any {
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
+// flagValue returns the value of a flag that was given or has a default.
+func flagValue(target reflect.Value) any {
+	if target.Kind() == reflect.Pointer {
+		target = target.Elem()
 	}
-	return v.Interface()
+	return target.Interface()
 }
 
-// records ends a command that did one part, whose error this is: it writes the file.
-func (e *world) records(ctx context.Context, outcome error) (err error) {
+// endShard writes the file of a part after the command has ended with the error outcome. Without --shard it returns outcome.
+func (e *environment) endShard(ctx context.Context, outcome error) (err error) {
 	if !e.split.Recording() {
 		return outcome
 	}
 	if coder, ok := errors.AsType[*codedError](outcome); outcome != nil && (!ok || coder.err != nil) {
 		return outcome
 	}
-	if undone := cmp.Or(ctx.Err(), e.split.Undone()); undone != nil {
-		return fmt.Errorf("shard %v is not finished: %w", e.split.Part(), undone)
+	if unfinished := cmp.Or(ctx.Err(), e.split.Undone()); unfinished != nil {
+		return fmt.Errorf("shard %v is not finished: %w", e.split.Part(), unfinished)
 	}
 	if e.split.Streams() == 0 {
 		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
 	}
-	job := &shard.Job{Args: e.partial.args, Means: e.partial.means}
+	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
 	if job.Build, err = e.identify(); err != nil {
 		return err
 	}
-	if job.Inputs, err = e.places.digests(); err != nil {
+	if job.Inputs, err = e.files.digests(); err != nil {
 		return err
 	}
 	write := func(w io.Writer) error { return e.split.Write(w, job) }
-	if unwritten := atomicfile.WriteOr(e.partial.file, e.onExit, write); unwritten != nil {
-		return unwritten
+	if writeErr := atomicfile.WriteOr(e.recording.file, e.onExit, write); writeErr != nil {
+		return writeErr
 	}
 	if !e.quiet {
-		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.partial.file)
+		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.recording.file)
 	}
 	if e.split.HasResults() {
 		return outcome
@@ -176,17 +177,17 @@ func (e *world) records(ctx context.Context, outcome error) (err error) {
 	return nil
 }
 
-// digests identifies the inputs by their content.
-func (p *places) digests() (out []shard.Input, err error) {
-	for _, in := range p.in {
-		if in.kept || missing(in.name) {
+// digests returns the input files with the hashes of their contents.
+func (p *commandFiles) digests() (out []shard.Input, err error) {
+	for _, input := range p.inputs {
+		if input.kept || noSuchFile(input.name) {
 			continue
 		}
-		sum, _, err := shard.Digest(in.name)
+		sum, _, err := shard.Digest(input.name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, shard.Input{Name: in.name, SHA256: sum})
+		out = append(out, shard.Input{Name: input.name, SHA256: sum})
 	}
 	return out, nil
 }

@@ -112,7 +112,7 @@ func parts(t *testing.T, rng *rand.Rand, job []string, of int, dir string) (file
 	for k, i := range append(order, order[0]) {
 		file := filepath.Join(dir, fmt.Sprintf("%d-%d.shard", k, i+1))
 		code, out, errs := tilecheck(t.Context(), slices.Concat(job, []string{"--shard", fmt.Sprintf("%d/%d", i+1, of), "--partial", file})...)
-		if out != "" || missing(file) {
+		if out != "" || noSuchFile(file) {
 			t.Fatalf("%q, part %d of %d: exit code %d, printed %q\n%s", job, i+1, of, code, out, errs)
 		}
 		files, codes = append(files, file), append(codes, code)
@@ -237,7 +237,7 @@ func TestMergeItemsRefuses(t *testing.T) {
 		t.Helper()
 		file = filepath.Join(here, file)
 		line := slices.Concat([]string{"test", dir, "--no-cache", "--jsonl", report, "--shard", part, "--partial", file}, more)
-		if _, out, errs := tilecheck(t.Context(), line...); out != "" || missing(file) {
+		if _, out, errs := tilecheck(t.Context(), line...); out != "" || noSuchFile(file) {
 			t.Fatalf("%q: printed %q\n%s", line, out, errs)
 		}
 		return file
@@ -245,7 +245,7 @@ func TestMergeItemsRefuses(t *testing.T) {
 	refused := func(want string, files ...string) {
 		t.Helper()
 		code, out, errs := tilecheck(t.Context(), append([]string{"merge"}, files...)...)
-		if code != exitCannotRun || out != "" || !strings.Contains(errs, want) || !missing(report) {
+		if code != exitCannotRun || out != "" || !strings.Contains(errs, want) || !noSuchFile(report) {
 			t.Errorf("%q: exit code %d, printed %q\n%s\nwant %q", files, code, out, errs, want)
 		}
 	}

@@ -247,7 +247,7 @@ func TestShardUsage(t *testing.T) {
 		{[]string{"--shard=1/2", "--partial=" + file, "--seed=1"}, "--seed has no effect"},
 	} {
 		code, _, errs := tilecheck(t.Context(), append([]string{"check", die, "--prop=P=? [ F s=7 ]"}, tt.args...)...)
-		if code != exitUsage || !strings.Contains(errs, tt.want) || !missing(file) {
+		if code != exitUsage || !strings.Contains(errs, tt.want) || !noSuchFile(file) {
 			t.Errorf("%q: exit code %d, %s\nwant %q", tt.args, code, errs, tt.want)
 		}
 	}

@@ -15,152 +15,152 @@ import (
 )
 
 const (
-	// patience is how long a command may take to end by itself, and to print what
-	// it has, after it was told to. Work is told between steps, most of which take
-	// far less; one of them can be the multiplication of two huge numbers.
+	// patience is the time that a command has to end by itself, and to print what it
+	// has, after its context has ended. It checks the context between steps, most of which
+	// take far less; a long one is the multiplication of two huge numbers.
 	patience = 500 * time.Millisecond
-	// printLimit is how long a command that has begun to print may go on.
+	// printLimit is the additional time for a command that has begun to print.
 	printLimit = 300 * time.Millisecond
-	// cleanLimit is how long the removal of what would be left behind may take then.
+	// cleanLimit is the time for removing temporary files and containers after that.
 	cleanLimit = 250 * time.Millisecond
 )
 
-// lifetime says how a command ends before its work is done.
+// lifetime controls how a command ends before its work is done.
 type lifetime struct {
-	last   *lastWords                   // nil unless the command ends the process
+	ending *forcedEnd                   // nil if the end of the command does not end the process
 	onExit func(f func()) (done func()) // ending.OnExit; nil if nothing ends the process
 }
 
-// lastWords is what is left to do and to say when a command does not end by itself.
-type lastWords struct {
-	clean func() // removes what must not be left behind
+// forcedEnd is the state of ending the process when its command does not end by itself.
+type forcedEnd struct {
+	cleanUp func() // removes temporary files and containers
 
-	mu      sync.Mutex
-	second  chan struct{} // closed by a second interrupt that the command hears; nil if that kills
-	until   time.Time     // when the command is waited for no longer, if that is later than patience
-	printed bool          // the command has begun to print its results
-	said    bool          // the command has said why it ends
-	gone    bool          // the process ends: nobody else may end it
-	clears  []func()      // progress bars
+	mu              sync.Mutex
+	secondInterrupt chan struct{} // closed by a second interrupt; nil if that kills the process
+	waitUntil       time.Time     // the end of the waiting for the command, if it is later than patience
+	printed         bool          // the command has begun to print its results
+	reasonPrinted   bool          // the command has printed why it ends
+	claimed         bool          // some goroutine is ending the process
+	clearBars       []func()      // progress bars
 }
 
-// hear returns the context of a command: it ends with the first signal that asks
-// for that. A second one kills.
+// listenForSignals returns a context that ends with the first signal that asks the process to
+// end. A second signal kills the process.
 //
-// SIGHUP says that the terminal went away; it is heard unless whoever started the
-// process ignores it, as nohup does. SIGQUIT stays what it is in Go: it kills, and
-// prints what every goroutine does.
-func (e *world) hear(ctx context.Context) context.Context {
+// SIGHUP means that the terminal was closed; it is ignored if the process was started
+// with it ignored, as nohup does. SIGQUIT keeps its meaning in Go: it kills the process and
+// prints the stacks of all goroutines.
+func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
-	e.last = &lastWords{clean: clean}
+	e.ending = &forcedEnd{cleanUp: clean}
 	e.onExit = func(f func()) func() { return ending.OnExit(ctx, f) }
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 	if !signal.Ignored(syscall.SIGHUP) {
 		names[syscall.SIGHUP] = "SIGHUP"
 	}
-	heard := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 1)
 	for s := range names {
-		signal.Notify(heard, s)
+		signal.Notify(signals, s)
 	}
 	go func() {
-		s := <-heard
+		received := <-signals
 		if memory.Supervised() { // a terminal sends its signals to us and to the process that passes them on
 			time.Sleep(50 * time.Millisecond)
 			select {
-			case <-heard:
+			case <-signals:
 			default:
 			}
 		}
-		second := e.last.hears(s)
-		if second == nil {
-			signal.Stop(heard)
+		secondInterrupt := e.ending.onSignal(received)
+		if secondInterrupt == nil {
+			signal.Stop(signals)
 		}
-		end(&ending.Interrupt{Signal: names[s]})
-		if second != nil {
-			<-heard
-			signal.Stop(heard)
-			close(second)
+		end(&ending.Interrupt{Signal: names[received]})
+		if secondInterrupt != nil {
+			<-signals
+			signal.Stop(signals)
+			close(secondInterrupt)
 		}
 	}()
 	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
-	e.insist(ctx)
+	e.exitIfCommandDoesNot(ctx)
 	return ctx
 }
 
-// again has a second interrupt heard by the command, which then has to end itself;
-// a third one kills.
-func (l *lifetime) again() (second <-chan struct{}) {
-	if l.last == nil {
+// hearSecondInterrupt makes a second interrupt close the returned channel instead of killing the
+// process. The command must then end by itself; a third interrupt kills.
+func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
+	if l.ending == nil {
 		return nil
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.second = make(chan struct{})
-	return l.last.second
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.secondInterrupt = make(chan struct{})
+	return l.ending.secondInterrupt
 }
 
-// spare has the process wait for a command that has been told to end.
-func (l *lifetime) spare(d time.Duration) {
-	if l.last == nil {
+// allowMoreTime makes the process wait for d from now before it ends without the command.
+func (l *lifetime) allowMoreTime(d time.Duration) {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.until = time.Now().Add(d)
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.waitUntil = time.Now().Add(d)
 }
 
-// hears returns what a second signal closes after this one, nil if it kills.
-func (l *lastWords) hears(s os.Signal) chan struct{} {
+// onSignal returns the channel that a second signal after s must close; nil if the second signal kills.
+func (l *forcedEnd) onSignal(s os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s != os.Interrupt {
 		return nil
 	}
-	return l.second
+	return l.secondInterrupt
 }
 
-// wait is how long a command that has been told to end is waited for beyond patience.
-func (l *lastWords) wait() time.Duration {
+// timeLeft returns how much longer the process waits for the command.
+func (l *forcedEnd) timeLeft() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Until(l.until)
+	return time.Until(l.waitUntil)
 }
 
-// limit is a time limit of the command; 0 is none.
-func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := ending.After(ctx, limit)
-	if limit > 0 {
-		e.insist(ctx)
+// withTimeLimit sets a time limit for the command; 0 means none.
+func (e *environment) withTimeLimit(ctx context.Context, withTimeLimit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := ending.After(ctx, withTimeLimit)
+	if withTimeLimit > 0 {
+		e.exitIfCommandDoesNot(ctx)
 	}
 	return ctx, cancel
 }
 
-// within is a limit of memory of the command, 0 for the default. A part of the work that takes too much is given up alone. A command in a test shares its process with others
-// and is not watched.
-func (e *world) within(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
-	most := int64(limit)
-	if most == 0 {
-		most = memory.Available() / 4 * 3
+// withMemoryLimit sets a memory limit for the command; 0 means three quarters of the available memory. If a part of the work exceeds it, only that
+// part ends. A command in a test shares its process with others, so its memory is not watched.
+func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
+	maxBytes := int64(limit)
+	if maxBytes == 0 {
+		maxBytes = memory.Available() / 4 * 3
 	}
-	e.memory = most
-	if e.last == nil || most == 0 {
+	e.memoryLimit = maxBytes
+	if e.ending == nil || maxBytes == 0 {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ctx, end := ending.Divisible(ctx)
-	stop := memory.Watch(most, func() { end(&ending.Memory{Limit: most}) })
-	e.insist(ctx)
+	stop := memory.Watch(maxBytes, func() { end(&ending.Memory{Limit: maxBytes}) })
+	e.exitIfCommandDoesNot(ctx)
 	return ctx, func() {
 		stop()
 		cancel()
 	}
 }
 
-// limits are those of time and of memory.
-func (e *world) limits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
-	ctx, done := e.limit(ctx, time)
-	ctx, freed := e.within(ctx, memory)
+// withLimits sets a time limit and a memory limit.
+func (e *environment) withLimits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
+	ctx, done := e.withTimeLimit(ctx, time)
+	ctx, freed := e.withMemoryLimit(ctx, memory)
 	return ctx, func() {
 		freed()
 		done()
@@ -172,9 +172,9 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// insist ends the process when the command does not, although its context has ended.
-func (e *world) insist(ctx context.Context) {
-	if e.last == nil {
+// exitIfCommandDoesNot ends the process if the context ends and the command does not end soon after.
+func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
+	if e.ending == nil {
 		return
 	}
 	context.AfterFunc(ctx, func() {
@@ -182,107 +182,108 @@ func (e *world) insist(ctx context.Context) {
 			return // the command has ended
 		}
 		time.Sleep(patience)
-		for wait := e.last.wait(); wait > 0; wait = e.last.wait() {
+		for wait := e.ending.timeLeft(); wait > 0; wait = e.ending.timeLeft() {
 			time.Sleep(wait)
 		}
-		e.leave(ctx.Err())
+		e.exitNow(ctx.Err())
 	})
 }
 
-// leave says what is finished, removes what must not be left behind and ends the process.
-func (e *world) leave(why error) {
-	l := e.last
-	if l.printing() {
+// exitNow removes temporary files, prints why the command ends, and ends the process.
+func (e *environment) exitNow(reason error) {
+	end := e.ending
+	if end.printing() {
 		time.Sleep(printLimit)
 	}
-	if !l.claim() {
+	if !end.claim() {
 		return
 	}
 	done := make(chan struct{})
-	go func() { // printing can wait for a reader, and removing for a disk
+	go func() { // printing and removing may block
 		defer close(done)
-		l.clean()
-		l.say(e, why)
+		end.cleanUp()
+		end.printReason(e, reason)
 	}()
 	select {
 	case <-done:
 	case <-time.After(cleanLimit):
 	}
-	os.Exit(endCodeOf(why))
+	os.Exit(exitCodeAfterEnd(reason))
 }
 
-func (l *lastWords) printing() bool {
+// printing reports whether the command has begun to print its results.
+func (l *forcedEnd) printing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.printed
 }
 
-// claim reports whether nobody else is ending the process.
-func (l *lastWords) claim() bool {
+// claim returns true to its first caller, who may then end the process.
+func (l *forcedEnd) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := !l.gone
-	l.gone = true
+	first := !l.claimed
+	l.claimed = true
 	return first
 }
 
-// say prints what the command has not printed itself.
-func (l *lastWords) say(e *world, why error) {
+// printReason removes progress bars and, if the command has not printed why it ends, prints the reason.
+func (l *forcedEnd) printReason(e *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, clear := range l.clears {
+	for _, clear := range l.clearBars {
 		clear()
 	}
-	if !l.said {
-		fmt.Fprintln(e.stderr, "tilecheck:", why)
-		e.ends(endCodeOf(why), why)
+	if !l.reasonPrinted {
+		fmt.Fprintln(e.stderr, "tilecheck:", reason)
+		e.endJSON(exitCodeAfterEnd(reason), reason)
 	}
 }
 
-// endCodeOf is the exit code of a command that was told to end.
-func endCodeOf(why error) int {
-	if errors.Is(why, context.DeadlineExceeded) {
+// exitCodeAfterEnd returns the exit code of a command that ended because of a limit or an interrupt.
+func exitCodeAfterEnd(reason error) int {
+	if errors.Is(reason, context.DeadlineExceeded) {
 		return exitOutOfLimit
 	}
 	return exitCannotRun
 }
 
-// ended says that a command has ended with an exit code. It does not return while
-// leave is ending the process.
-func (l *lifetime) ended(code int) int {
-	if !l.last.claim() {
+// claimExit returns the exit code of a command that has ended. It does not return if exitNow is
+// ending the process.
+func (l *lifetime) claimExit(code int) int {
+	if !l.ending.claim() {
 		select {}
 	}
 	return code
 }
 
-// printing says that a command prints its results from here on.
-func (l *lifetime) printing() {
-	if l.last == nil {
+// beginsPrinting records that the command begins to print its results.
+func (l *lifetime) beginsPrinting() {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.printed = true
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.printed = true
 }
 
-// saying says that a command says itself why it ends.
-func (l *lifetime) saying() {
-	if l.last == nil {
+// printsReason records that the command itself prints why it ends.
+func (l *lifetime) printsReason() {
+	if l.ending == nil {
 		return
 	}
-	l.last.mu.Lock()
-	defer l.last.mu.Unlock()
-	l.last.said = true
+	l.ending.mu.Lock()
+	defer l.ending.mu.Unlock()
+	l.ending.reasonPrinted = true
 }
 
-// clearsBar notes how to clear a progress bar, and returns a function that does.
-func (l *lastWords) clearsBar(clear func()) (done func()) {
+// addBar records how to remove a progress bar, and returns that function.
+func (l *forcedEnd) addBar(clear func()) (done func()) {
 	if l == nil {
 		return clear
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.clears = append(l.clears, clear)
+	l.clearBars = append(l.clearBars, clear)
 	return clear
 }

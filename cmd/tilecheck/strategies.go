@@ -18,29 +18,30 @@ type strategiesCmd struct {
 	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run lists the families of strategies, or says what the specs mean.
-func (c *strategiesCmd) Run(env *world) error {
+// Run prints the families of strategies, or the strategies that specs describe.
+func (c *strategiesCmd) Run(env *environment) error {
 	setting, err := c.setting()
 	if err != nil {
 		return err
 	}
-	t := familyTable(setting)
+	out := familyTable(setting)
 	if len(c.Spec) > 0 {
-		if t, err = specTable(c.Spec, setting); err != nil {
+		if out, err = specTable(c.Spec, setting); err != nil {
 			return err
 		}
 	}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	return out.Write(env.stdout, c.Format, env.reportOptions())
 }
 
+// setting returns the game that the strategies play.
 func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	rules, err := game.New(game.Shape{Rows: c.Rows, Cols: c.Cols})
 	if err != nil {
 		return strategy.Setting{}, usageError("%w", err)
 	}
-	most := game.Value(game.MaxExponent)
-	if c.Max != 0 && (c.Max < 4 || c.Max > most || bits.OnesCount(uint(c.Max)) != 1) {
-		return strategy.Setting{}, usageError("--max is %d, want 0 or a power of two from 4 to %d", c.Max, most)
+	largest := game.Value(game.MaxExponent)
+	if c.Max != 0 && (c.Max < 4 || c.Max > largest || bits.OnesCount(uint(c.Max)) != 1) {
+		return strategy.Setting{}, usageError("--max is %d, want 0 or a power of two from 4 to %d", c.Max, largest)
 	}
 	if c.Max == 0 {
 		return strategy.Setting{Rules: rules}, nil
@@ -48,53 +49,54 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	return strategy.Setting{Rules: rules, Max: bits.TrailingZeros(uint(c.Max))}, nil
 }
 
-// familyTable has a row for each family. Families that do not play the game of the setting are listed too.
+// familyTable returns a table with a row for each family of strategies, also for families that cannot play the game of the setting.
 func familyTable(setting strategy.Setting) *table.Table {
-	t := &table.Table{
+	out := &table.Table{
 		Columns: append([]table.Column{
 			{Name: "strategy"},
 			{Name: "options", Min: 26, Code: true},
-			{Name: "what", Min: 20},
+			{Name: "description", Min: 20},
 			{Name: "source", Min: 12},
 			{Name: "example", Min: 18, Code: true},
 		}, behaviourColumns()...),
 		Notes: []string{"deterministic and memory are those of the example; they may depend on the options."},
 	}
-	for _, e := range strategy.List() {
-		row := []any{e.Name, e.Options, e.About, e.Source, e.Example, nil, nil}
-		if s, err := strategy.Parse(e.Example, setting); err == nil {
-			row = append(row[:5], behaviour(s)...)
+	for _, family := range strategy.List() {
+		row := []any{family.Name, family.Options, family.About, family.Source, family.Example, nil, nil}
+		if example, err := strategy.Parse(family.Example, setting); err == nil {
+			row = append(row[:5], behaviour(example)...)
 		}
-		t.Append(row...)
+		out.Append(row...)
 	}
-	return t
+	return out
 }
 
-// specTable has a row for each spec. The error is a usage error that says what is wrong with one.
+// specTable returns a table with a row for each spec. A wrong spec is a usage error.
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
-	t := &table.Table{
+	out := &table.Table{
 		Columns: append([]table.Column{
-			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "what", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
+			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "description", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
-	all := strategy.List()
+	families := strategy.List()
 	for _, spec := range specs {
-		s, err := strategy.Parse(spec, setting)
+		parsed, err := strategy.Parse(spec, setting)
 		if err != nil {
 			return nil, usageError("%w", err)
 		}
 		name, _, _ := strings.Cut(spec, ":")
-		family := all[slices.IndexFunc(all, func(e strategy.Entry) bool { return e.Name == name })]
-		t.Append(append([]any{s.String(), nil, family.About, family.Source, nil}, behaviour(s)...)...)
+		family := families[slices.IndexFunc(families, func(e strategy.Entry) bool { return e.Name == name })]
+		out.Append(append([]any{parsed.String(), nil, family.About, family.Source, nil}, behaviour(parsed)...)...)
 	}
-	return t, nil
+	return out, nil
 }
 
+// behaviourColumns returns the columns about how a strategy chooses its moves.
 func behaviourColumns() []table.Column {
 	return []table.Column{{Name: "deterministic"}, {Name: "memory", Align: table.Right}}
 }
 
-// behaviour is the cells of behaviourColumns.
+// behaviour returns the cells of a strategy in behaviourColumns.
 func behaviour(s strategy.Strategy) []any {
 	deterministic := table.Cell{Text: "no", Value: false}
 	if s.Deterministic() {

@@ -9,35 +9,35 @@ import (
 	"tilecheck/report/table"
 )
 
-// begins says that a command prints one object of JSON.
-func (e *world) begins(command string) {
+// beginJSON begins the JSON object that a command prints.
+func (e *environment) beginJSON(command string) {
 	e.name = command
-	go e.version() // which takes time, and there may be little in the end
+	go e.version() // starts early, because it takes time
 	e.stdout.(*stream.Stream).Begin()
 }
 
-// ends ends the object, if there is one. Code is the exit code of an error.
-func (e *world) ends(code int, err error) {
-	var p *table.Problem
+// endJSON ends the JSON object, if one was begun. code is the exit code of err.
+func (e *environment) endJSON(code int, err error) {
+	var problem *table.Problem
 	if err != nil {
-		p = &table.Problem{Message: err.Error(), Code: code, Places: locate.Places(err)}
+		problem = &table.Problem{Message: err.Error(), ExitCode: code, Places: locate.Places(err)}
 	}
-	e.stdout.(*stream.Stream).End(e.reportOptions(), p)
+	e.stdout.(*stream.Stream).End(e.reportOptions(), problem)
 }
 
-// streams puts streams in front of what the world writes to.
-func (e *world) streams() {
+// wrapStreams replaces standard output and standard error by streams, which can hold and record what is written.
+func (e *environment) wrapStreams() {
 	e.stdout, e.stderr = stream.New(e.stdout, "standard output", false), stream.New(e.stderr, "standard error", true)
 	terminal := e.terminal
 	e.terminal = func(w io.Writer) (int, bool) { return terminal(stream.Raw(w)) }
 	if e.getenv("GITHUB_ACTIONS") == "true" {
-		e.guardGitHub(false)
+		e.escapeGitHubCommands(false)
 	}
 }
 
-// guardGitHub keeps what is printed from being taken for commands of GitHub
-// Actions; filesToo says whether also what goes to a file, to be shown later.
-func (e *system) guardGitHub(filesToo bool) {
+// escapeGitHubCommands escapes printed text that GitHub Actions would execute as commands. With
+// filesToo it also escapes text for a file, which may be shown later.
+func (e *system) escapeGitHubCommands(filesToo bool) {
 	for _, w := range []io.Writer{e.stdout, e.stderr} {
 		w.(*stream.Stream).GuardGitHub(filesToo)
 	}

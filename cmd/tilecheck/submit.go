@@ -26,7 +26,7 @@ import (
 	"tilecheck/runner"
 )
 
-// submitCmd are the places where shards run, and how to come back to them.
+// submitCmd has a command for each place where shards can run, and commands to continue or cancel a job.
 type submitCmd struct {
 	Local      submitLocalCmd      `cmd:"" help:"Run the shards as processes of this machine."`
 	Slurm      submitSlurmCmd      `cmd:"" help:"Run the shards as an array job of Slurm."`
@@ -37,64 +37,64 @@ type submitCmd struct {
 	Any        submitAnyCmd        `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
 }
 
-// shareFlags say what is shared out, and where.
-type shareFlags struct {
+// jobDirFlags are the directory of a job, and how it is split.
+type jobDirFlags struct {
 	Dir     string `help:"Directory of the job, which every task sees (default: submit-… here, by the command)." placeholder:"DIR" file:"none"`
 	Shards  int    `help:"Parts to split the work into (default: 64, or 4 for each process)." want:"[1,100000]" placeholder:"N"`
 	Retries int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
 }
 
-// loginFlags say where the clusters' own commands are.
+// loginFlags are the flags that say how to run the clusters' own commands.
 type loginFlags struct {
 	SlurmPrefix string `rare:"" help:"Words before sbatch, squeue, scancel and scontrol, such as: ssh login. The directory has the same name there." env:"TILECHECK_SLURM_PREFIX" placeholder:"WORDS"`
 	Kubectl     string `rare:"" help:"The program kubectl, or words such as: k3s kubectl." env:"TILECHECK_KUBECTL" default:"kubectl" placeholder:"WORDS"`
 }
 
-// login says where the commands are.
-func (f loginFlags) login() submit.Login {
-	return submit.Login{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
+// login returns how to run the clusters' own commands.
+func (f loginFlags) login() submit.ClusterCommands {
+	return submit.ClusterCommands{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
 }
 
 type submitLocalCmd struct {
 	Processes int      `arg:"" name:"processes" help:"How many at a time." want:"[1,1024]"`
 	Words     []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags `embed:""`
+	jobDirFlags `embed:""`
 }
 
-// Run runs the shards here.
-func (c *submitLocalCmd) Run(ctx context.Context, env *world) error {
+// Run runs the shards as processes of this machine.
+func (c *submitLocalCmd) Run(ctx context.Context, env *environment) error {
 	if c.Processes > settings.MaxCPUs {
 		return usageError("<processes> is %d, want 1 to %d", c.Processes, settings.MaxCPUs)
 	}
-	return env.submit(ctx, c.shareFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
+	return env.submit(ctx, c.jobDirFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
 }
 
 type submitSlurmCmd struct {
 	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags `embed:""`
-	Partition  string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
-	Account    string    `help:"Account." placeholder:"NAME"`
-	Time       string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
-	Memory     byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
-	CPUs       int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
-	Sbatch     []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
-	Tasks      int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
-	DryRun     bool      `help:"Print the batch script, and do nothing."`
-	loginFlags `embed:""`
+	jobDirFlags `embed:""`
+	Partition   string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
+	Account     string    `help:"Account." placeholder:"NAME"`
+	Time        string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
+	Memory      byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
+	CPUs        int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
+	Sbatch      []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
+	Tasks       int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
+	DryRun      bool      `help:"Print the batch script, and do nothing."`
+	loginFlags  `embed:""`
 }
 
-// settings are those of the flags, over those of the suite file here.
+// settings returns the settings of the flags, completed by those of the suite file in the current directory.
 func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	asked := settings.Settings{
 		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
 	}
-	return submit.OverFile(asked)
+	return submit.WithSuiteSettings(asked)
 }
 
 // Run runs the shards on Slurm.
-func (c *submitSlurmCmd) Run(ctx context.Context, env *world) error {
+func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	if c.SlurmPrefix != "" && strings.TrimSpace(c.SlurmPrefix) == "" {
 		return usageError("--slurm-prefix is blank, want words such as: ssh login")
 	}
@@ -104,9 +104,9 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *world) error {
 	}
 	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.shareFlags, request)
+		return env.dryRun(c.jobDirFlags, request)
 	}
-	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
 type submitAttachCmd struct {
@@ -115,16 +115,16 @@ type submitAttachCmd struct {
 	loginFlags `embed:""`
 }
 
-// Run goes on with a job.
-func (c *submitAttachCmd) Run(ctx context.Context, env *world) error {
+// Run continues a job.
+func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
 	w, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	quiet := env.quiet // the merge reads the flags of the job's own command
-	err = env.drive(ctx, w, c.loginFlags, c.Retries)
+	err = env.runJob(ctx, w, c.loginFlags, c.Retries)
 	if !quiet {
-		env.noteLeft(ctx, w, err)
+		env.noteJobDirectory(ctx, w, err)
 	}
 	return err
 }
@@ -135,13 +135,13 @@ type submitCancelCmd struct {
 }
 
 // Run ends the tasks of a job.
-func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
+func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
 	w, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if w.Backend == "local" { // whose tasks ended with the driver, which would have the lock
+	if w.Backend == "local" { // its tasks ended with the driver: a running driver would hold the lock
 		return nil
 	}
 	d, done, err := env.driver(ctx, w, c.loginFlags)
@@ -152,79 +152,79 @@ func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
 	return d.Cancel(ctx)
 }
 
-// submitAnyCmd has the other commands as flags.
+// submitAnyCmd is the former command line, with flags in place of subcommands.
 type submitAnyCmd struct {
-	Words      []string `arg:"" optional:"" name:"command" want:"any"`
-	Attach     string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
-	Local      int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
-	shareFlags `embed:""`
-	loginFlags `embed:""`
+	Words       []string `arg:"" optional:"" name:"command" want:"any"`
+	Attach      string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
+	Local       int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
+	jobDirFlags `embed:""`
+	loginFlags  `embed:""`
 }
 
-// Run runs what is asked for.
-func (c *submitAnyCmd) Run(ctx context.Context, env *world) error {
+// Run runs the subcommand that the flags stand for.
+func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	switch {
 	case c.Attach != "" && (c.Local != 0 || len(c.Words) > 0 || c.Dir != ""):
 		return usageError("--attach goes on with a job as it is, want nothing else with it")
 	case c.Attach != "":
 		return (&submitAttachCmd{c.Attach, c.Retries, c.loginFlags}).Run(ctx, env)
 	case c.Local != 0 && len(c.Words) > 0:
-		return (&submitLocalCmd{c.Local, c.Words, c.shareFlags}).Run(ctx, env)
+		return (&submitLocalCmd{c.Local, c.Words, c.jobDirFlags}).Run(ctx, env)
 	}
 	return usageError("want a place and a command, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
 }
 
-// request completes what is to be submitted, and says where.
-func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job cluster.Job, err error) {
-	if q.Dir, err = os.Getwd(); err != nil {
+// completeRequest completes a request, and returns the directory and the description of its job.
+func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Request) (dir string, job cluster.Job, err error) {
+	if request.Dir, err = os.Getwd(); err != nil {
 		return "", job, err
 	}
-	if q.Program, err = os.Executable(); err != nil {
+	if request.Program, err = os.Executable(); err != nil {
 		return "", job, err
 	}
-	if q.Build, err = e.identify(); err != nil {
+	if request.Build, err = e.identify(); err != nil {
 		return "", job, err
 	}
-	if err := e.divide(q); err != nil {
+	if err := e.readCommand(request); err != nil {
 		return "", job, err
 	}
 	shards := 64
-	if q.Backend == "local" {
-		shards = 4 * q.Settings.Tasks
+	if request.Backend == "local" {
+		shards = 4 * request.Settings.Tasks
 	}
-	q.Shards = cmp.Or(f.Shards, q.Settings.Shards, shards)
-	if job, err = cluster.Describe(*q); err != nil {
+	request.Shards = cmp.Or(flags.Shards, request.Settings.Shards, shards)
+	if job, err = cluster.Describe(*request); err != nil {
 		return "", job, err
 	}
-	return cmp.Or(f.Dir, "submit-"+job.ID()), job, nil
+	return cmp.Or(flags.Dir, "submit-"+job.ID()), job, nil
 }
 
-// divide reads the command: the files that it reads, and its seed, which all shards
-// have to share.
-func (e *world) divide(q *cluster.Request) error {
-	var c cli
-	sub := &world{system: e.system}
-	app, err := newApp(context.Background(), &c, sub, func(int) {}, q.Given...)
+// readCommand parses the command that is submitted, and sets its input files and words. If the command samples
+// and has no seed, it draws one, because all shards must have the same.
+func (e *environment) readCommand(q *cluster.Request) error {
+	var line cli
+	subEnv := &environment{system: e.system}
+	app, err := newApp(context.Background(), &line, subEnv, func(int) {}, q.Given...)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(q.Given, func(w string) bool { return w == "--help" || w == "-h" || w == "--version" }) {
+	if slices.ContainsFunc(q.Given, func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }) {
 		return usageError("--help and --version do not split: %s", strings.Join(q.Given, " "))
 	}
 	kctx, err := app.Parse(q.Given)
 	if err != nil {
 		return usageError("%s: %w", strings.Join(q.Given, " "), err)
 	}
-	if sub.given, err = flagsOf(kctx); err != nil {
+	if subEnv.given, err = checkedFlags(kctx); err != nil {
 		return err
 	}
-	places := placesOf(kctx, sub)
-	if err := places.check(); err != nil {
+	files := commandFilesOf(kctx, subEnv)
+	if err := files.check(); err != nil {
 		return err
 	}
 	flags := make(map[string]*kong.Flag)
-	for _, f := range kctx.Flags() {
-		flags[f.Name] = f
+	for _, flag := range kctx.Flags() {
+		flags[flag.Name] = flag
 	}
 	name := nameOf(kctx.Selected())
 	for _, arg := range kctx.Selected().Positional {
@@ -235,51 +235,51 @@ func (e *world) divide(q *cluster.Request) error {
 	switch {
 	case flags["partial"] == nil:
 		return usageError("%s does not split, want a command that has --shard and --partial", name)
-	case sub.given["shard"] || sub.given["partial"]:
+	case subEnv.given["shard"] || subEnv.given["partial"]:
 		return usageError("--shard and --partial are for submit to give")
-	case c.Quiet:
+	case line.Quiet:
 		e.quiet = true
 	}
-	for _, in := range places.in {
+	for _, input := range files.inputs {
 		switch {
-		case in.what == "--prism-path" || in.what == "--storm-path" || in.kept || missing(in.name):
-			continue // tools are there or not; what is not there is for the command to say
+		case input.source == "--prism-path" || input.source == "--storm-path" || input.kept || noSuchFile(input.name):
+			continue // not an input of the shards; the command itself reports a missing file
 		}
-		q.Inputs = append(q.Inputs, in.name)
+		q.Inputs = append(q.Inputs, input.name)
 	}
 	if name == "test" {
-		q.Inputs = append(q.Inputs, c.Test.Paths...)
+		q.Inputs = append(q.Inputs, line.Test.Paths...)
 	}
 	q.Words = q.Given
-	if flags["seed"] != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
-		q.Words, err = e.seeded(q.Given)
+	if flags["seed"] != nil && !subEnv.given["seed"] && name != "test" && !computesStates(name, flags) { // a suite has a seed by itself
+		q.Words, err = e.withSeed(q.Given)
 	}
 	return err
 }
 
-// seeded is a command with a seed that is drawn for all shards.
-func (e *world) seeded(words []string) ([]string, error) {
-	drawn, err := e.seedOr(nil)
-	at := slices.Index(words, "--")
-	if at < 0 {
-		at = len(words)
+// withSeed returns a command line with a seed that is drawn for all shards.
+func (e *environment) withSeed(words []string) ([]string, error) {
+	seed, err := e.seedOr(nil)
+	end := slices.Index(words, "--")
+	if end < 0 {
+		end = len(words)
 	}
-	return slices.Insert(slices.Clone(words), at, "--seed", strconv.FormatUint(drawn, 10)), err
+	return slices.Insert(slices.Clone(words), end, "--seed", strconv.FormatUint(seed, 10)), err
 }
 
-// exactly reports whether a command has no samples, and so no seed.
-func exactly(name string, flags map[string]*kong.Flag) bool {
-	f := flags["method"]
-	if f == nil {
+// computesStates reports whether a command builds the state space, and so needs no seed.
+func computesStates(name string, flags map[string]*kong.Flag) bool {
+	flag := flags["method"]
+	if flag == nil {
 		return false
 	}
-	method := f.Target.String()
+	method := flag.Target.String()
 	return method == string(runner.States) || method == "" && name == "check"
 }
 
 // dryRun prints the script that would be submitted.
-func (e *world) dryRun(f shareFlags, q cluster.Request) error {
-	dir, job, err := e.request(f, &q)
+func (e *environment) dryRun(f jobDirFlags, q cluster.Request) error {
+	dir, job, err := e.completeRequest(f, &q)
 	if err != nil {
 		return err
 	}
@@ -291,28 +291,29 @@ func (e *world) dryRun(f shareFlags, q cluster.Request) error {
 	return err
 }
 
-// submit submits a command, or goes on where the same one was.
-func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cluster.Request) error {
-	dir, job, err := e.request(f, &q)
+// submit submits a command and runs its job. If the directory has the same job already, it continues that.
+func (e *environment) submit(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
+	dir, job, err := e.completeRequest(flags, &request)
 	if err != nil {
 		return err
 	}
-	w, ours, err := submit.Open(ctx, dir, job, q, f.Shards, login.login())
+	w, created, err := submit.Open(ctx, dir, job, request, flags.Shards, login.login())
 	if err != nil {
 		return err
 	}
 	quiet := e.quiet // the merge reads the flags of the job's own command
-	if err = e.drive(ctx, w, login, f.Retries); ours {
-		err = submit.Forget(w, err, exitUsage)
+	err = e.runJob(ctx, w, login, flags.Retries)
+	if created {
+		err = submit.RemoveFailed(w, err, exitUsage)
 	}
 	if !quiet {
-		e.noteLeft(ctx, w, err)
+		e.noteJobDirectory(ctx, w, err)
 	}
 	return err
 }
 
-// driver returns what runs a job, and what ends its processes.
-func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
+// driver returns the driver that runs a job, and a function that ends its processes.
+func (e *environment) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
 	return submit.Driver(ctx, w, login.login(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
@@ -321,95 +322,95 @@ func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (
 }
 
 const (
-	// linger is how long a second interrupt, which cancels, is waited for.
+	// linger is how long the program waits for a second interrupt, which cancels the job.
 	linger = 700 * time.Millisecond
-	// cancelLimit is how long that may take then.
+	// cancelLimit is how long cancelling may take.
 	cancelLimit = 10 * time.Second
 )
 
-// drive runs a job to its end and prints what its shards found, as the command
-// itself would have. It takes over the directory.
-func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, retries int) error {
-	defer w.Close()
+// runJob runs a job to its end and prints the result of its shards, as the command itself
+// would have printed it. It closes w.
+func (e *environment) runJob(ctx context.Context, work *cluster.Work, login loginFlags, retries int) error {
+	defer work.Close()
 	build, err := e.identify()
 	if err != nil {
 		return err
 	}
-	if w.Job.Build != build {
-		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", w.Dir, w.Job.Build, w.Dir.Program(&w.Job))
+	if work.Job.Build != build {
+		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", work.Dir, work.Job.Build, work.Dir.Program(&work.Job))
 	}
-	if err := os.Chdir(w.Job.Dir); err != nil { // which the names of files are relative to
+	if err := os.Chdir(work.Job.Dir); err != nil { // relative file names refer to this directory
 		return err
 	}
-	d, done, err := e.driver(ctx, w, login)
+	driver, endProcesses, err := e.driver(ctx, work, login)
 	if err != nil {
 		return err
 	}
-	defer done()
-	if w.Backend == "local" && !e.quiet {
-		fmt.Fprintf(e.stderr, "note: submit local runs %d shards as processes of this machine, at most %d at a time; their files are in %s\n", w.Job.Shards, max(1, w.Settings.Tasks), w.Dir)
+	defer endProcesses()
+	if work.Backend == "local" && !e.quiet {
+		fmt.Fprintf(e.stderr, "note: submit local runs %d shards as processes of this machine, at most %d at a time; their files are in %s\n", work.Job.Shards, max(1, work.Settings.Tasks), work.Dir)
 	}
-	var second <-chan struct{}
-	if d.Backend.Detached() {
-		second = e.again()
+	var secondInterrupt <-chan struct{}
+	if driver.Backend.Detached() {
+		secondInterrupt = e.hearSecondInterrupt()
 	}
-	progress, clear := e.progress()
-	d.Progress, d.Retries = progress, retries
-	said := e.stderr.(*stream.Stream)
-	d.Merge = func(ctx context.Context, files []string) error {
-		clear()
-		said.Hold() // a merge that wants more is to say nothing
-		err := e.merge(ctx, files, nil, w.Job.Given, false)
+	progress, clearBar := e.progress()
+	driver.Progress, driver.Retries = progress, retries
+	errorStream := e.stderr.(*stream.Stream)
+	driver.Merge = func(ctx context.Context, files []string) error {
+		clearBar()
+		errorStream.Hold() // a merge that needs more shards must print nothing
+		err := e.merge(ctx, files, nil, work.Job.Given, false)
 		if _, more := errors.AsType[*shard.More](err); more {
-			said.Drop()
+			errorStream.Drop()
 			return err
 		}
-		return errors.Join(err, said.Release())
+		return errors.Join(err, errorStream.Release())
 	}
-	err = d.Run(ctx)
-	clear()
-	why := ctx.Err()
-	if err == nil || why == nil || !errors.Is(err, why) {
-		return cmp.Or(ended(err), w.Sweep())
+	err = driver.Run(ctx)
+	clearBar()
+	reason := ctx.Err()
+	if err == nil || reason == nil || !errors.Is(err, reason) {
+		return cmp.Or(withExitCode(err), work.Sweep())
 	}
-	if !d.Backend.Detached() {
-		done()
+	if !driver.Backend.Detached() {
+		endProcesses()
 	}
-	return e.interrupted(d, why, second)
+	return e.afterInterrupt(driver, reason, secondInterrupt)
 }
 
-// interrupted says what becomes of a job whose driver was told to end; a second
-// interrupt cancels what goes on without it.
-func (e *world) interrupted(d *cluster.Driver, why error, second <-chan struct{}) error {
-	e.saying()
-	back := "tilecheck submit attach " + quote.Word(string(d.Work.Dir))
-	if !d.Backend.Detached() {
-		return fmt.Errorf("%w; what is finished stays: %s", why, back)
+// afterInterrupt returns the error of a job whose driver was interrupted, which says how to continue it. If
+// the tasks run without the driver, it waits for a second interrupt, which cancels them.
+func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secondInterrupt <-chan struct{}) error {
+	e.printsReason()
+	attach := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
+	if !driver.Backend.Detached() {
+		return fmt.Errorf("%w; what is finished stays: %s", reason, attach)
 	}
-	interrupt, _ := errors.AsType[*ending.Interrupt](why)
-	if second == nil || interrupt == nil || interrupt.Signal != "SIGINT" {
-		return fmt.Errorf("%w; the tasks go on: %s", why, back)
+	interrupt, _ := errors.AsType[*ending.Interrupt](reason)
+	if secondInterrupt == nil || interrupt == nil || interrupt.Signal != "SIGINT" {
+		return fmt.Errorf("%w; the tasks go on: %s", reason, attach)
 	}
-	e.spare(linger + 100*time.Millisecond)
-	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(again, and they are cancelled)\n", why, back)
+	e.allowMoreTime(linger + 100*time.Millisecond)
+	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(again, and they are cancelled)\n", reason, attach)
 	select {
 	case <-time.After(linger):
-		return status(exitCannotRun)
-	case <-second:
+		return exitStatus(exitCannotRun)
+	case <-secondInterrupt:
 	}
-	e.spare(cancelLimit + time.Second)
+	e.allowMoreTime(cancelLimit + time.Second)
 	fmt.Fprintln(e.stderr, "tilecheck: cancelling the tasks; what is finished stays")
 	ctx, cancel := context.WithTimeout(context.Background(), cancelLimit)
 	defer cancel()
-	if err := d.Cancel(ctx); err != nil {
-		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(back, "attach", "cancel", 1))
+	if err := driver.Cancel(ctx); err != nil {
+		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(attach, "attach", "cancel", 1))
 	}
-	return status(exitCannotRun)
+	return exitStatus(exitCannotRun)
 }
 
-// noteLeft says what a job of this machine leaves in its directory, and whether that can be removed. An interrupt says so itself.
-func (e *world) noteLeft(ctx context.Context, w *cluster.Work, err error) {
-	if w.Backend != "local" || ctx.Err() != nil || missing(string(w.Dir)) {
+// noteJobDirectory prints what the directory of a local job has, and whether it can be removed. After an interrupt the error says so.
+func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err error) {
+	if w.Backend != "local" || ctx.Err() != nil || noSuchFile(string(w.Dir)) {
 		return
 	}
 	size := int64(0)
@@ -431,8 +432,8 @@ func (e *world) noteLeft(ctx context.Context, w *cluster.Work, err error) {
 	}
 }
 
-// ended gives the errors of a driver their exit codes.
-func ended(err error) error {
+// withExitCode gives an error of a driver its exit code.
+func withExitCode(err error) error {
 	if f, ok := errors.AsType[*cluster.Failure](err); ok && (f.Code == exitUsage || f.Code == exitOutOfLimit) {
 		return &codedError{f.Code, err}
 	}

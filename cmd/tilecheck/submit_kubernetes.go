@@ -14,7 +14,7 @@ import (
 type submitKubernetesCmd struct {
 	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
-	shareFlags    `embed:""`
+	jobDirFlags   `embed:""`
 	Image         string    `help:"Image that the staged program runs in (this and what follows: default of tilecheck.yaml here, block cluster)." placeholder:"NAME"`
 	Claim         string    `help:"Persistent volume claim, ReadWriteMany, that has the directory." placeholder:"NAME"`
 	Mount         string    `help:"Where the root of the claim is mounted here (default: it is the directory)." placeholder:"DIR" file:"none"`
@@ -35,9 +35,9 @@ type submitKubernetesCmd struct {
 	loginFlags    `embed:""`
 }
 
-// settings are those of the flags, over those of the suite file here.
+// settings returns the settings of the flags, completed by those of the suite file in the current directory.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
-	return submit.OverFile(settings.Settings{
+	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
 		Kubernetes: settings.Kubernetes{
 			Image: c.Image, Claim: c.Claim, Mount: c.Mount, Namespace: c.Namespace, Context: c.Context, Parallelism: c.Parallelism, RunAs: c.RunAs,
@@ -47,39 +47,39 @@ func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 }
 
 // Run runs the shards on Kubernetes.
-func (c *submitKubernetesCmd) Run(ctx context.Context, env *world) error {
+func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	asked, err := c.settings()
 	if err != nil {
 		return err
 	}
 	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.shareFlags, request)
+		return env.dryRun(c.jobDirFlags, request)
 	}
-	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
-// submitTaskCmd is what a pod runs.
+// submitTaskCmd is the command that a pod runs.
 type submitTaskCmd struct {
 	Dir   string `arg:"" name:"dir" help:"Directory of a job."`
 	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
 // Run does the shards of the task that Kubernetes names in the environment. The
-// exit code is that of the last shard that did not finish.
-func (c *submitTaskCmd) Run(ctx context.Context, env *world) error {
+// exit code is that of the last unfinished shard.
+func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {
 		return usageError("%s is %q, want the index of a pod", kubernetes.IndexVariable, env.getenv(kubernetes.IndexVariable))
 	}
 	at := cluster.Place{Host: env.getenv(kubernetes.NodeVariable)}
 	if at.Host == "" {
-		at.Host, _ = os.Hostname() // for people
+		at.Host, _ = os.Hostname() // only shown to the user
 	}
 	at.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
 	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, submit.Program, at, env.stderr)
 	if err != nil || code == 0 {
 		return err
 	}
-	return status(code)
+	return exitStatus(code)
 }

@@ -49,22 +49,22 @@ type testCmd struct {
 }
 
 // Run runs the suite and prints the report.
-func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
-	s, err := c.selection(env)
+func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
+	selected, err := c.selection(env)
 	if err != nil {
 		return err
 	}
-	old, err := readLines("--baseline", c.Baseline)
+	earlier, err := readLines("--baseline", c.Baseline)
 	if err != nil {
 		return err
 	}
-	rep, err := c.run(ctx, env, s)
+	rep, err := c.run(ctx, env, selected)
 	if err != nil {
 		return err
 	}
-	if s.Benchmarks != nil {
-		rep.Notes = append(rep.Notes, s.Benchmarks.Notes(rep)...)
-		rep.Findings = nil // annotations in the set's files are for other runs than these
+	if selected.Benchmarks != nil {
+		rep.Notes = append(rep.Notes, selected.Benchmarks.Notes(rep)...)
+		rep.Findings = nil // annotations in the set's files are for other runs
 	}
 	if c.Certify {
 		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
@@ -74,115 +74,115 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		if rep.Elsewhere > 0 && !env.quiet {
 			fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
 		}
-		return status(regress.FailureCode(rep)) // what the other parts have may be all that passes
+		return exitStatus(regress.FailureCode(rep)) // tests may pass in the other parts only
 	}
 	var changed *report.Baseline
-	if old != nil {
-		changed = report.CompareBaseline(old, rep)
+	if earlier != nil {
+		changed = report.CompareBaseline(earlier, rep)
 		rep.Baseline = changed
 	}
 	if err := c.write(env, rep, changed); err != nil {
 		return err
 	}
-	code := regress.ExitCode(rep, s.Strict || c.Strict)
+	code := regress.ExitCode(rep, selected.Strict || c.Strict)
 	if code == exitOK && changed != nil && !changed.HasCompared() && rep.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
-	return status(code)
+	return exitStatus(code)
 }
 
-// selection finds what is to be run, and checks the flags that are about it.
-func (c *testCmd) selection(env *world) (*selection.Selection, error) {
+// selection returns the selected tests. It returns a usage error for flags that have no effect on them.
+func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	if err := cmp.Or(
-		env.without(!c.QVBS, "without --qvbs", "skip-larger"),
-		env.without(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
+		env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"),
+		env.refuseFlags(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
 	); err != nil {
 		return nil, err
 	}
-	s, err := c.load(env, c.Engine, c.Jobs, func(a *selection.Asked) { a.QVBS, a.MaxStates = c.QVBS, int64(c.MaxStates) })
+	selected, err := c.load(env, c.Engine, c.Jobs, func(request *selection.Request) { request.QVBS, request.MaxStates = c.QVBS, int64(c.MaxStates) })
 	if err != nil {
 		return nil, err
 	}
-	if err := c.complete(env, s); err != nil {
+	if err := c.complete(env, selected); err != nil {
 		return nil, err
 	}
 	if c.Certify {
-		if err := s.Certify(); err != nil {
+		if err := selected.Certify(); err != nil {
 			return nil, err
 		}
 	}
-	names := engineNames(s.Labels)
-	return s, cmp.Or(
-		env.withoutTools(names),
-		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
+	names := engineNames(selected.Labels)
+	return selected, cmp.Or(
+		env.refuseToolFlags(names),
+		env.refuseFlags(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
 	)
 }
 
-// run runs the suite.
-func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (rep *report.TestReport, err error) {
-	if err := c.openCache(env, s); err != nil {
+// run runs the selected tests on the engines.
+func (c *testCmd) run(ctx context.Context, env *environment, selected *selection.Selection) (rep *report.TestReport, err error) {
+	if err := c.openCache(env, selected); err != nil {
 		return nil, err
 	}
-	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
+	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, selected.PrismImage), cmp.Or(c.StormImage, selected.StormImage), selected.Options.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	entrants, err := c.entrants(ctx, env, tools, s)
+	engines, err := c.engines(ctx, env, tools, selected)
 	if err != nil {
 		return nil, err
 	}
 	progress, done := env.progress()
 	defer done()
 	if progress != nil {
-		s.Options.Progress = func(n, total int, standing string) {
-			what := "testing"
-			if standing != "" {
-				what += "; " + standing + ";"
+		selected.Options.Progress = func(finished, total int, slowest string) {
+			text := "testing"
+			if slowest != "" {
+				text += "; " + slowest + ";"
 			}
-			progress(runner.Progress{Property: what, Done: int64(n), Target: int64(total), Unit: "runs"})
+			progress(runner.Progress{Property: text, Done: int64(finished), Target: int64(total), Unit: "runs"})
 		}
 	}
-	return regress.Run(ctx, s.Tests, entrants, s.Options)
+	return regress.Run(ctx, selected.Tests, engines, selected.Options)
 }
 
-// complete checks the flags and completes the options.
-func (c *testCmd) complete(env *world, s *selection.Selection) error {
+// complete sets the options of the run that come from flags.
+func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
 	var err error
 	if c.Shard != "" {
-		switch s.Options.Shard, err = shard.Parse(c.Shard); {
+		switch selected.Options.Shard, err = shard.Parse(c.Shard); {
 		case err != nil:
 			return usageError("--shard: %w", err)
-		case s.Options.Shard.Index > s.Options.Shard.Of:
+		case selected.Options.Shard.Index > selected.Options.Shard.Of:
 			return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
 		}
-		if s.Options.Times, err = readLines("--balance", c.Balance); err != nil {
+		if selected.Options.Times, err = readLines("--balance", c.Balance); err != nil {
 			return err
 		}
 	} else if c.Balance != "" && !env.split.Replaying() {
 		return usageError("--balance is for parts, want --shard")
 	}
-	s.Options.Split = env.split
+	selected.Options.Split = env.split
 	switch {
 	case c.Flakes != 0:
-		s.Options.Flakes = c.Flakes
-	case s.Flakes != nil:
-		s.Options.Flakes = *s.Flakes
+		selected.Options.Flakes = c.Flakes
+	case selected.Flakes != nil:
+		selected.Options.Flakes = *selected.Flakes
 	default:
-		s.Options.Flakes = 0.01
+		selected.Options.Flakes = 0.01
 	}
 	if c.Title != "" {
-		s.Options.Title = c.Title
+		selected.Options.Title = c.Title
 	}
-	s.Options.Rerun = c.rerun
+	selected.Options.Rerun = c.rerun
 	return nil
 }
 
-// rerun is a command line that repeats one result, on engines that are separated
-// by commas.
+// rerun returns a command line that repeats the result with an identity, on engines that are
+// separated by commas.
 func (c *testCmd) rerun(engines, id string) string {
 	words := []string{"tilecheck", "test", "--engine", engines}
-	asked := engineNames(splitNames([]string{engines}))
-	prism, storm := slices.Contains(asked, "prism"), slices.Contains(asked, "storm")
-	for _, x := range []struct {
+	names := engineNames(splitNames([]string{engines}))
+	prism, storm := slices.Contains(names, "prism"), slices.Contains(names, "storm")
+	for _, flag := range []struct {
 		given bool
 		words []string
 	}{
@@ -190,7 +190,7 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.All, []string{"--pair-all"}},
 		{c.NoConfig, []string{"--no-config"}},
 		{c.QVBS, []string{"--qvbs"}},
-		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
+		{c.Seed != nil, []string{"--seed", fmt.Sprint(valueOrZero(c.Seed))}},
 		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
 		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
 		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
@@ -199,8 +199,8 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.StormPath != "" && storm, []string{"--storm-path", c.StormPath}},
 		{c.StormPath == "" && c.StormImage != "" && storm, []string{"--storm-image", c.StormImage}},
 	} {
-		if x.given {
-			words = append(words, x.words...)
+		if flag.given {
+			words = append(words, flag.words...)
 		}
 	}
 	for _, def := range c.Const {
@@ -222,14 +222,15 @@ func (c *testCmd) rerun(engines, id string) string {
 	return strings.Join(words, " ")
 }
 
-func deref(x *uint64) uint64 {
+// valueOrZero returns the number that x points to; 0 if x is nil.
+func valueOrZero(x *uint64) uint64 {
 	if x == nil {
 		return 0
 	}
 	return *x
 }
 
-// readLines reads the JSON lines that a flag names; nil if it does not.
+// readLines reads the report in the JSON lines file of a flag; nil if the flag is not given.
 func readLines(flag, file string) (*report.TestReport, error) {
 	if file == "" {
 		return nil, nil
@@ -242,13 +243,13 @@ func readLines(flag, file string) (*report.TestReport, error) {
 	return report.ReadJSONLines(bufio.NewReader(f), file)
 }
 
-// write prints the report and writes its files. If one of them cannot be written, the others are.
-func (c *testCmd) write(env *world, rep *report.TestReport, changed *report.Baseline) error {
+// write prints the report and writes its files. If one file cannot be written, the others still are.
+func (c *testCmd) write(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
 // writeFiles writes all files before it replaces the old ones.
-func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
+func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	opt := env.reportOptions()
 	reports := []struct {
 		file  string
@@ -261,9 +262,9 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	}
 	var errs []error
 	err := env.writeSet(nil, func(write writeFile) error {
-		for _, x := range reports {
-			if x.file != "" {
-				errs = append(errs, write(x.file, x.write))
+		for _, output := range reports {
+			if output.file != "" {
+				errs = append(errs, write(output.file, output.write))
 			}
 		}
 		return nil
@@ -271,30 +272,31 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	return errors.Join(append(errs, err)...)
 }
 
-func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Baseline) error {
+// print prints the report, the comparison with the baseline, and annotations for GitHub.
+func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
-	env.printing()
+	env.beginsPrinting()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}
-	beside := env.stdout // what people read, or what a machine does, stays alone
+	secondary := env.stdout // machine-readable output must not have other text
 	if !slices.Contains([]table.Format{table.Text, table.Markdown}, c.Format) {
-		beside = env.stderr
+		secondary = env.stderr
 	}
 	if changed != nil {
 		format := c.Format
-		if beside == env.stderr {
+		if secondary == env.stderr {
 			format = table.Text
 		}
-		if _, err := fmt.Fprintln(beside); err != nil {
+		if _, err := fmt.Fprintln(secondary); err != nil {
 			return err
 		}
-		if err := changed.Write(beside, format, opt); err != nil {
+		if err := changed.Write(secondary, format, opt); err != nil {
 			return err
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(beside.(*stream.Stream).Unguarded(), rep)
+		return report.WriteGitHub(secondary.(*stream.Stream).Unguarded(), rep)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// suiteFlags say what a suite is.
+// suiteFlags select the tests of a suite.
 type suiteFlags struct {
 	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)." file:"some"`
 
@@ -32,7 +32,7 @@ type suiteFlags struct {
 	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
 }
 
-// runFlags say what a suite runs on, and whether it has to.
+// runFlags select the engines that a suite runs on, and the cache of their verdicts.
 type runFlags struct {
 	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm; :bounded, :exact, :float or :proven says how, as native:exact (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
 	Cache   string   `rare:"" help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
@@ -41,70 +41,70 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// load finds the tests. No output may be one of the files that they are made of.
-func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*selection.Asked)) (*selection.Selection, error) {
-	asked := selection.Asked{
+// load returns the selected tests. It returns an error if an output is one of their files. more changes the request.
+func (c *suiteFlags) load(env *environment, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
+	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
 	}
 	for _, change := range more {
-		change(&asked)
+		change(&request)
 	}
-	return asked.Find(func(files []string) error {
-		env.places.reads("the suite's", files...)
-		return env.places.check()
+	return request.Find(func(files []string) error {
+		env.files.addInputs("the suite's", files...)
+		return env.files.check()
 	})
 }
 
-// openCache sets the cache of the suite.
-func (c *runFlags) openCache(env *world, s *selection.Selection) error {
+// openCache opens the cache of verdicts and sets it in the options.
+func (c *runFlags) openCache(env *environment, selected *selection.Selection) error {
 	if c.NoCache || env.split.Replaying() {
 		return nil
 	}
 	var err error
 	if c.Cache != "" {
-		s.Options.Cache, err = cache.Open(c.Cache)
+		selected.Options.Cache, err = cache.Open(c.Cache)
 		return err
 	}
 	user, err := os.UserCacheDir()
 	if err == nil {
-		s.Options.Cache, err = cache.Open(filepath.Join(user, "tilecheck", "verdicts"))
+		selected.Options.Cache, err = cache.Open(filepath.Join(user, "tilecheck", "verdicts"))
 	}
-	if err != nil && !env.quiet { // nobody asked for a cache
+	if err != nil && !env.quiet { // the default cache is not required
 		fmt.Fprintf(env.stderr, "note: no results are kept: %v\n", err)
 	}
 	return nil
 }
 
-// entrants returns the engines of the suite.
-func (c *runFlags) entrants(ctx context.Context, env *world, tools *toolbox.Box, s *selection.Selection) ([]regress.Entrant, error) {
-	var out []regress.Entrant
-	for _, label := range s.Labels {
-		name, x, err := suitefile.Engine(label)
+// engines returns the engines of the suite with their labels and, for the cache, their identities.
+func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox.Box, selected *selection.Selection) ([]regress.EngineConfig, error) {
+	var out []regress.EngineConfig
+	for _, label := range selected.Labels {
+		name, config, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}
-		if env.split.Replaying() { // which asks nobody
-			out = append(out, regress.Entrant{Entrant: x})
+		if env.split.Replaying() { // no engine is asked
+			out = append(out, regress.EngineConfig{EngineConfig: config})
 			continue
 		}
-		if x.Engine, err = tools.Engine(ctx, name); err != nil {
+		if config.Engine, err = tools.Engine(ctx, name); err != nil {
 			return nil, err
 		}
 		var cmd runner.Commander
-		if tool, ok := runner.As[*bridge.Engine](x.Engine); ok {
+		if tool, ok := runner.As[*bridge.Engine](config.Engine); ok {
 			cmd = tool.Commander()
 		}
-		entrant := regress.Entrant{Entrant: x}
-		if name == "prism" && s.Benchmarks == nil { // whose files may be in Storm's dialect, or JANI
-			entrant.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
+		engine := regress.EngineConfig{EngineConfig: config}
+		if name == "prism" && selected.Benchmarks == nil { // the files of a benchmark set may be in Storm's dialect or JANI
+			engine.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
-		if s.Options.Cache != nil {
-			if own, err := env.identify(); err == nil {
-				entrant.Identity = selection.Identity(ctx, own, label, cmd, c.ToolArg)
+		if selected.Options.Cache != nil {
+			if build, err := env.identify(); err == nil {
+				engine.Identity = selection.Identity(ctx, build, label, cmd, c.ToolArg)
 			}
 		}
-		out = append(out, entrant)
+		out = append(out, engine)
 	}
 	return out, nil
 }

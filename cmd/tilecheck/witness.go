@@ -14,11 +14,11 @@ import (
 	"tilecheck/runner"
 )
 
-// pathCount is how many paths are to be shown; 0 is none. The flag may stand alone.
+// pathCount is the number of paths to show; 0 means none. The flag needs no value.
 type pathCount int
 
-// defaultPaths is what the flag means alone, and maxPaths the most that it takes:
-// every path is kept, with all its states.
+// defaultPaths is the value of the flag alone. maxPaths is its largest value, because every path is
+// kept with all its states.
 const (
 	defaultPaths = 3
 	maxPaths     = 10_000
@@ -34,34 +34,34 @@ func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
 		return nil
 	}
 	text := fmt.Sprint(ctx.Scan.Pop().Value)
-	k, err := strconv.Atoi(text)
-	if err != nil || k < 1 || k > maxPaths {
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 || count > maxPaths {
 		return fmt.Errorf("%q is no number of paths, want 1 to %d", text, maxPaths)
 	}
-	*n = pathCount(k)
+	*n = pathCount(count)
 	return nil
 }
 
 var _ kong.BoolMapperValue = (*pathCount)(nil)
 
-// given reports whether paths are wanted.
-func (n *pathCount) given() bool { return *n > 0 }
+// isSet reports whether the flag was given.
+func (n *pathCount) isSet() bool { return *n > 0 }
 
-// pathsApart reports a number of paths that stands apart from its flag, where it was read as a
-// file: --witness 2.
-func (c *checkCmd) pathsApart() error {
+// refuseSeparatePathCount returns a usage error if a number follows --witness as a separate word: kong reads it as
+// the name of a file.
+func (c *checkCmd) refuseSeparatePathCount() error {
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
-		if k, err := strconv.Atoi(name); err == nil && c.Witness.given() && missing(name) {
-			return usageError("%s: no such file; a number of paths stands behind =, want --witness=%d", name, k)
+		if count, err := strconv.Atoi(name); err == nil && c.Witness.isSet() && noSuchFile(name) {
+			return usageError("%s: no such file; a number of paths stands behind =, want --witness=%d", name, count)
 		}
 	}
 	return nil
 }
 
-// witness asks for witnesses.
-func (c *checkCmd) witness(env *world, job *runner.Job) error {
-	if !c.Witness.given() {
-		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
+// witness sets the witnesses that the job must compute.
+func (c *checkCmd) witness(env *environment, job *runner.Job) error {
+	if !c.Witness.isSet() {
+		return env.refuseFlags(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
@@ -79,66 +79,67 @@ func (c *checkCmd) witness(env *world, job *runner.Job) error {
 		return usageError("--export-subsystem has no effect without --subsystem")
 	}
 	job.Witness.Model = func(text []byte) error {
-		if c.part != nil {
+		if c.subsystem != nil {
 			return fmt.Errorf("--export-subsystem writes one model, and there is another bound that is not kept")
 		}
-		c.part = text
+		c.subsystem = text
 		return nil
 	}
 	return nil
 }
 
-// exportWitness writes the likeliest path of the only property that has one.
-func (c *checkCmd) exportWitness(ctx context.Context, env *world, verdicts []result.Verdict) error {
+// exportWitness writes the most probable path of the only property that has one to the file of --export-witness.
+func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts []result.Verdict) error {
 	if c.ExportWitness == "" {
 		return nil
 	}
 	var found *result.Witness
 	for i := range verdicts {
-		list := verdicts[i].Witnesses
-		if len(list) == 0 || len(list[0].Paths) == 0 {
+		witnesses := verdicts[i].Witnesses
+		if len(witnesses) == 0 || len(witnesses[0].Paths) == 0 {
 			continue
 		}
 		if found != nil {
 			return fmt.Errorf("%s was not written: several properties have a witness, want --select", c.ExportWitness)
 		}
-		found = &list[0]
+		found = &witnesses[0]
 	}
 	if found == nil {
-		return env.unwritten(ctx, c.ExportWitness, "there is no path")
+		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
 	return env.writeFile(c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
-// unwritten says why there is no file. What ended too early has told so in the verdicts.
-func (e *world) unwritten(ctx context.Context, file, why string) error {
+// notWritten returns the error about a file that was not written. If the run ended too early, it only warns, because the verdicts have the reason.
+func (e *environment) notWritten(ctx context.Context, file, reason string) error {
 	if ctx.Err() != nil {
 		fmt.Fprintf(e.stderr, "warning: %s was not written\n", file)
 		return nil
 	}
-	return fmt.Errorf("%s was not written: %s", file, why)
+	return fmt.Errorf("%s was not written: %s", file, reason)
 }
 
-// exportPart checks the part of the model that refutes a bound, and writes it.
-func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) error {
+// exportSubsystem writes the critical subsystem that refutes a bound to the file of --export-subsystem. It first checks that the
+// subsystem alone refutes the bound.
+func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job runner.Job) error {
 	if c.ExportSubsystem == "" {
 		return nil
 	}
-	if c.part == nil {
-		return env.unwritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
+	if c.subsystem == nil {
+		return env.notWritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
 	}
-	job.File, job.Model, job.Witness = c.ExportSubsystem, c.part, nil
+	job.File, job.Model, job.Witness = c.ExportSubsystem, c.subsystem, nil
 	verdicts, err := c.verdicts(ctx, env, job)
 	if err != nil {
 		return fmt.Errorf("check the part again: %w", err)
 	}
 	for i := range verdicts {
-		v := &verdicts[i]
-		if v.Err != nil && ctx.Err() != nil {
-			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, v.Err)
+		verdict := &verdicts[i]
+		if verdict.Err != nil && ctx.Err() != nil {
+			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, verdict.Err)
 		}
-		if v.Err == nil && v.Value.Kind == result.Boolean && !v.Value.Bool {
-			return env.writeFile(c.ExportSubsystem, textWriter(string(c.part)))
+		if verdict.Err == nil && verdict.Value.Kind == result.Boolean && !verdict.Value.Bool {
+			return env.writeFile(c.ExportSubsystem, textWriter(string(c.subsystem)))
 		}
 	}
 	return fmt.Errorf("%s was not written: the part by itself does not refute the bound; this is a bug: please report it", c.ExportSubsystem)

@@ -2,5 +2,5 @@
 
 package main
 
-// hearWrites has nothing to do: writes that fail are errors here.
+// hearWrites does nothing: on this system a failed write is an error and no signal.
 func hearWrites() {}

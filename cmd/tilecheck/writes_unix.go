@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// hearWrites makes a pipe without a reader, and a file that may not grow, errors
-// of the write instead of the end of the process. Nobody reads the signals: a
-// tool that is started has them as they were.
-func hearWrites() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }
+// ignoreWriteSignals makes writing to a pipe without a reader, or to a file that is too large, an
+// error of the write instead of a signal that ends the process. It catches the signals instead of
+// ignoring them, because a tool that is started would inherit an ignored signal.
+func ignoreWriteSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }

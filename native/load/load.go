@@ -10,25 +10,25 @@ import (
 	"tilecheck/runner"
 )
 
-// Model reads a job's model and compiles it under the values that the job gives to its undefined constants. There must be one
-// valuation: a range of several values is refused. The warnings are about the definitions; diagnostics of the file are a
-// syntax.ErrorList.
+// Model reads a job's model and compiles it, with the job's values for the undefined constants. A range of several values
+// is an error. The warnings are about the model's definitions. If the model's text is wrong, the error is a syntax.ErrorList.
 func Model(ctx context.Context, job runner.Job) (m *compile.Model, warnings []string, err error) {
-	p, err := runner.PlanModel(ctx, job)
+	plan, err := runner.PlanModel(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
-	if m, err = single(p); err != nil {
+	m, err = single(plan)
+	if err != nil {
 		return nil, nil, err
 	}
-	warnings = p.Warnings
+	warnings = plan.Warnings
 	for _, w := range m.Program().Warnings {
 		warnings = append(warnings, w.Error())
 	}
 	return m, warnings, nil
 }
 
-// Space returns the states of a plan's model under the one valuation of its constants.
+// Space returns the state space of a plan's model. The plan must have one valuation of the model's constants.
 func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&p.Job)
 	if p.Job.States != nil {
@@ -41,49 +41,51 @@ func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 	return explicit.Build(ctx, m, opts)
 }
 
-// Properties returns the states of a plan's model, as Space does, and its properties under every valuation of their constants.
+// Properties returns the state space of a plan's model, as Space does, and the plan's properties under every valuation of
+// their constants. It leaves out rejected properties.
 func Properties(ctx context.Context, p *runner.Plan) (*explicit.Space, []runner.Instance, error) {
 	space, err := Space(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var out []runner.Instance
-	for _, t := range p.Tasks {
-		if t.Rejected != nil {
+	for _, task := range p.Tasks {
+		if task.Rejected != nil {
 			continue
 		}
-		for v := range t.Valuations() {
-			in, err := t.Instance(space.Program(), v)
+		for valuation := range task.Valuations() {
+			instance, err := task.Instance(space.Program(), valuation)
 			if err != nil {
 				return nil, nil, err
 			}
-			out = append(out, in)
+			out = append(out, instance)
 		}
 	}
 	return space, out, nil
 }
 
-// Options returns the options of the exploration that a job asks for.
+// Options returns the options for exploring the states of a job's model.
 func Options(job *runner.Job) explicit.Options {
-	num := &job.Numeric
-	exact := num.Accuracy == result.Exact
+	numeric := &job.Numeric
+	exact := numeric.Accuracy == result.Exact
 	return explicit.Options{
-		MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, Workers: num.Workers,
+		MaxStates: numeric.MaxStates, MaxMemory: numeric.MaxMemory, Workers: numeric.Workers,
 		NoFixDeadlocks: job.NoFixDeadlocks, Progress: job.Progress,
-		Exact: exact || num.Fractions || num.Reduce, Normalise: num.Reduce && !exact,
+		Exact:     exact || numeric.Fractions || numeric.Reduce,
+		Normalise: numeric.Reduce && !exact,
 	}
 }
 
-// single compiles a plan's model under the one valuation of its constants.
+// single compiles a plan's model. It is an error if the model's constants have several valuations.
 func single(p *runner.Plan) (*compile.Model, error) {
-	v, err := runner.Single(p.Models())
+	valuation, err := runner.Single(p.Models())
 	if err != nil {
 		return nil, err
 	}
-	return Instance(p, v)
+	return Instance(p, valuation)
 }
 
-// Instance compiles a plan's model under a valuation of its constants.
+// Instance compiles a plan's model with values for its constants.
 func Instance(p *runner.Plan, v sema.Valuation) (*compile.Model, error) {
 	program, err := p.Model.Instantiate(v.Map())
 	if err != nil {
@@ -92,18 +94,21 @@ func Instance(p *runner.Plan, v sema.Valuation) (*compile.Model, error) {
 	return Compile(program, &p.Job)
 }
 
-// Compile compiles a program as a job wants it.
+// Compile compiles a program with the job's treatment of deadlocks.
 func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the states of a model with fractions. If the model has none, it builds them with float64 numbers
-// only, and inexact is the reason.
+// Fractions builds the state space of a model with fractions as weights. If the weights cannot be computed as fractions,
+// it builds the state space with float64 weights, and inexact is the reason.
 func Fractions(ctx context.Context, m *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
 	exact := opts
 	exact.Exact = true
 	space, inexact = explicit.Build(ctx, m, exact)
-	if inexact == nil || ctx.Err() != nil || opts.Exact {
+	if inexact == nil {
+		return space, nil, nil
+	}
+	if ctx.Err() != nil || opts.Exact {
 		return space, nil, inexact
 	}
 	space, err = explicit.Build(ctx, m, opts)

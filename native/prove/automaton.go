@@ -178,7 +178,8 @@ func buildAutomaton(a *certificate.Automaton, coSafe bool) error {
 		if coSafe {
 			jumps = nil
 		}
-		a.Next, a.Jumps = append(a.Next, next), append(a.Jumps, slices.Compact(jumps))
+		a.Next = append(a.Next, next)
+		a.Jumps = append(a.Jumps, slices.Compact(jumps))
 		a.Accepting = append(a.Accepting, source.Accepting(q) && (!coSafe || class == automata.Accepted))
 	}
 	keepRecurringJumps(a)

@@ -130,7 +130,8 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 			part := certificate.Part{Share: share, Choice: search.schedulers[j]}
 			for i, v := range search.objectiveValues[j] {
 				x := exactColumn(v)
-				part.Values, part.Ranks = append(part.Values, x), append(part.Ranks, search.earningRanks(i, j, v))
+				part.Values = append(part.Values, x)
+				part.Ranks = append(part.Ranks, search.earningRanks(i, j, v))
 			}
 			w.Several.Parts = append(w.Several.Parts, part)
 		}
@@ -507,7 +508,9 @@ func (d *weightSearch) addScheduler(weights []*big.Rat) error {
 	}
 	point, columns, err := d.evaluateScheduler(d.ctx, scheduler)
 	if err == nil {
-		d.points, d.schedulers, d.objectiveValues = append(d.points, point), append(d.schedulers, scheduler), append(d.objectiveValues, columns)
+		d.points = append(d.points, point)
+		d.schedulers = append(d.schedulers, scheduler)
+		d.objectiveValues = append(d.objectiveValues, columns)
 	}
 	return err
 }
@@ -531,7 +534,8 @@ func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32
 		if !o.Great {
 			x = new(big.Rat).Neg(x)
 		}
-		point, values = append(point, x), append(values, v)
+		point = append(point, x)
+		values = append(values, v)
 	}
 	return point, values, nil
 }

@@ -151,7 +151,10 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 			continue
 		}
 		if bestProof != nil {
-			p.Vectors, p.Sets, p.computed, p.memberships = bestProof.Vectors, bestProof.Sets, bestProof.computed, bestProof.memberships
+			p.Vectors = bestProof.Vectors
+			p.Sets = bestProof.Sets
+			p.computed = bestProof.computed
+			p.memberships = bestProof.memberships
 			return i, nil
 		}
 		p.Claims = p.Claims[:i]
@@ -280,7 +283,8 @@ func (p *Prover) firstState(c *certificate.Claim, states *sparse.Set) *sparse.Se
 		only.Add(first)
 	}
 	if p.order == nil {
-		c.Of, c.Over = "", p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(only)})
+		c.Of = ""
+		c.Over = p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(only)})
 		p.memberships[c.Over] = exactMembership(only)
 	}
 	return only

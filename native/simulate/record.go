@@ -105,7 +105,8 @@ func (p *recordReader) fields(line string) (text []string, at []int) {
 		part, rest, more := strings.Cut(line, p.separator)
 		if p.separator != " " || part != "" { // several blanks are one
 			trimmed := strings.TrimLeft(part, " ")
-			text, at = append(text, strings.TrimRight(trimmed, " ")), append(at, col+len(part)-len(trimmed))
+			text = append(text, strings.TrimRight(trimmed, " "))
+			at = append(at, col+len(part)-len(trimmed))
 		}
 		if !more {
 			return text, at
@@ -241,7 +242,11 @@ func (w *pathDrawer) follow(at *Visit, choices *compile.Choices) (s *Step, trans
 			}
 			sum += c.Probability
 			if s.Choice < 0 || !near && (same(c.Probability) || s.Probability < r.probability) {
-				s.Choice, s.Action, s.Module, s.Probability, transition = i, c.Action, c.Module, c.Probability, j
+				s.Choice = i
+				s.Action = c.Action
+				s.Module = c.Module
+				s.Probability = c.Probability
+				transition = j
 			}
 			near = near || same(c.Probability)
 		}

@@ -6,11 +6,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acyclic computes the values of the open states in one pass, successors first, if no cycle leads
-// through several of them. Otherwise it reports false. Values 0 and 1 come out exactly, since the value
-// of a choice never leaves the range of its targets.
-func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) (bool, error) {
-	order, ok := sys.g.Topological(part)
+// solveAcyclic computes the values of the maybe states in one pass, successors first. It returns false, and
+// computes nothing, if a cycle leads through several of them. Values 0 and 1 come out exactly, since the
+// value of a choice never leaves the range of its targets.
+func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (bool, error) {
+	order, ok := sys.graph.Topological(maybe)
 	if !ok {
 		return false, nil
 	}
@@ -26,37 +26,37 @@ func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) 
 	return true, nil
 }
 
-// solveIndependent solves states of which none is a successor of another.
+// solveIndependent solves states that are not successors of one another, in parallel.
 func (sys *system) solveIndependent(states []uint32) {
-	inParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
+	inParallelParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
 }
 
 func (sys *system) solveEach(states []uint32) {
 	for _, s := range states {
-		if b := sys.optimumOfSolved(int(s)); b.choice != sparse.None { // otherwise it has no choice that leaves it
-			sys.v.Lower[s], sys.v.Upper[s] = b.lo, b.hi
+		if bounds := sys.optimumOfSolved(int(s)); bounds.choice != sparse.None { // otherwise it has no choice that leaves it
+			sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		}
 	}
 }
 
-// optimumOfSolved is optimum for a state whose other successors are all solved. A choice that only
-// loops has value 0.
-func (sys *system) optimumOfSolved(s int) best {
-	m := sys.g.Model
-	b := noBest(sys.min)
-	first, end := m.Choices(s)
+// optimumOfSolved returns the optimum over the choices of state s, when all successors except s itself are
+// solved. A choice that only loops has value 0.
+func (sys *system) optimumOfSolved(s int) bestBounds {
+	model := sys.graph.Model
+	optimum := emptyBestBounds(sys.minimize)
+	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		i, j := m.Row(c)
-		switch t := m.Target[i]; {
-		case j > i+1:
-			b.take(sys.eval(s, c), uint32(c), sys.min)
+		row, rowEnd := model.Row(c)
+		switch t := model.Target[row]; {
+		case rowEnd > row+1:
+			optimum.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
 		case int(t) != s:
-			b.take(choiceBounds{sys.v.Lower[t], sys.v.Upper[t], true}, uint32(c), sys.min)
-		case sys.min:
-			return noBest(true)
+			optimum.include(choiceBounds{sys.values.Lower[t], sys.values.Upper[t], true}, uint32(c), sys.minimize)
+		case sys.minimize:
+			return emptyBestBounds(true)
 		}
 	}
-	b.hi = min(b.hi, 1)
-	b.lo = min(b.lo, b.hi)
-	return b
+	optimum.upper = min(optimum.upper, 1)
+	optimum.lower = min(optimum.lower, optimum.upper)
+	return optimum
 }

@@ -44,11 +44,11 @@ func acyclicModel(rng *rand.Rand, kind sparse.Kind, states int) *sparse.Model {
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		panic(err)
 	}
-	return m
+	return model
 }
 
 // TestAcyclic compares the values with exact ones, and the states with value zero or one with the graph
@@ -60,49 +60,49 @@ func TestAcyclic(t *testing.T) {
 		if seed%100 == 29 {
 			states = 6000
 		}
-		m := acyclicModel(rng, sparse.Kind(seed%3), states)
-		g := sparse.NewGraph(m)
+		model := acyclicModel(rng, sparse.Kind(seed%3), states)
+		graph := sparse.NewGraph(model)
 		left, right := sparsetest.RandomSet(rng, states, 0.9), sparsetest.RandomSet(rng, states, 0.15)
-		if _, ok := m.Topological(left.Minus(right)); !ok {
+		if _, ok := model.Topological(left.Minus(right)); !ok {
 			t.Fatalf("seed %d: no order", seed)
 		}
 		for _, dir := range []solve.Direction{solve.Min, solve.Max} {
-			v, err := solve.Until(t.Context(), g, left, right, dir, solve.Options{})
+			values, err := solve.Until(t.Context(), graph, left, right, dir, solve.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			zero, one := g.Prob0E(left, right), g.Prob1A(left, right)
+			zero, one := graph.Prob0E(left, right), graph.Prob1A(left, right)
 			if dir == solve.Max {
-				zero = g.Prob0A(left, right)
-				if one, err = g.Prob1E(t.Context(), left, right); err != nil {
+				zero = graph.Prob0A(left, right)
+				if one, err = graph.Prob1E(t.Context(), left, right); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for s := range states {
-				if isZero := v.Upper[s] == 0; isZero != zero.Has(s) {
-					t.Errorf("seed %d, %v, state %d: [%v, %v], zero %v", seed, dir, s, v.Lower[s], v.Upper[s], zero.Has(s))
+				if isZero := values.Upper[s] == 0; isZero != zero.Has(s) {
+					t.Errorf("seed %d, %v, state %d: [%v, %v], zero %v", seed, dir, s, values.Lower[s], values.Upper[s], zero.Has(s))
 				}
-				if isOne := v.Lower[s] == 1; isOne != one.Has(s) {
-					t.Errorf("seed %d, %v, state %d: [%v, %v], one %v", seed, dir, s, v.Lower[s], v.Upper[s], one.Has(s))
+				if isOne := values.Lower[s] == 1; isOne != one.Has(s) {
+					t.Errorf("seed %d, %v, state %d: [%v, %v], one %v", seed, dir, s, values.Lower[s], values.Upper[s], one.Has(s))
 				}
 			}
 			if states < 100 {
-				withinBounds(t, g, left, right, dir, v)
+				withinBounds(t, graph, left, right, dir, values)
 			}
 		}
 	}
 }
 
-func withinBounds(t *testing.T, g *sparse.Graph, left, right *sparse.Set, dir solve.Direction, v *solve.Values) {
+func withinBounds(t *testing.T, graph *sparse.Graph, left, right *sparse.Set, dir solve.Direction, values *solve.Values) {
 	t.Helper()
-	x, err := solve.Until(t.Context(), g, left, right, dir, solve.Options{Exact: true})
+	x, err := solve.Until(t.Context(), graph, left, right, dir, solve.Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for s, want := range x.Exact {
-		lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
-		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
-			t.Errorf("%v, state %d: [%v, %v], want %s", dir, s, v.Lower[s], v.Upper[s], want.RatString())
+		lo, hi := new(big.Rat).SetFloat64(values.Lower[s]), new(big.Rat).SetFloat64(values.Upper[s])
+		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || values.Upper[s]-values.Lower[s] > 1e-12 {
+			t.Errorf("%v, state %d: [%v, %v], want %s", dir, s, values.Lower[s], values.Upper[s], want.RatString())
 		}
 	}
 }

@@ -40,26 +40,26 @@ func synthetic(b *testing.B, back int) *sparse.Model {
 			}
 		}
 	}
-	m, err := bd.Finish()
+	model, err := bd.Finish()
 	if err != nil {
 		b.Fatal(err)
 	}
-	return m
+	return model
 }
 
 func benchmarkUntil(b *testing.B, back int, dir solve.Direction) {
-	m := synthetic(b, back)
-	n := m.NumStates()
+	model := synthetic(b, back)
+	n := model.NumStates()
 	all, goal := sparse.FullSet(n), sparse.SetOf(n, n-1)
 	b.ReportAllocs()
 	for b.Loop() {
-		v, err := solve.Until(b.Context(), sparse.NewGraph(m), all, goal, dir, solve.Options{})
+		values, err := solve.Until(b.Context(), sparse.NewGraph(model), all, goal, dir, solve.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(v.Sweeps), "sweeps")
-		b.ReportMetric(v.Upper[0]-v.Lower[0], "width")
-		b.ReportMetric(v.Value(0), "value")
+		b.ReportMetric(float64(values.Sweeps), "sweeps")
+		b.ReportMetric(values.Upper[0]-values.Lower[0], "width")
+		b.ReportMetric(values.Value(0), "value")
 	}
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "states/s")
 }
@@ -78,14 +78,14 @@ func BenchmarkTransient(b *testing.B) {
 		bd.Add(min(s+1, n-1), 1)
 		bd.Add(max(s-1, 0), 2)
 	}
-	m, err := bd.Finish()
+	model, err := bd.Finish()
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := sparse.NewGraph(m)
+	graph := sparse.NewGraph(model)
 	all, goal := sparse.FullSet(n), sparse.SetOf(n, 30)
 	for b.Loop() {
-		if _, err := solve.TimedUntil(b.Context(), g, all, goal, solve.Interval{From: at(0), To: at(100)}, solve.Options{}); err != nil {
+		if _, err := solve.TimedUntil(b.Context(), graph, all, goal, solve.Interval{From: at(0), To: at(100)}, solve.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -156,18 +156,18 @@ func retry(tb testing.TB, n int) *sparse.Model {
 
 func finish(tb testing.TB, b *sparse.Builder) *sparse.Model {
 	tb.Helper()
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m.Err = 0
-	return m
+	model.Err = 0
+	return model
 }
 
 // coins is an MDP of n players and a counter from 0 to most, which starts in the middle. A player draws
 // a step, up or down, and adds it to the counter later; the scheduler selects the next player. The game
 // ends at 0 and at most.
-func coins(tb testing.TB, n, most int) (m *sparse.Model, start int) {
+func coins(tb testing.TB, n, most int) (model *sparse.Model, start int) {
 	tb.Helper()
 	const nothing, up, down = 0, 1, 2 // what a player holds, a digit of a state to base 3
 	hands := 1
@@ -202,8 +202,8 @@ func coins(tb testing.TB, n, most int) (m *sparse.Model, start int) {
 // BenchmarkCoins measures the probability that the game ends, and the expected time until then.
 func BenchmarkCoins(b *testing.B) {
 	for _, c := range []struct{ n, most int }{{4, 20}, {4, 100}, {6, 20}, {8, 20}, {8, 60}} {
-		m, start := coins(b, c.n, c.most)
-		n := m.NumStates()
+		model, start := coins(b, c.n, c.most)
+		n := model.NumStates()
 		top, ends := sparse.NewSet(n), sparse.NewSet(n)
 		for s := range n {
 			switch counter := s / (n / (c.most + 1)); counter {
@@ -215,23 +215,23 @@ func BenchmarkCoins(b *testing.B) {
 			}
 		}
 		one := &sparse.Reward{State: constant(n, 1)}
-		for name, value := range map[string]func(g *sparse.Graph) (*solve.Values, error){
-			"prob": func(g *sparse.Graph) (*solve.Values, error) {
-				return solve.Until(b.Context(), g, sparse.FullSet(n), top, solve.Min, solve.Options{})
+		for name, value := range map[string]func(graph *sparse.Graph) (*solve.Values, error){
+			"prob": func(graph *sparse.Graph) (*solve.Values, error) {
+				return solve.Until(b.Context(), graph, sparse.FullSet(n), top, solve.Min, solve.Options{})
 			},
-			"steps": func(g *sparse.Graph) (*solve.Values, error) {
-				return solve.ReachReward(b.Context(), g, one, ends, solve.Min, solve.Options{})
+			"steps": func(graph *sparse.Graph) (*solve.Values, error) {
+				return solve.ReachReward(b.Context(), graph, one, ends, solve.Min, solve.Options{})
 			},
 		} {
 			b.Run(fmt.Sprintf("%s%dto%d", name, c.n, c.most), func(b *testing.B) {
 				for b.Loop() {
-					v, err := value(sparse.NewGraph(m))
+					values, err := value(sparse.NewGraph(model))
 					if err != nil {
 						b.Fatal(err)
 					}
-					b.ReportMetric(float64(v.Sweeps), "sweeps")
-					b.ReportMetric(1e12*widest(v), "width/1e-12")
-					b.ReportMetric(v.Value(start), "value")
+					b.ReportMetric(float64(values.Sweeps), "sweeps")
+					b.ReportMetric(1e12*widest(values), "width/1e-12")
+					b.ReportMetric(values.Value(start), "value")
 				}
 			})
 		}
@@ -264,8 +264,8 @@ func BenchmarkSlow(b *testing.B) {
 	)
 	for _, c := range chains {
 		b.Run(c.name, func(b *testing.B) {
-			m := c.m()
-			n := m.NumStates()
+			model := c.m()
+			n := model.NumStates()
 			goal := sparse.NewSet(n)
 			for s := range n {
 				if c.goal(s, n) {
@@ -273,13 +273,13 @@ func BenchmarkSlow(b *testing.B) {
 				}
 			}
 			for b.Loop() {
-				v, err := solve.Until(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), goal, solve.Max, solve.Options{})
+				values, err := solve.Until(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), goal, solve.Max, solve.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(v.Sweeps), "sweeps")
-				b.ReportMetric(1e12*widest(v), "width/1e-12")
-				if !v.Converged {
+				b.ReportMetric(float64(values.Sweeps), "sweeps")
+				b.ReportMetric(1e12*widest(values), "width/1e-12")
+				if !values.Converged {
 					b.Error("not converged")
 				}
 			}
@@ -292,12 +292,12 @@ func BenchmarkSlow(b *testing.B) {
 func tandem(tb testing.TB, n int) (*sparse.Model, *sparse.Reward) {
 	tb.Helper()
 	b := sparse.NewBuilder(sparse.CTMC)
-	r := &sparse.Reward{}
+	reward := &sparse.Reward{}
 	state := func(x, y int) int { return x*(n+1) + y }
 	for x := range n + 1 {
 		for y := range n + 1 {
 			b.State()
-			r.State = append(r.State, float64(x+y))
+			reward.State = append(reward.State, float64(x+y))
 			if x < n {
 				b.Add(state(x+1, y), 4)
 			}
@@ -309,29 +309,29 @@ func tandem(tb testing.TB, n int) (*sparse.Model, *sparse.Reward) {
 			}
 		}
 	}
-	return finish(tb, b), r
+	return finish(tb, b), reward
 }
 
 // BenchmarkLongRun measures the mean number of jobs in queues.
 func BenchmarkLongRun(b *testing.B) {
 	for _, n := range []int{30, 100, 300} {
 		b.Run(fmt.Sprintf("tandem%d", n), func(b *testing.B) {
-			m, r := tandem(b, n)
+			model, reward := tandem(b, n)
 			for b.Loop() {
-				v, err := solve.LongRun(b.Context(), sparse.NewGraph(m), r, solve.Max, solve.Options{})
+				values, err := solve.LongRun(b.Context(), sparse.NewGraph(model), reward, solve.Max, solve.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(v.Sweeps), "sweeps")
-				b.ReportMetric(1e12*widest(v), "width/1e-12")
+				b.ReportMetric(float64(values.Sweeps), "sweeps")
+				b.ReportMetric(1e12*widest(values), "width/1e-12")
 			}
 		})
 	}
 }
 
 // fractions turns the weights into fractions with small denominators.
-func fractions(m *sparse.Model) *sparse.Model {
-	for _, w := range m.Weights {
+func fractions(model *sparse.Model) *sparse.Model {
+	for _, w := range model.Weights {
 		x := new(big.Rat)
 		for d := int64(1); ; d++ {
 			if n := math.Round(w * float64(d)); math.Abs(n-w*float64(d)) < 1e-9*n {
@@ -339,9 +339,9 @@ func fractions(m *sparse.Model) *sparse.Model {
 				break
 			}
 		}
-		m.Rats = append(m.Rats, x)
+		model.Rats = append(model.Rats, x)
 	}
-	return m
+	return model
 }
 
 // layered is an acyclic MDP like a game: n states in layers of width, two choices
@@ -381,10 +381,10 @@ func BenchmarkExact(b *testing.B) {
 		{"layered100000", func() *sparse.Model { return layered(b, 100_000, 1000) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			m := fractions(c.m())
-			n := m.NumStates()
+			model := fractions(c.m())
+			n := model.NumStates()
 			for b.Loop() {
-				x, err := solve.Until(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Max, solve.Options{Exact: true})
+				x, err := solve.Until(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Max, solve.Options{Exact: true})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -395,11 +395,11 @@ func BenchmarkExact(b *testing.B) {
 }
 
 // widest returns the greatest relative width of the bounds.
-func widest(v *solve.Values) float64 {
+func widest(values *solve.Values) float64 {
 	out := 0.0
-	for s := range v.Lower {
-		if v.Upper[s] > 0 {
-			out = max(out, (v.Upper[s]-v.Lower[s])/v.Upper[s])
+	for s := range values.Lower {
+		if values.Upper[s] > 0 {
+			out = max(out, (values.Upper[s]-values.Lower[s])/values.Upper[s])
 		}
 	}
 	return out
@@ -407,27 +407,27 @@ func widest(v *solve.Values) float64 {
 
 // BenchmarkSteps measures 200 steps of the coins.
 func BenchmarkSteps(b *testing.B) {
-	m, start := coins(b, 8, 20)
-	n := m.NumStates()
+	model, start := coins(b, 8, 20)
+	n := model.NumStates()
 	top := sparse.NewSet(n)
 	for s := n - n/21; s < n; s++ {
 		top.Add(s)
 	}
 	for b.Loop() {
-		v, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{})
+		values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(v.Value(start), "value")
+		b.ReportMetric(values.Value(start), "value")
 	}
 }
 
 // BenchmarkExactSteps is BenchmarkSteps in rational arithmetic with fewer coins, for the first state or
 // for all.
 func BenchmarkExactSteps(b *testing.B) {
-	m, start := coins(b, 4, 10)
-	m = fractions(m)
-	n := m.NumStates()
+	model, start := coins(b, 4, 10)
+	model = fractions(model)
+	n := model.NumStates()
 	top := sparse.NewSet(n)
 	for s := n - n/11; s < n; s++ {
 		top.Add(s)
@@ -435,11 +435,11 @@ func BenchmarkExactSteps(b *testing.B) {
 	for name, within := range map[string]*sparse.Set{"one": sparse.SetOf(n, start), "all": nil} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				v, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{Exact: true, Within: within})
+				values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{Exact: true, Within: within})
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(v.Exact[start].Denom().BitLen()), "bits")
+				b.ReportMetric(float64(values.Exact[start].Denom().BitLen()), "bits")
 			}
 		})
 	}

@@ -14,37 +14,40 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of x = P x + rhs under the current scheduler, in a limited
-// number of Bi-CGSTAB steps. It returns nil if the residual stays large. The error is unknown;
-// residuals are measured relative to the guess.
+// solveIteratively approximates the solution of x = P x + rhs under the current scheduler by at most the
+// given number of Bi-CGSTAB steps. It returns nil if the residual stays large. The caller must prove the
+// result, since the error is unknown. Residuals are measured relative to the approximation.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
 	n := len(elim.choice)
 	x := slices.Clone(elim.guess)
-	bi := &bicgstab{elim: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
+	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
 	for stalled := 0; ; {
-		bi.rescale(x, rhs)
+		iteration.rescale(x, rhs)
 		previous := residual
-		if residual = maxNorm(bi.residual); residual > previous/4 {
+		residual = maxNorm(iteration.residual)
+		if residual > previous/4 {
 			stalled++
 		}
 		if residual <= elim.precision || steps <= 0 || stalled > 3 || math.IsNaN(residual) {
 			break
 		}
-		taken, err := bi.iterate(meter, steps, max(elim.precision, residual*1e-6))
+		taken, err := iteration.iterate(meter, steps, max(elim.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
 		steps -= taken
-		for k, z := range bi.x {
-			x[k] = z * bi.scale[k]
+		for k, scaled := range iteration.x {
+			x[k] = scaled * iteration.scale[k]
 		}
-		for k, j := range elim.choice { // a sweep, for unknowns whose error is large relative to their scale
-			if x[k] = rhs(k); j != sparse.None {
-				x[k] += elim.system.terms(j, x)
+		// One sweep improves the unknowns whose error is large relative to their scale.
+		for k, j := range elim.choice {
+			x[k] = rhs(k)
+			if j != sparse.None {
+				x[k] += elim.equations.sumTerms(j, x)
 			}
 		}
 	}
@@ -55,50 +58,54 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 }
 
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
-// residual is that of each equation divided by scale.
+// residual has the residual of each equation divided by its scale.
 type bicgstab struct {
-	elim               *eliminationSolver
+	solver             *eliminationSolver
 	scale, x, residual []float64
 }
 
-// rescale sets the scale to the magnitude of the approximation x, with a lower limit, and computes the
-// scaled solution and residual.
+// rescale sets the scale of each unknown to the magnitude of its approximation in x, with a lower limit. Then
+// it computes the scaled solution and its residual.
 func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(x), 1) * 0x1p-60
-	for k, v := range x {
-		bi.scale[k] = max(math.Abs(v), minScale)
-		bi.x[k] = v / bi.scale[k]
+	for k, value := range x {
+		bi.scale[k] = max(math.Abs(value), minScale)
+		bi.x[k] = value / bi.scale[k]
 	}
-	bi.apply(bi.x, bi.residual)
+	bi.multiply(bi.x, bi.residual)
 	for k := range bi.residual {
 		bi.residual[k] = rhs(k)/bi.scale[k] - bi.residual[k]
 	}
 }
 
-// apply sets y to the scaled (I - P) z.
-func (bi *bicgstab) apply(z, y []float64) {
-	l := bi.elim.system
-	inParts(len(bi.elim.choice), 4000, func(from, to int) {
+// multiply sets product to the scaled matrix I - P times vector.
+func (bi *bicgstab) multiply(vector, product []float64) {
+	equations := bi.solver.equations
+	inParallelParts(len(bi.solver.choice), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			y[k] = z[k]
-			j := bi.elim.choice[k]
+			product[k] = vector[k]
+			j := bi.solver.choice[k]
 			if j == sparse.None {
 				continue
 			}
 			sum := 0.0
-			for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-				t := l.col[i]
-				sum += l.weight[i] * bi.scale[t] * z[t]
+			for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
+				t := equations.column[i]
+				sum += equations.weight[i] * bi.scale[t] * vector[t]
 			}
-			y[k] -= sum / bi.scale[k]
+			product[k] -= sum / bi.scale[k]
 		}
 	})
 }
 
-// iterate takes steps until the residual is at most precision. It returns the number of steps.
+// iterate takes Bi-CGSTAB steps until the norm of the residual is at most precision. It returns the number of
+// steps taken.
 func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
-	shadow, direction, image, stabilizer := slices.Clone(bi.residual), make([]float64, n), make([]float64, n), make([]float64, n)
+	shadow := slices.Clone(bi.residual)
+	direction := make([]float64, n)
+	image := make([]float64, n)
+	stabilizer := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range steps {
 		next := dot(shadow, bi.residual)
@@ -107,21 +114,21 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 		for k := range direction {
 			direction[k] = bi.residual[k] + beta*(direction[k]-omega*image[k])
 		}
-		bi.apply(direction, image)
+		bi.multiply(direction, image)
 		alpha = rho / dot(shadow, image)
 		for k := range direction {
 			bi.residual[k] -= alpha * image[k]
 		}
-		bi.apply(bi.residual, stabilizer)
+		bi.multiply(bi.residual, stabilizer)
 		omega = dot(stabilizer, bi.residual) / dot(stabilizer, stabilizer)
-		if x := alpha * omega; math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {
+		if product := alpha * omega; math.IsNaN(product) || math.IsInf(product, 0) || product == 0 { // breakdown
 			return step + 1, nil
 		}
 		for k := range direction {
 			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
 			bi.residual[k] -= omega * stabilizer[k]
 		}
-		if err := meter.addWork(krylovStepCost * bi.elim.system.work()); err != nil {
+		if err := meter.addWork(krylovStepCost * bi.solver.equations.work()); err != nil {
 			return step, err
 		}
 		if maxNorm(bi.residual) <= precision {

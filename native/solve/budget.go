@@ -11,7 +11,7 @@ import (
 // Budget bounds the sum of the costs of the choices on a path.
 type Budget struct {
 	Cost []int // of each choice, nonnegative
-	Most int   // the greatest sum
+	Most int   // the greatest sum that is allowed
 }
 
 // maxBudgetValues is the greatest number of values in memory.
@@ -23,115 +23,123 @@ const maxBudgetValues = 1 << 27
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
-func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, b Budget, dir Direction, opts Options) (v *Values, ok bool, err error) {
-	n, most := g.NumStates(), 0
-	for _, k := range b.Cost {
-		if k <= b.Most {
-			most = max(most, k)
+func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, budget Budget, dir Direction, opts Options) (values *Values, ok bool, err error) {
+	n, maxCost := graph.NumStates(), 0
+	for _, cost := range budget.Cost {
+		if cost <= budget.Most {
+			maxCost = max(maxCost, cost)
 		}
 	}
-	if (most+1)*n > maxBudgetValues {
+	if (maxCost+1)*n > maxBudgetValues {
 		return nil, false, nil
 	}
-	order, ok := zeroCostGraph(g.Model, b.Cost).Topological(left.Minus(right))
+	order, ok := zeroCostGraph(graph.Model, budget.Cost).Topological(left.Minus(right))
 	if !ok {
 		return nil, false, nil
 	}
 	opts.Scheduler = false
-	sys, err := newSystem(g, nil, dir, opts)
+	sys, err := newSystem(graph, nil, dir, opts)
 	if err != nil {
 		return nil, false, err
 	}
-	last := make([]*Values, most+1) // the values of budget k are at k modulo the length
-	for i := range last {
-		last[i] = newValues(g.Model, opts)
-		last[i].set(right, 1)
+	recent := make([]*Values, maxCost+1) // the values of budget k are at k modulo the length
+	for i := range recent {
+		recent[i] = newValues(graph.Model, opts)
+		recent[i].set(right, 1)
 	}
-	meter := newMeter(ctx, opts, b.Most+1)
-	same := 0
-	for k := 0; k <= b.Most; k++ {
-		now := last[k%len(last)]
+	meter := newMeter(ctx, opts, budget.Most+1)
+	numEqual := 0
+	for k := 0; k <= budget.Most; k++ {
+		values = recent[k%len(recent)]
 		for _, s := range order.Order {
-			work := 2 + len(g.Target)/n
+			work := 2 + len(graph.Target)/n
 			if sys.exact() {
-				x := sys.budgetOptimumRat(int(s), k, b.Cost, last)
-				now.assign(int(s), x)
+				x := sys.budgetOptimumRat(int(s), k, budget.Cost, recent)
+				values.assign(int(s), x)
 				work += reductionCost(x)
 			} else {
-				now.Lower[s], now.Upper[s] = sys.budgetOptimum(int(s), k, b.Cost, last)
+				values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), k, budget.Cost, recent)
 			}
 			if err := meter.addWork(work); err != nil {
 				return nil, true, err
 			}
 		}
-		// If the values of most+1 budgets are equal, so are those of all greater ones.
-		if same++; k == 0 || !now.equal(last[(k+most)%len(last)]) {
-			same = 0
+		// If maxCost+1 consecutive budgets have equal values, all greater budgets have them too.
+		previous := recent[(k+maxCost)%len(recent)]
+		if k > 0 && values.equal(previous) {
+			numEqual++
+		} else {
+			numEqual = 0
 		}
-		if v = now; same > most {
+		if numEqual > maxCost {
 			break
 		}
 		meter.progress.Done = k
 	}
-	return v, true, nil
+	return values, true, nil
 }
 
-// zeroCostGraph returns the graph of the choices without cost.
-func zeroCostGraph(m *sparse.Model, cost []int) *sparse.Model {
-	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+// zeroCostGraph returns the graph of the choices whose cost is 0: one row of targets for each state.
+func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
+	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if cost[c] == 0 {
-				lo, hi := m.Row(c)
-				out.Target = append(out.Target, m.Target[lo:hi]...)
+				firstTerm, endTerm := model.Row(c)
+				result.Target = append(result.Target, model.Target[firstTerm:endTerm]...)
 			}
 		}
-		out.Start = append(out.Start, uint32(len(out.Target)))
+		result.Start = append(result.Start, uint32(len(result.Target)))
 	}
-	return out
+	return result
 }
 
-// budgetOptimum returns bounds on the value of a state with a budget, from the values of this and of smaller budgets.
-func (sys *system) budgetOptimum(s, budget int, cost []int, last []*Values) (lo, hi float64) {
-	b := noBest(sys.min)
-	first, end := sys.g.Choices(s)
+// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to
+// values for budget-k. recent has the values for the latest budgets, as a ring: those of budget b are at
+// index b modulo its length.
+func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lo, hi float64) {
+	optimum := emptyBestBounds(sys.minimize)
+	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
-		x := choiceBounds{leaves: true} // value 0 if the choice costs too much
-		if k := cost[c]; k <= budget {
-			sys.v, sys.step = last[(budget-k)%len(last)], k > 0
-			if x = sys.eval(s, c); !x.leaves { // it stays forever without cost
-				x = choiceBounds{leaves: true}
-			}
+		var bounds choiceBounds
+		if cost[c] <= budget {
+			sys.values = recent[(budget-cost[c])%len(recent)]
+			sys.oneStep = cost[c] > 0
+			bounds = sys.evaluateChoice(s, c)
 		}
-		b.take(x, uint32(c), sys.min)
+		if !bounds.leaves { // it costs too much, or the scheduler stays forever without cost
+			bounds = choiceBounds{leaves: true}
+		}
+		optimum.include(bounds, uint32(c), sys.minimize)
 	}
-	return min(b.lo, 1), min(b.hi, 1)
+	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
 // budgetOptimumRat is budgetOptimum in rational arithmetic.
-func (sys *system) budgetOptimumRat(s, budget int, cost []int, last []*Values) (best *big.Rat) {
-	first, end := sys.g.Choices(s)
+func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
+	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
-		var x *big.Rat
-		if k := cost[c]; k <= budget {
-			sys.v, sys.step = last[(budget-k)%len(last)], k > 0
-			x = sys.evalRat(s, c)
+		var value *big.Rat
+		if cost[c] <= budget {
+			sys.values = recent[(budget-cost[c])%len(recent)]
+			sys.oneStep = cost[c] > 0
+			value = sys.evaluateChoiceRat(s, c)
 		}
-		if x == nil {
-			x = new(big.Rat)
+		if value == nil { // it costs too much, or the scheduler stays forever without cost
+			value = new(big.Rat)
 		}
-		if best == nil || x != best && (x.Cmp(best) < 0) == sys.min {
-			best = x
+		if best == nil || value != best && (value.Cmp(best) < 0) == sys.minimize {
+			best = value
 		}
 	}
 	return best
 }
 
 // equal reports whether all bounds, or all exact values, are equal.
-func (v *Values) equal(w *Values) bool {
+func (v *Values) equal(other *Values) bool {
 	if v.Exact == nil {
-		return slices.Equal(v.Lower, w.Lower) && slices.Equal(v.Upper, w.Upper)
+		return slices.Equal(v.Lower, other.Lower) && slices.Equal(v.Upper, other.Upper)
 	}
-	return slices.EqualFunc(v.Exact, w.Exact, func(x, y *big.Rat) bool { return x == y || x.Cmp(y) == 0 })
+	return slices.EqualFunc(v.Exact, other.Exact, func(x, y *big.Rat) bool { return x == y || x.Cmp(y) == 0 })
 }

@@ -12,7 +12,7 @@ import (
 
 // spending is a random MDP whose free steps lead to states of smaller numbers, or back to
 // where they start.
-func spending(t *testing.T, rng *rand.Rand) (m *sparse.Model, cost []int) {
+func spending(t *testing.T, rng *rand.Rand) (model *sparse.Model, cost []int) {
 	t.Helper()
 	n := 2 + rng.IntN(6)
 	b := sparse.NewBuilder(sparse.MDP)
@@ -34,15 +34,15 @@ func spending(t *testing.T, rng *rand.Rand) (m *sparse.Model, cost []int) {
 			cost = append(cost, k)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, cost
+	return model, cost
 }
 
 // spent is the probability by its recursion, in fractions.
-func spent(m *sparse.Model, cost []int, left, right *sparse.Set, least bool, s, budget int) *big.Rat {
+func spent(model *sparse.Model, cost []int, left, right *sparse.Set, least bool, s, budget int) *big.Rat {
 	switch {
 	case right.Has(s):
 		return big.NewRat(1, 1)
@@ -50,17 +50,17 @@ func spent(m *sparse.Model, cost []int, left, right *sparse.Set, least bool, s, 
 		return new(big.Rat)
 	}
 	var best *big.Rat
-	first, end := m.Choices(s)
+	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		x, leaves := new(big.Rat), new(big.Rat)
-		lo, hi := m.Row(c)
+		lo, hi := model.Row(c)
 		for i := lo; i < hi && cost[c] <= budget; i++ {
-			p, t := new(big.Rat).SetFloat64(m.Prob(i)), int(m.Target[i])
+			p, t := new(big.Rat).SetFloat64(model.Prob(i)), int(model.Target[i])
 			if t == s && cost[c] == 0 {
 				continue
 			}
 			leaves.Add(leaves, p)
-			x.Add(x, p.Mul(p, spent(m, cost, left, right, least, t, budget-cost[c])))
+			x.Add(x, p.Mul(p, spent(model, cost, left, right, least, t, budget-cost[c])))
 		}
 		if leaves.Sign() > 0 {
 			x.Quo(x, leaves)
@@ -75,8 +75,8 @@ func spent(m *sparse.Model, cost []int, left, right *sparse.Set, least bool, s, 
 func TestBudgetUntil(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range needs.Some(400) {
-		m, cost := spending(t, rng)
-		n := m.NumStates()
+		model, cost := spending(t, rng)
+		n := model.NumStates()
 		left, right := sparse.NewSet(n), sparse.SetOf(n, rng.IntN(n))
 		for s := range n {
 			if rng.IntN(5) > 0 {
@@ -85,23 +85,23 @@ func TestBudgetUntil(t *testing.T) {
 		}
 		for _, dir := range []solve.Direction{solve.Min, solve.Max} {
 			budget := rng.IntN(7)
-			v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{})
+			values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{})
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
-			m.Rats = nil
-			for _, w := range m.Weights {
-				m.Rats = append(m.Rats, new(big.Rat).SetFloat64(w))
+			model.Rats = nil
+			for _, w := range model.Weights {
+				model.Rats = append(model.Rats, new(big.Rat).SetFloat64(w))
 			}
-			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{Exact: true})
+			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{Exact: true})
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
 			for s := range n {
-				want := spent(m, cost, left, right, dir == solve.Min, s, budget)
-				lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
-				if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
-					t.Errorf("model %d, state %d, %v, budget %d: found [%v, %v], want %s", i, s, dir, budget, v.Lower[s], v.Upper[s], want.FloatString(12))
+				want := spent(model, cost, left, right, dir == solve.Min, s, budget)
+				lo, hi := new(big.Rat).SetFloat64(values.Lower[s]), new(big.Rat).SetFloat64(values.Upper[s])
+				if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || values.Upper[s]-values.Lower[s] > 1e-12 {
+					t.Errorf("model %d, state %d, %v, budget %d: found [%v, %v], want %s", i, s, dir, budget, values.Lower[s], values.Upper[s], want.FloatString(12))
 				}
 				if x.Exact[s].Cmp(want) != 0 {
 					t.Errorf("model %d, state %d, %v, budget %d: found %s, want %s", i, s, dir, budget, x.Exact[s].RatString(), want.RatString())
@@ -122,14 +122,14 @@ func TestLargeBudget(t *testing.T) {
 	b.State()
 	b.Choice(0)
 	b.Add(1, 1)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
 	left, right := sparse.FullSet(2), sparse.SetOf(2, 1)
-	v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: []int{3, 0}, Most: 1 << 30}, solve.Max, solve.Options{})
-	if err != nil || !ok || !(v.Lower[0] > 1-1e-12) || v.Upper[0] != 1 {
-		t.Errorf("found %v, %v, error %v; want 1", v, ok, err)
+	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: []int{3, 0}, Most: 1 << 30}, solve.Max, solve.Options{})
+	if err != nil || !ok || !(values.Lower[0] > 1-1e-12) || values.Upper[0] != 1 {
+		t.Errorf("found %v, %v, error %v; want 1", values, ok, err)
 	}
 }
 
@@ -141,12 +141,12 @@ func TestBudgetCycle(t *testing.T) {
 		b.Add((s+1)%2, 0.5)
 		b.Add(2, 0.5)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Budget{Cost: make([]int, 3), Most: 4}, solve.Max, solve.Options{})
-	if v != nil || ok || err != nil {
-		t.Errorf("found %v, %v, error %v; want none", v, ok, err)
+	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Budget{Cost: make([]int, 3), Most: 4}, solve.Max, solve.Options{})
+	if values != nil || ok || err != nil {
+		t.Errorf("found %v, %v, error %v; want none", values, ok, err)
 	}
 }

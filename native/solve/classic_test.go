@@ -13,7 +13,7 @@ import (
 func TestClassic(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
 		for name, dir := range krylovDimension {
-			v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Classic: true})
+			values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Classic: true})
 			if err != nil {
 				in.Fatal(err)
 			}
@@ -21,12 +21,12 @@ func TestClassic(t *testing.T) {
 			if err != nil {
 				in.Fatal(err)
 			}
-			if v.Sweeps > 0 != v.Estimated {
-				in.Errorf("%s: estimated %v after %d sweeps", name, v.Estimated, v.Sweeps)
+			if values.Sweeps > 0 != values.Estimated {
+				in.Errorf("%s: estimated %v after %d sweeps", name, values.Estimated, values.Sweeps)
 			}
-			for s := range v.Lower {
-				if v.Estimated && v.Lower[s] != v.Upper[s] || v.Lower[s] > w.Upper[s] || math.Abs(v.Value(s)-w.Value(s)) > 1e-3 {
-					in.Errorf("%s: state %d: [%v, %v], want [%v, %v]", name, s, v.Lower[s], v.Upper[s], w.Lower[s], w.Upper[s])
+			for s := range values.Lower {
+				if values.Estimated && values.Lower[s] != values.Upper[s] || values.Lower[s] > w.Upper[s] || math.Abs(values.Value(s)-w.Value(s)) > 1e-3 {
+					in.Errorf("%s: state %d: [%v, %v], want [%v, %v]", name, s, values.Lower[s], values.Upper[s], w.Lower[s], w.Upper[s])
 				}
 			}
 		}
@@ -47,24 +47,24 @@ func TestClassicStopsEarly(t *testing.T) {
 		b.State()
 		b.Add(s, 1)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := sparse.NewGraph(m)
+	graph := sparse.NewGraph(model)
 	all, goal := sparse.FullSet(4), sparse.SetOf(4, 2)
-	v, err := solve.Until(t.Context(), g, all, goal, solve.Max, solve.Options{Classic: true, Epsilon: 1e-3})
+	values, err := solve.Until(t.Context(), graph, all, goal, solve.Max, solve.Options{Classic: true, Epsilon: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.Estimated || !v.Converged || v.Value(0) > 0.4 {
-		t.Errorf("classic: %v, converged %v, estimated %v; want a wrong value", v.Value(0), v.Converged, v.Estimated)
+	if !values.Estimated || !values.Converged || values.Value(0) > 0.4 {
+		t.Errorf("classic: %v, converged %v, estimated %v; want a wrong value", values.Value(0), values.Converged, values.Estimated)
 	}
-	v, err = solve.Until(t.Context(), g, all, goal, solve.Max, solve.Options{Epsilon: 1e-3})
+	values, err = solve.Until(t.Context(), graph, all, goal, solve.Max, solve.Options{Epsilon: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Estimated || v.Lower[0] > 0.5 || v.Upper[0] < 0.5 || v.Upper[0]-v.Lower[0] > 1e-3 {
-		t.Errorf("[%v, %v], want 1/2", v.Lower[0], v.Upper[0])
+	if values.Estimated || values.Lower[0] > 0.5 || values.Upper[0] < 0.5 || values.Upper[0]-values.Lower[0] > 1e-3 {
+		t.Errorf("[%v, %v], want 1/2", values.Lower[0], values.Upper[0])
 	}
 }

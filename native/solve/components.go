@@ -11,107 +11,108 @@ import (
 // of those always ends, whereas exact step-by-step computation need not.
 const maxUnlimitedStates = 10_000
 
-// solve solves the equations of all open states, one strongly connected component after the other,
-// successors first. zeroRewardEnds says that a scheduler may be able to stay in the open states forever
+// solve solves the equations of all maybe states, one strongly connected component after the other,
+// successors first. zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever
 // without reward.
 func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
-	comps := sys.g.Components(sys.open, sys.choices)
-	cyclic := sys.cyclicComponents(comps)
-	if zeroRewardEnds && sys.g.Kind == sparse.MDP && !cyclic.Empty() {
-		if err := sys.findEndComponents(ctx, comps, cyclic); err != nil {
+	components := sys.graph.Components(sys.maybe, sys.choices)
+	cyclic := sys.cyclicComponents(components)
+	if zeroRewardEnds && sys.graph.Kind == sparse.MDP && !cyclic.Empty() {
+		if err := sys.findEndComponents(ctx, components, cyclic); err != nil {
 			return nil, err
 		}
 	}
-	eps := opts.epsilon() / float64(sys.cyclicDepth(comps, cyclic))
-	if sys.round.coarseGrid() { // the grid widens the bounds on both sides
+	eps := opts.epsilon() / float64(sys.cyclicDepth(components, cyclic))
+	if sys.rounding.coarseGrid() { // the grid widens the bounds on both sides
 		eps /= 2
 	}
-	meter := newMeter(ctx, opts, len(comps.States))
-	if len(comps.States) < maxUnlimitedStates {
-		meter.limit = 0
+	meter := newMeter(ctx, opts, len(components.States))
+	if len(components.States) < maxUnlimitedStates {
+		meter.maxWork = 0
 	}
-	releaser := sys.newExactReleaser(opts.Within, comps.States)
-	var ws workspace
-	for i := range comps.Num() {
-		members := comps.Members(i)
+	releaser := sys.newExactReleaser(opts.Within, components.States)
+	var index unknownIndex
+	for i := range components.Num() {
+		members := components.Members(i)
 		work, err := 0, error(nil)
 		switch {
 		case sys.exact():
-			work, err = sys.solveExact(members, &ws, meter)
+			work, err = sys.solveExact(members, &index, meter)
 		case len(members) == 1:
-			work = sys.state(int(members[0]))
+			work = sys.solveState(int(members[0]))
 		default:
-			l := sys.localSystem(members, &ws)
-			if err = l.solve(meter, opts, eps); err == nil {
-				sys.storeSolution(l, members, &ws)
+			local := sys.localSystem(members, &index)
+			if err = local.solve(meter, opts, eps); err == nil {
+				sys.storeSolution(local, members, &index)
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		releaser.solved(members)
+		releaser.releaseAfter(members)
 		meter.progress.Done += len(members)
 		if err := meter.addWork(work); err != nil {
 			return nil, err
 		}
 	}
-	sys.leaveEndComponents(sys.v.Scheduler)
+	sys.leaveEndComponents(sys.values.Scheduler)
 	if opts.Classic && !sys.exact() && !cyclic.Empty() {
-		sys.v.Estimated = true
-		copy(sys.v.Upper, sys.v.Lower)
+		sys.values.Estimated = true
+		copy(sys.values.Upper, sys.values.Lower)
 	}
-	sys.v.Sweeps += meter.progress.Sweeps
-	return sys.v, nil
+	sys.values.Sweeps += meter.progress.Sweeps
+	return sys.values, nil
 }
 
-// cyclicComponents returns the components with more than one state. A single state with a self-loop is
-// solved in closed form.
-func (sys *system) cyclicComponents(comps *sparse.Components) *sparse.Set {
-	out := sparse.NewSet(comps.Num())
-	for i := range comps.Num() {
-		if comps.Start[i+1]-comps.Start[i] > 1 {
-			out.Add(i)
+// cyclicComponents returns the indices of the components with more than one state. A component of one state
+// does not count: its self-loop is solved in closed form.
+func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
+	cyclic := sparse.NewSet(components.Num())
+	for i := range components.Num() {
+		if components.Start[i+1]-components.Start[i] > 1 {
+			cyclic.Add(i)
 		}
 	}
-	return out
+	return cyclic
 }
 
-// findEndComponents computes the end components without reward in the cyclic components.
-func (sys *system) findEndComponents(ctx context.Context, comps *sparse.Components, cyclic *sparse.Set) error {
-	states := sparse.NewSet(sys.g.NumStates())
+// findEndComponents stores in sys.endComponents the end components of the cyclic components in which a
+// scheduler earns no reward.
+func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) error {
+	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			states.Add(int(s))
 		}
 	}
-	zeroReward := sparse.NewSet(sys.g.NumChoices())
+	zeroReward := sparse.NewSet(sys.graph.NumChoices())
 	for s := range states.All() {
-		first, end := sys.g.Choices(s)
+		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if sys.usable(c) && sys.reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
 	}
-	ecs, err := sys.g.EndComponents(ctx, states, zeroReward)
-	sys.ecs = ecs
+	var err error
+	sys.endComponents, err = sys.graph.EndComponents(ctx, states, zeroReward)
 	return err
 }
 
-// cyclicDepth returns the greatest number of cyclic components on a path, at least 1. Widths add up
-// along such a path, so each component may use an equal share of Options.Epsilon.
-func (sys *system) cyclicDepth(comps *sparse.Components, cyclic *sparse.Set) int {
+// cyclicDepth returns the greatest number of cyclic components on a path, or 1 if there is none. The widths
+// of bounds add up along such a path, so each component may use an equal share of Options.Epsilon.
+func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
 	if cyclic.Empty() {
 		return 1
 	}
-	depth := make([]int32, comps.Num())
+	depth := make([]int32, components.Num())
 	maxDepth := int32(1)
-	for i := range comps.Num() {
+	for i := range components.Num() {
 		var ownDepth int32
-		for _, s := range comps.Members(i) {
-			first, end := sys.g.Choices(int(s))
-			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
-				if id := comps.ID[t]; id != sparse.None && id < uint32(i) {
+		for _, s := range components.Members(i) {
+			first, end := sys.graph.Choices(int(s))
+			for _, t := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
+				if id := components.ID[t]; id != sparse.None && id < uint32(i) {
 					ownDepth = max(ownDepth, depth[id])
 				}
 			}
@@ -125,108 +126,113 @@ func (sys *system) cyclicDepth(comps *sparse.Components, cyclic *sparse.Set) int
 	return int(maxDepth)
 }
 
-// workspace is memory that is reused for all components.
-type workspace struct {
-	number []uint32 // of each state: its unknown in the local system, or sparse.None
+// unknownIndex maps states to unknowns of a local system. Its memory is reused for all components.
+type unknownIndex struct {
+	ofState []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
 // init allocates the numbers at the first use.
-func (ws *workspace) init(states int) {
-	if ws.number == nil {
-		ws.number = make([]uint32, states)
-		for s := range ws.number {
-			ws.number[s] = sparse.None
+func (index *unknownIndex) init(states int) {
+	if index.ofState == nil {
+		index.ofState = make([]uint32, states)
+		for s := range index.ofState {
+			index.ofState[s] = sparse.None
 		}
 	}
 }
 
 // reset removes the numbers of the given states.
-func (ws *workspace) reset(members []uint32) {
+func (index *unknownIndex) reset(members []uint32) {
 	for _, s := range members {
-		ws.number[s] = sparse.None
+		index.ofState[s] = sparse.None
 	}
 }
 
-// localSystem builds the equations of one component. It leaves the numbers of the unknowns in the
-// workspace.
-func (sys *system) localSystem(members []uint32, ws *workspace) *localSystem {
-	ws.init(sys.g.NumStates())
-	l := &localSystem{min: sys.min, prob: sys.prob, round: sys.round, hasRewards: sys.reward != nil}
-	groups := sys.numberUnknowns(members, ws)
-	sys.reserve(l, members)
+// localSystem builds the equations of one component. It leaves the numbers of the unknowns in index; the
+// caller must reset it.
+func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
+	index.init(sys.graph.NumStates())
+	local := &localSystem{minimize: sys.minimize, atMostOne: sys.atMostOne, rounding: sys.rounding, hasRewards: sys.reward != nil}
+	groups := sys.numberUnknowns(members, index)
+	sys.reserve(local, members)
 	for _, group := range groups {
-		l.choiceStart = append(l.choiceStart, uint32(len(l.termStart)))
+		local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 		for _, s := range group {
-			first, end := sys.g.Choices(int(s))
+			first, end := sys.graph.Choices(int(s))
 			for c := first; c < end; c++ {
 				if sys.usable(c) {
-					sys.addLocalRow(l, int(s), c, ws)
+					sys.addLocalRow(local, int(s), c, index)
 				}
 			}
 		}
 	}
-	l.choiceStart = append(l.choiceStart, uint32(len(l.termStart)))
-	l.termStart = append(l.termStart, uint32(len(l.col)))
-	l.init(sys.v.Scheduler != nil || sys.exact())
-	return l
+	local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
+	local.termStart = append(local.termStart, uint32(len(local.column)))
+	local.init(sys.values.Scheduler != nil || sys.exact())
+	return local
 }
 
-// reserve allocates space for all choices of the members.
-func (sys *system) reserve(l *localSystem, members []uint32) {
+// reserve allocates the slices of a local system with capacity for all choices of the members.
+func (sys *system) reserve(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
 	for _, s := range members {
-		first, end := sys.g.Choices(int(s))
+		first, end := sys.graph.Choices(int(s))
 		rows += end - first
-		terms += int(sys.g.Start[end] - sys.g.Start[first])
+		terms += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	l.termStart, l.origin = make([]uint32, 0, rows+1), make([]uint32, 0, rows)
-	l.col, l.weight = make([]uint32, 0, terms), make([]float64, 0, terms)
-	for _, x := range []*[]float64{&l.constLower, &l.constUpper, &l.exit, &l.err} {
-		*x = make([]float64, 0, rows)
-	}
+	local.termStart = make([]uint32, 0, rows+1)
+	local.column = make([]uint32, 0, terms)
+	local.weight = make([]float64, 0, terms)
+	local.modelChoice = make([]uint32, 0, rows)
+	local.constLower = make([]float64, 0, rows)
+	local.constUpper = make([]float64, 0, rows)
+	local.exitWeight = make([]float64, 0, rows)
+	local.evalErr = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component: one for each end component, and one for each
-// state in none. It returns the states of each unknown.
-func (sys *system) numberUnknowns(members []uint32, ws *workspace) [][]uint32 {
+// numberUnknowns numbers the unknowns of a component in index: one unknown for each end component, and one
+// for each state outside of end components. It returns the states of each unknown.
+func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
-		if ws.number[s] != sparse.None {
+		if index.ofState[s] != sparse.None {
 			continue
 		}
 		group := members[i : i+1]
-		if id := sys.ec(int(s)); id != sparse.None {
-			group = sys.ecs.Members(int(id))
+		if id := sys.endComponentOf(int(s)); id != sparse.None {
+			group = sys.endComponents.Members(int(id))
 		}
 		for _, t := range group {
-			ws.number[t] = uint32(len(groups))
+			index.ofState[t] = uint32(len(groups))
 		}
 		groups = append(groups, group)
 	}
 	return groups
 }
 
-// addLocalRow appends choice c of state s, divided by the sum of the weights that leave the unknown. It
-// appends nothing if no weight does.
-func (sys *system) addLocalRow(l *localSystem, s, c int, ws *workspace) {
-	unknown := ws.number[s]
-	firstTerm := len(l.col)
+// addLocalRow appends choice c of state s to a local system. The weights are divided by the sum of those that
+// leave the unknown of s; if none does, nothing is appended. Targets outside of the component are added up in
+// the constant.
+func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
+	unknown := index.ofState[s]
+	firstTerm := len(local.column)
 	reward := sys.reward.OfChoice(s, c)
 	lo, hi, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
-	first, end := sys.g.Row(c)
-	selfLoop := sys.g.Kind == sparse.CTMC
+	first, end := sys.graph.Row(c)
+	selfLoop := sys.graph.Kind == sparse.CTMC
 	for i := first; i < end; i++ {
-		t, w := int(sys.g.Target[i]), sys.g.Prob(i)
-		switch k := ws.number[t]; {
+		t, w := int(sys.graph.Target[i]), sys.graph.Prob(i)
+		switch k := index.ofState[t]; {
 		case k == unknown:
 			selfLoop = true
 			continue
 		case k != sparse.None:
-			l.col, l.weight = append(l.col, k), append(l.weight, w)
+			local.column = append(local.column, k)
+			local.weight = append(local.weight, w)
 		default:
-			lo += w * sys.v.Lower[t]
-			hi += w * sys.v.Upper[t]
-			maxTarget = max(maxTarget, sys.v.Upper[t])
+			lo += w * sys.values.Lower[t]
+			hi += w * sys.values.Upper[t]
+			maxTarget = max(maxTarget, sys.values.Upper[t])
 			exit += w
 		}
 		sum += w
@@ -235,73 +241,78 @@ func (sys *system) addLocalRow(l *localSystem, s, c int, ws *workspace) {
 		return
 	}
 	if selfLoop {
-		lo, hi = sys.round.quotient(lo, hi, sum)
+		lo, hi = sys.rounding.quotient(lo, hi, sum)
 		exit /= sum
-		for i := firstTerm; i < len(l.weight); i++ {
+		for i := firstTerm; i < len(local.weight); i++ {
 			// A weight that underflows must stay positive; its effect is below rounding.floor.
-			l.weight[i] = max(l.weight[i]/sum, 0x1p-1022)
+			local.weight[i] = max(local.weight[i]/sum, 0x1p-1022)
 		}
 	}
 	if maxTarget > 0 { // even if the products underflow
-		hi = max(hi, sys.round.floor)
+		hi = max(hi, sys.rounding.floor)
 	}
 	// For this sum, the division by the sum of weights, and the sums in sweeps.
-	relErr := sys.round.sumErr(2 * (end - first))
-	l.termStart = append(l.termStart, uint32(firstTerm))
-	l.constLower, l.constUpper, l.err = append(l.constLower, lo), append(l.constUpper, hi), append(l.err, relErr)
-	l.exit, l.origin = append(l.exit, exit), append(l.origin, uint32(c))
+	relErr := sys.rounding.sumErr(2 * (end - first))
+	local.termStart = append(local.termStart, uint32(firstTerm))
+	local.constLower = append(local.constLower, lo)
+	local.constUpper = append(local.constUpper, hi)
+	local.evalErr = append(local.evalErr, relErr)
+	local.exitWeight = append(local.exitWeight, exit)
+	local.modelChoice = append(local.modelChoice, uint32(c))
 	switch {
 	case math.IsInf(hi, 1): // a successor was given up
-		l.inherited = math.Inf(1)
-	case hi > lo && hi < sys.round.grid*0x1p34:
-		l.inheritedAbs = max(l.inheritedAbs, (hi-lo)/exit)
-	case hi > sys.round.underflowThreshold():
-		l.inherited = max(l.inherited, (hi-lo)/hi)
+		local.inheritedWidth = math.Inf(1)
+	case hi > lo && hi < sys.rounding.grid*0x1p34:
+		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (hi-lo)/exit)
+	case hi > sys.rounding.underflowThreshold():
+		local.inheritedWidth = max(local.inheritedWidth, (hi-lo)/hi)
 	case hi > lo:
-		l.underflowed = true
+		local.underflowed = true
 	}
 }
 
-// storeSolution copies the solution of a local system to the states of the component.
-func (sys *system) storeSolution(l *localSystem, members []uint32, ws *workspace) {
-	sys.v.Converged = sys.v.Converged && l.converged
-	sys.v.Extended = sys.v.Extended || l.extended
+// storeSolution copies the bounds and the scheduler of a solved local system to the states of its component.
+func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
+	sys.values.Converged = sys.values.Converged && local.converged
+	sys.values.Extended = sys.values.Extended || local.extended
 	for _, s := range members {
-		k := ws.number[s]
-		sys.v.Lower[s], sys.v.Upper[s] = l.lower[k], l.upper[k]
+		k := index.ofState[s]
+		sys.values.Lower[s], sys.values.Upper[s] = local.lower[k], local.upper[k]
 	}
-	sys.storeScheduler(l, members, ws)
-	ws.reset(members)
+	sys.storeScheduler(local, members, index)
+	index.reset(members)
 }
 
-// storeScheduler copies the choice of each unknown to the state that has this choice.
-func (sys *system) storeScheduler(l *localSystem, members []uint32, ws *workspace) {
-	if sys.v.Scheduler == nil {
+// storeScheduler copies the local choice of each unknown to the state that owns this choice in the model. An
+// end component is one unknown of several states, and only one of them owns the choice.
+func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
+	if sys.values.Scheduler == nil {
 		return
 	}
 	for _, s := range members {
-		localChoice := l.scheduler[ws.number[s]]
+		localChoice := local.scheduler[index.ofState[s]]
 		if localChoice == sparse.None {
 			continue
 		}
-		first, end := sys.g.Choices(int(s))
-		if c := l.origin[localChoice]; int(c) >= first && int(c) < end {
-			sys.v.Scheduler[s] = c
+		first, end := sys.graph.Choices(int(s))
+		choice := local.modelChoice[localChoice]
+		if first <= int(choice) && int(choice) < end {
+			sys.values.Scheduler[s] = choice
 		}
 	}
 }
 
-// leaveEndComponents makes the states of each end component go to the one where the scheduler leaves
-// it.
+// leaveEndComponents sets choices in the end components: every state moves towards the state at which the
+// scheduler leaves the component.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
-	if scheduler == nil || sys.ecs == nil {
+	if scheduler == nil || sys.endComponents == nil {
 		return
 	}
-	exits := sparse.NewSet(sys.g.NumStates())
-	for _, s := range sys.ecs.States {
+	exits := sparse.NewSet(sys.graph.NumStates())
+	for _, s := range sys.endComponents.States {
 		if scheduler[s] != sparse.None {
 			exits.Add(int(s))
 		}
 	}
-	sys.g.Approach(sys.ecs.Choices, exits, scheduler)
+	sys.graph.Approach(sys.endComponents.Choices, exits, scheduler)
 }

@@ -41,10 +41,10 @@ func newDeflation(x *Game, sys *system, strategy []uint32, opts Options) *deflat
 // solve computes bounds for the open states.
 func (d *deflation) solve(ctx context.Context, opts Options) error {
 	sys := d.sys
-	for s := range sys.open.All() {
-		sys.v.Upper[s] = 1
+	for s := range sys.maybe.All() {
+		sys.values.Upper[s] = 1
 	}
-	comps := sys.g.Components(sys.open, nil)
+	comps := sys.graph.Components(sys.maybe, nil)
 	cyclic := sys.cyclicComponents(comps)
 	d.eps /= float64(sys.cyclicDepth(comps, cyclic))
 	d.meter = newMeter(ctx, opts, len(comps.States))
@@ -60,13 +60,13 @@ func (d *deflation) solve(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	sys.v.Sweeps += d.meter.progress.Sweeps
+	sys.values.Sweeps += d.meter.progress.Sweeps
 	return nil
 }
 
 // component solves a component with several states.
 func (d *deflation) component(ctx context.Context, members []uint32, limit int) error {
-	v := d.sys.v
+	v := d.sys.values
 	part := d.newPart(members)
 	d.endComponents = nil
 	for sweep := 1; ; sweep++ {
@@ -92,11 +92,11 @@ func (d *deflation) component(ctx context.Context, members []uint32, limit int) 
 
 // sweep applies the equations to both bounds of the states, and deflates.
 func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
-	sys, v := d.sys, d.sys.v
+	sys, v := d.sys, d.sys.values
 	for _, s := range members {
 		changed = d.update(int(s), sys.optimum(int(s))) || changed
-		first, end := sys.g.Choices(int(s))
-		work += int(sys.g.Start[end] - sys.g.Start[first])
+		first, end := sys.graph.Choices(int(s))
+		work += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
 	for _, set := range d.endComponents {
 		changed = d.deflate(set) || changed
@@ -111,19 +111,19 @@ func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
 }
 
 // update narrows the bounds of a state to those of its best choices. It reports whether that changed any.
-func (d *deflation) update(s int, b best) (changed bool) {
-	v := d.sys.v
+func (d *deflation) update(s int, b bestBounds) (changed bool) {
+	v := d.sys.values
 	if b.choice == sparse.None {
 		return false
 	}
-	if b.lo > v.Lower[s] {
-		v.Lower[s], changed = b.lo, true
+	if b.lower > v.Lower[s] {
+		v.Lower[s], changed = b.lower, true
 		if d.game.maximizer.Has(s) {
 			d.strategy[s] = b.choice
 		}
 	}
-	if b.hi < v.Upper[s] {
-		v.Upper[s], changed = b.hi, true
+	if b.upper < v.Upper[s] {
+		v.Upper[s], changed = b.upper, true
 	}
 	return changed
 }
@@ -139,18 +139,18 @@ func (d *deflation) deflate(set []uint32) (changed bool) {
 		if !d.game.maximizer.Has(int(s)) {
 			continue
 		}
-		first, end := d.sys.g.Choices(int(s))
+		first, end := d.sys.graph.Choices(int(s))
 		for c := first; c < end; c++ {
 			if !d.game.stays(c, d.inside) {
-				exit = max(exit, d.sys.eval(int(s), c).hi)
+				exit = max(exit, d.sys.evaluateChoice(int(s), c).upper)
 			}
 		}
 	}
 	exit = min(exit, 1)
 	for _, s := range set {
 		d.inside.Remove(int(s))
-		if d.sys.v.Upper[s] > exit {
-			d.sys.v.Upper[s], changed = exit, true
+		if d.sys.values.Upper[s] > exit {
+			d.sys.values.Upper[s], changed = exit, true
 		}
 	}
 	return changed
@@ -165,7 +165,7 @@ type part struct {
 
 // newPart returns the part of the members; nil if no choice stays in it.
 func (d *deflation) newPart(members []uint32) *part {
-	g := d.sys.g
+	g := d.sys.graph
 	number := make(map[uint32]uint32, len(members))
 	for i, s := range members {
 		number[s] = uint32(i)
@@ -229,10 +229,10 @@ func (d *deflation) findEndComponents(ctx context.Context, p *part) error {
 func (d *deflation) allow(allowed *sparse.Set, p *part, i, s int, tolerance float64) {
 	limit := math.Inf(1)
 	if !d.game.maximizer.Has(s) {
-		limit = d.sys.optimum(s).lo * (1 + tolerance)
+		limit = d.sys.optimum(s).lower * (1 + tolerance)
 	}
 	for k := p.model.First[i]; k < p.model.First[i+1]; k++ {
-		if math.IsInf(limit, 1) || d.sys.eval(s, int(p.origin[k])).lo <= limit {
+		if math.IsInf(limit, 1) || d.sys.evaluateChoice(s, int(p.origin[k])).lower <= limit {
 			allowed.Add(int(k))
 		}
 	}

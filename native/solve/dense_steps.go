@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// denseMaxStates is the greatest number of open states for which denseSteps is used.
+	// denseMaxStates is the greatest number of maybe states for which denseSteps is used.
 	denseMaxStates = 512
 	// denseMinSteps is the least number of steps that are taken one by one.
 	denseMinSteps = 1000
 )
 
-// denseSteps takes many steps of a small chain at once, by squaring a dense matrix. One step replaces the values x of
-// the open states by a x + b: a has the probabilities, b the contribution of closed states and rewards. Twice as many
-// steps have the matrix a² and the vector a b + b. All numbers are nonnegative.
+// denseSteps takes many steps of a small chain at once, by repeated squaring of an affine map. One step replaces the
+// values x of the maybe states by A x + b: the matrix A has the probabilities, the offset b the contribution of the other
+// states and of rewards. Twice as many steps have the matrix A² and the offset A b + b. All numbers are nonnegative.
 type denseSteps struct {
-	sys    *system
-	states []uint32
-	row    []int // the row of each state in a; -1 for closed states
-	a      []doubleWord
-	b, x   [numVectors][]doubleWord
-	// err and xErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
-	err, xErr float64
-	lost      atomic.Bool // a product was below doubleWordFloor
-	most      float64     // the greatest number of b and x before the first squaring
+	system        *system
+	states        []uint32
+	rowOfState    []int // the row of each state in a; -1 for closed states
+	matrix        []doubleWord
+	offset, value [numVectors][]doubleWord
+	// mapErr and valueErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
+	mapErr, valueErr float64
+	underflowed      atomic.Bool // a product was below doubleWordFloor
+	maxEntry         float64     // the greatest number of b and x before the first squaring
 }
 
 // The vectors: lower bounds, upper bounds, and a number that is positive if the value may be below 1.
@@ -40,77 +40,77 @@ const (
 	numVectors
 )
 
-// denseAfter returns the number of single steps after which denseSteps takes less time for n steps. ok is false if it
-// cannot be used.
-func (sys *system) denseAfter(states []uint32, n int) (after int, ok bool) {
-	m := len(states)
-	if sys.trace != nil || sys.g.Kind == sparse.CTMC || m == 0 || m > denseMaxStates || n <= denseMinSteps {
+// denseStepsStart returns the number of single steps after which repeated squaring of a dense matrix is the
+// faster way to take n steps. ok is false if squaring cannot be used or does not pay.
+func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
+	size := len(states)
+	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates || n <= denseMinSteps {
 		return 0, false
 	}
 	transitions := 0
 	for _, s := range states {
-		first, end := sys.g.Choices(int(s))
+		first, end := sys.graph.Choices(int(s))
 		if end != first+1 {
 			return 0, false
 		}
-		transitions += int(sys.g.Start[end] - sys.g.Start[first])
+		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	after = max(denseMinSteps, 2*m*m*m*bits.Len(uint(n))/(transitions+m))
-	return after, after < n
+	start = max(denseMinSteps, 2*size*size*size*bits.Len(uint(n))/(transitions+size))
+	return start, start < n
 }
 
 // newDenseSteps returns the matrix of one step from the current values. ok is false if a number is out of range.
-func (sys *system) newDenseSteps(states []uint32) (d *denseSteps, ok bool) {
-	lower, upper := sys.v.Lower, sys.v.Upper
-	m := len(states)
-	d = &denseSteps{sys: sys, states: states, row: make([]int, sys.g.NumStates()), a: make([]doubleWord, m*m)}
-	for s := range d.row {
-		d.row[s] = -1
+func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
+	lower, upper := sys.values.Lower, sys.values.Upper
+	size := len(states)
+	dense = &denseSteps{system: sys, states: states, rowOfState: make([]int, sys.graph.NumStates()), matrix: make([]doubleWord, size*size)}
+	for s := range dense.rowOfState {
+		dense.rowOfState[s] = -1
 	}
 	for i, s := range states {
-		d.row[s] = i
+		dense.rowOfState[s] = i
 	}
-	for v := range d.b {
-		d.b[v], d.x[v] = make([]doubleWord, m), make([]doubleWord, m)
+	for vector := range dense.offset {
+		dense.offset[vector], dense.value[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
-	d.err = float64(m+8) * doubleWordUnit
-	r := sys.reward
-	exact := sys.g.Exact() && (r == nil || (r.State == nil || r.StateRat != nil) && (r.Choice == nil || r.ChoiceRat != nil))
+	dense.mapErr = float64(size+8) * doubleWordUnit
+	rewards := sys.reward
+	exact := sys.graph.Exact() && (rewards == nil || (rewards.State == nil || rewards.StateRat != nil) && (rewards.Choice == nil || rewards.ChoiceRat != nil))
 	if !exact {
-		d.err += 2.1*sys.round.err + unit // of the sum of two rewards
+		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
 	inRange := true
-	number := func(x float64, rat func() *big.Rat) doubleWord {
-		out, zero := doubleWord{x, 0}, x == 0
+	number := func(entry float64, rat func() *big.Rat) doubleWord {
+		out, zero := doubleWord{entry, 0}, entry == 0
 		if exact {
-			r := rat()
-			out, zero = newDoubleWord(r), r.Sign() == 0
+			rewards := rat()
+			out, zero = newDoubleWord(rewards), rewards.Sign() == 0
 		}
 		inRange = inRange && (zero || out.hi >= doubleWordFloor)
 		return out
 	}
 	for i, s := range states {
-		first, _ := sys.g.Choices(int(s))
-		reward := number(r.OfChoice(int(s), first), func() *big.Rat { return r.OfChoiceRat(int(s), first) })
-		d.b[lowerVector][i], d.b[upperVector][i] = reward, reward
-		lo, hi := sys.g.Row(first)
-		for k := lo; k < hi; k++ {
-			p := number(sys.g.Prob(k), func() *big.Rat { return sys.g.Rat(k) })
-			t := sys.g.Target[k]
-			if j := d.row[t]; j >= 0 {
-				d.a[i*m+j] = d.a[i*m+j].add(p)
+		first, _ := sys.graph.Choices(int(s))
+		reward := number(rewards.OfChoice(int(s), first), func() *big.Rat { return rewards.OfChoiceRat(int(s), first) })
+		dense.offset[lowerVector][i], dense.offset[upperVector][i] = reward, reward
+		firstTerm, endTerm := sys.graph.Row(first)
+		for k := firstTerm; k < endTerm; k++ {
+			p := number(sys.graph.Prob(k), func() *big.Rat { return sys.graph.Rat(k) })
+			t := sys.graph.Target[k]
+			if j := dense.rowOfState[t]; j >= 0 {
+				dense.matrix[i*size+j] = dense.matrix[i*size+j].add(p)
 				continue
 			}
-			for v, x := range vectorEntries(lower[t], upper[t]) {
-				d.b[v][i] = d.b[v][i].add(d.product(p, doubleWord{x, 0}))
+			for vector, entry := range vectorEntries(lower[t], upper[t]) {
+				dense.offset[vector][i] = dense.offset[vector][i].add(dense.product(p, doubleWord{entry, 0}))
 			}
 		}
-		for v, x := range vectorEntries(lower[s], upper[s]) {
-			d.x[v][i] = doubleWord{x, 0}
-			d.most = max(d.most, x, d.b[v][i].hi)
+		for vector, entry := range vectorEntries(lower[s], upper[s]) {
+			dense.value[vector][i] = doubleWord{entry, 0}
+			dense.maxEntry = max(dense.maxEntry, entry, dense.offset[vector][i].hi)
 		}
 	}
-	return d, inRange && d.most < 0x1p400
+	return dense, inRange && dense.maxEntry < 0x1p400
 }
 
 // vectorEntries returns the entries of the vectors for a value with these bounds.
@@ -122,123 +122,134 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 	return [numVectors]float64{lower, upper, belowOne}
 }
 
-// product returns the product. It replaces a positive product below doubleWordFloor by that, and sets lost.
-func (d *denseSteps) product(x, y doubleWord) doubleWord {
-	p := x.mul(y)
-	if p.hi < doubleWordFloor && x.hi > 0 && y.hi > 0 {
-		d.lost.Store(true)
+// product returns the product of two numbers. A positive product below doubleWordFloor becomes doubleWordFloor, and sets
+// underflowed.
+func (d *denseSteps) product(left, right doubleWord) doubleWord {
+	product := left.mul(right)
+	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
+		d.underflowed.Store(true)
 		return doubleWord{doubleWordFloor, 0}
 	}
-	return p
+	return product
 }
 
-// apply returns a x + b.
-func (d *denseSteps) apply(x, b []doubleWord) []doubleWord {
-	m := len(d.states)
-	out := make([]doubleWord, m)
-	for i := range out {
-		sum := b[i]
-		for j, p := range d.a[i*m : (i+1)*m] {
-			if p.hi > 0 && x[j].hi > 0 {
-				sum = sum.add(d.product(p, x[j]))
+// applyMap returns one application of the affine map: matrix times values plus offset.
+func (d *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
+	size := len(d.states)
+	result := make([]doubleWord, size)
+	for i := range result {
+		sum := offset[i]
+		for j, entry := range d.matrix[i*size : (i+1)*size] {
+			if entry.hi > 0 && values[j].hi > 0 {
+				sum = sum.add(d.product(entry, values[j]))
 			}
 		}
-		out[i] = sum
+		result[i] = sum
 	}
-	return out
+	return result
 }
 
-// square replaces a and b by those of twice as many steps.
+// square replaces the affine map by the map that takes twice as many steps: the matrix becomes its square,
+// and each offset is mapped once.
 func (d *denseSteps) square() {
-	m := len(d.states)
-	for v := range d.b {
-		d.b[v] = d.apply(d.b[v], d.b[v])
+	size := len(d.states)
+	for vector := range d.offset {
+		d.offset[vector] = d.applyMap(d.offset[vector], d.offset[vector])
 	}
-	a := make([]doubleWord, m*m)
-	inParts(m, 8, func(from, to int) {
+	squared := make([]doubleWord, size*size)
+	inParallelParts(size, 8, func(from, to int) {
 		for i := from; i < to; i++ {
-			for k, p := range d.a[i*m : (i+1)*m] {
-				if p.hi > 0 && addProducts(a[i*m:(i+1)*m], p, d.a[k*m:(k+1)*m]) {
-					d.lost.Store(true)
+			for k, entry := range d.matrix[i*size : (i+1)*size] {
+				if entry.hi > 0 && addProducts(squared[i*size:(i+1)*size], entry, d.matrix[k*size:(k+1)*size]) {
+					d.underflowed.Store(true)
 				}
 			}
 		}
 	})
-	d.a = a
-	d.err = 2*d.err + float64(m+4)*doubleWordUnit
+	d.matrix = squared
+	d.mapErr = 2*d.mapErr + float64(size+4)*doubleWordUnit
 }
 
-// addProducts adds p times factors[j] to each sums[j]. doubleWord.add and denseSteps.product are inlined. lost says that
-// a product was below doubleWordFloor.
-func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (lost bool) {
-	for j, q := range factors[:len(sums)] {
-		if q.hi == 0 {
+// addProducts adds p times factors[j] to each sums[j] in double-word arithmetic, with doubleWord.add and
+// denseSteps.product inlined for speed. underflowed says that a product was below doubleWordFloor.
+func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underflowed bool) {
+	for j, factor := range factors[:len(sums)] {
+		if factor.hi == 0 {
 			continue
 		}
-		product := p.hi * q.hi
-		lo := math.FMA(p.hi, q.hi, -product) + (p.hi*q.lo + p.lo*q.hi)
+		product := p.hi * factor.hi
+		lo := math.FMA(p.hi, factor.hi, -product) + (p.hi*factor.lo + p.lo*factor.hi)
 		hi := product + lo
 		lo -= hi - product
 		if hi < doubleWordFloor {
-			hi, lo, lost = doubleWordFloor, 0, true
+			hi, lo, underflowed = doubleWordFloor, 0, true
 		}
-		x := sums[j]
-		s := x.hi + hi
-		t := s - x.hi
-		lo = (x.hi - (s - t)) + (hi - t) + (x.lo + lo)
-		hi = s + lo
-		sums[j] = doubleWord{hi, lo - (hi - s)}
+		sum := sums[j]
+		total := sum.hi + hi
+		rounded := total - sum.hi
+		lo = (sum.hi - (total - rounded)) + (hi - rounded) + (sum.lo + lo)
+		hi = total + lo
+		sums[j] = doubleWord{hi, lo - (hi - total)}
 	}
-	return lost
+	return underflowed
 }
 
-// steps takes n steps, and reports whether all numbers are finite.
-func (d *denseSteps) steps(mt *meter, n int) (ok bool, err error) {
-	m := len(d.states)
+// run applies n steps to the values, by binary exponentiation. It reports whether all results are finite.
+func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
+	size := len(d.states)
 	for ; ; n >>= 1 {
 		if n&1 != 0 {
-			for v := range d.x {
-				d.x[v] = d.apply(d.x[v], d.b[v])
+			for vector := range d.value {
+				d.value[vector] = d.applyMap(d.value[vector], d.offset[vector])
 			}
-			d.xErr += d.err + float64(m+4)*doubleWordUnit
+			d.valueErr += d.mapErr + float64(size+4)*doubleWordUnit
 		}
 		if n <= 1 {
 			break
 		}
 		d.square()
-		if err := mt.addWork(m * m * m); err != nil {
+		if err := meter.addWork(size * size * size); err != nil {
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(slices.Concat(d.x[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
+	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
+	for _, values := range d.value {
+		if slices.ContainsFunc(values, isInfinite) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
-// write sets the bounds of the open states. The errors of all lost products, each at most doubleWordFloor, sum to less
-// than 2^-700 of the greatest number.
-func (d *denseSteps) write(v *Values) {
-	rel, lost := compound(d.xErr)+4*unit, 0.0
-	if d.lost.Load() {
-		lost = 0x1p-700 * (1 + d.most)
+// writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. The
+// errors of all products that underflowed, each at most doubleWordFloor, sum to less than 2^-700 of the
+// greatest number.
+func (d *denseSteps) writeBounds(values *Values) {
+	rounding := d.system.rounding
+	relErr := compound(d.valueErr) + 4*unit
+	loss := 0.0
+	if d.underflowed.Load() {
+		loss = 0x1p-700 * (1 + d.maxEntry)
 	}
 	for i, s := range d.states {
-		v.Lower[s] = max(d.sys.round.down(d.x[lowerVector][i].hi, rel)-lost, 0)
-		v.Upper[s] = d.sys.round.up(d.x[upperVector][i].hi, rel)
-		if lost > 0 && v.Upper[s] > 0 {
-			v.Upper[s] = d.sys.round.up(v.Upper[s]+lost, 4*unit)
+		values.Lower[s] = max(rounding.down(d.value[lowerVector][i].hi, relErr)-loss, 0)
+		values.Upper[s] = rounding.up(d.value[upperVector][i].hi, relErr)
+		if loss > 0 && values.Upper[s] > 0 {
+			values.Upper[s] = rounding.up(values.Upper[s]+loss, 4*unit)
 		}
-		if !d.sys.prob {
+		if !d.system.atMostOne {
 			continue
 		}
-		v.Upper[s] = min(v.Upper[s], 1)
-		if d.x[belowOneVector][i].hi == 0 {
-			v.Lower[s], v.Upper[s] = 1, 1
+		values.Upper[s] = min(values.Upper[s], 1)
+		if d.value[belowOneVector][i].hi == 0 {
+			values.Lower[s], values.Upper[s] = 1, 1
 		}
-		v.Lower[s] = min(v.Lower[s], v.Upper[s])
+		values.Lower[s] = min(values.Lower[s], values.Upper[s])
 	}
 }
 
 // BoundsAreFaster reports whether bounds after so many steps take little time because the chain is small, whereas the
 // exact values would be very long fractions.
-func BoundsAreFaster(g *sparse.Graph, steps int) bool {
-	return steps > 10*denseMinSteps && g.Kind == sparse.DTMC && g.NumStates() <= denseMaxStates && !g.Intervals()
+func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
+	return steps > 10*denseMinSteps && graph.Kind == sparse.DTMC && graph.NumStates() <= denseMaxStates && !graph.Intervals()
 }

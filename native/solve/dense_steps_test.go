@@ -26,7 +26,7 @@ func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *spar
 			b.AddRat(t, w, sparse.NoAction)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		panic(err)
 	}
@@ -41,13 +41,13 @@ func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *spar
 			r.Choice[s], _ = r.ChoiceRat[s].Float64()
 		}
 	}
-	m.Rewards = []sparse.Reward{r}
-	m.Err = unit
-	d := *m
+	model.Rewards = []sparse.Reward{r}
+	model.Err = unit
+	d := *model
 	d.Rats = nil
 	d.Rewards = []sparse.Reward{r}
 	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
-	return m, &d
+	return model, &d
 }
 
 // hurtfulWeights returns weights that cancel, vanish or underflow in a few steps.
@@ -58,18 +58,18 @@ func hurtfulWeights() []*big.Rat {
 }
 
 // compareDenseSteps compares n dense steps with exact values.
-func compareDenseSteps(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, open *sparse.Set, right *sparse.Set, n int, width float64) {
+func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward, x *Values, maybe *sparse.Set, right *sparse.Set, n int, width float64) {
 	t.Helper()
-	g := sparse.NewGraph(m)
-	y, err := newStepwise(g, r, Max, Options{})
+	graph := sparse.NewGraph(model)
+	y, err := newStepwise(graph, reward, Max, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y.prob = r == nil; y.prob {
-		y.v.set(right, 1)
+	if y.atMostOne = reward == nil; y.atMostOne {
+		y.values.set(right, 1)
 	}
 	var states []uint32
-	for s := range open.All() {
+	for s := range maybe.All() {
 		states = append(states, uint32(s))
 	}
 	if len(states) == 0 {
@@ -79,17 +79,17 @@ func compareDenseSteps(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Value
 	if !ok {
 		return // numbers that doubles have no room for
 	}
-	if finite, err := l.steps(newMeter(t.Context(), Options{}, n), n); !finite || err != nil {
+	if finite, err := l.run(newMeter(t.Context(), Options{}, n), n); !finite || err != nil {
 		t.Fatal(finite, err)
 	}
-	l.write(y.v)
+	l.writeBounds(y.values)
 	one := big.NewRat(1, 1)
 	for s, want := range x.Exact {
-		lo, hi := y.v.Lower[s], y.v.Upper[s]
+		lo, hi := y.values.Lower[s], y.values.Upper[s]
 		if new(big.Rat).SetFloat64(lo).Cmp(want) > 0 || new(big.Rat).SetFloat64(hi).Cmp(want) < 0 || lo < 0 {
 			t.Errorf("%d steps, state %d: [%v, %v] does not contain %s", n, s, lo, hi, want.FloatString(40))
 		}
-		certain := want.Sign() == 0 || y.prob && want.Cmp(one) == 0
+		certain := want.Sign() == 0 || y.atMostOne && want.Cmp(one) == 0
 		if certain && lo != hi {
 			t.Errorf("%d steps, state %d: [%v, %v] for %s", n, s, lo, hi, want.RatString())
 		}
@@ -137,31 +137,31 @@ func TestManySteps(t *testing.T) {
 		n := exact.NumStates()
 		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
 		steps := denseMinSteps + 1 + rng.IntN(300)
-		for name, f := range map[string]func(m *sparse.Model, opts Options) (*Values, error){
-			"until": func(m *sparse.Model, opts Options) (*Values, error) {
-				return BoundedUntil(t.Context(), sparse.NewGraph(m), left, right, Steps{High: steps}, Max, opts)
+		for name, f := range map[string]func(model *sparse.Model, opts Options) (*Values, error){
+			"until": func(model *sparse.Model, opts Options) (*Values, error) {
+				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, Steps{High: steps}, Max, opts)
 			},
-			"until with a lower bound": func(m *sparse.Model, opts Options) (*Values, error) {
-				return BoundedUntil(t.Context(), sparse.NewGraph(m), left, right, Steps{Low: steps, High: steps + 7}, Max, opts)
+			"until with a lower bound": func(model *sparse.Model, opts Options) (*Values, error) {
+				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, Steps{Low: steps, High: steps + 7}, Max, opts)
 			},
-			"cumulative": func(m *sparse.Model, opts Options) (*Values, error) {
-				return CumulReward(t.Context(), sparse.NewGraph(m), &m.Rewards[0], steps, Max, opts)
+			"cumulative": func(model *sparse.Model, opts Options) (*Values, error) {
+				return CumulReward(t.Context(), sparse.NewGraph(model), &model.Rewards[0], steps, Max, opts)
 			},
-			"instantaneous": func(m *sparse.Model, opts Options) (*Values, error) {
-				return InstantReward(t.Context(), sparse.NewGraph(m), &m.Rewards[0], steps, Max, opts)
+			"instantaneous": func(model *sparse.Model, opts Options) (*Values, error) {
+				return InstantReward(t.Context(), sparse.NewGraph(model), &model.Rewards[0], steps, Max, opts)
 			},
 		} {
 			x, err := f(exact, Options{Exact: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range []*sparse.Model{exact, doubles} {
-				v, err := f(m, Options{})
+			for _, model := range []*sparse.Model{exact, doubles} {
+				values, err := f(model, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for s, want := range x.Exact {
-					lo, hi := v.Lower[s], v.Upper[s]
+					lo, hi := values.Lower[s], values.Upper[s]
 					if new(big.Rat).SetFloat64(lo).Cmp(want) > 0 || new(big.Rat).SetFloat64(hi).Cmp(want) < 0 || want.Sign() == 0 && hi > 0 || hi-lo > 1e-10*hi && lo > 1e-200 {
 						t.Errorf("%s of %d steps, state %d: [%v, %v], want %s", name, steps, s, lo, hi, want.FloatString(30))
 					}
@@ -175,9 +175,9 @@ func TestManySteps(t *testing.T) {
 func BenchmarkManySteps(b *testing.B) {
 	for _, n := range []int{3, 30, 300} {
 		b.Run(big.NewInt(int64(n)).String(), func(b *testing.B) {
-			_, m := denseModel(rand.New(rand.NewPCG(1, 1)), n, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 2)})
+			_, model := denseModel(rand.New(rand.NewPCG(1, 1)), n, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 2)})
 			for range b.N {
-				if _, err := CumulReward(b.Context(), sparse.NewGraph(m), &m.Rewards[0], 1e8, Max, Options{}); err != nil {
+				if _, err := CumulReward(b.Context(), sparse.NewGraph(model), &model.Rewards[0], 1e8, Max, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -19,14 +19,15 @@ const (
 	doubleWordFloor = 0x1p-900
 )
 
-// newDoubleWord rounds a fraction.
-func newDoubleWord(x *big.Rat) doubleWord {
-	hi, exact := x.Float64()
+// newDoubleWord returns the double-word number nearest to a fraction: the nearest float64, and the float64
+// nearest to the remainder.
+func newDoubleWord(fraction *big.Rat) doubleWord {
+	hi, exact := fraction.Float64()
 	if exact || math.IsInf(hi, 0) {
 		return doubleWord{hi, 0}
 	}
-	rest := new(big.Rat).SetFloat64(hi)
-	lo, _ := rest.Sub(x, rest).Float64()
+	remainder := new(big.Rat).SetFloat64(hi)
+	lo, _ := remainder.Sub(fraction, remainder).Float64()
 	return doubleWord{hi, lo}
 }
 

@@ -26,29 +26,29 @@ type rowFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: the next unknown is
-// one whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
+// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: it always eliminates the
+// unknown whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
 // take more operations than budget.
 //
-// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters
-// 7 and 10, for the queue.
+// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and
+// 10, for the priority queue.
 func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
-	e := newEliminator(n, row)
-	for len(e.order) < n && !e.dense() {
-		work := e.eliminateCheapest()
+	elim := newEliminator(n, row)
+	for len(elim.order) < n && !elim.isDense() {
+		work := elim.eliminateCheapest()
 		budget -= work
-		if budget < e.remainingWork() || e.storedTerms+e.remainingTerms > maxFill {
+		if budget < elim.remainingWork() || elim.storedTerms+elim.remainingTerms > maxFill {
 			return nil, nil
 		}
 		if err := meter.addWork(int(work)); err != nil {
 			return nil, err
 		}
 	}
-	if m := n - len(e.order); e.storedTerms+m*m > maxFill {
+	if remaining := n - len(elim.order); elim.storedTerms+remaining*remaining > maxFill {
 		return nil, nil
 	}
-	e.eliminateDense()
-	return e.result(), meter.addWork(n + e.storedTerms)
+	elim.eliminateDense()
+	return elim.result(), meter.addWork(n + elim.storedTerms)
 }
 
 // Costs in operations of a sweep.
@@ -75,8 +75,10 @@ type eliminator struct {
 	queue          bucketQueue
 }
 
+// newEliminator copies the pattern of the matrix by rows and by columns, without duplicates, and queues all
+// unknowns by their Markowitz cost. row(k) returns the columns of equation k.
 func newEliminator(n int, row rowFunc) *eliminator {
-	e := &eliminator{
+	elim := &eliminator{
 		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
 		rowCount: make([]int32, n), columnCount: make([]int32, n), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, n), queue: newBucketQueue(n),
 	}
@@ -87,50 +89,50 @@ func newEliminator(n int, row rowFunc) *eliminator {
 	storage := make([]uint32, 0, total)
 	for k := range n {
 		first := len(storage)
-		e.newSet()
+		elim.clearMarks()
 		for _, t := range row(k) {
-			if e.mark[t] != e.stamp {
-				e.mark[t] = e.stamp
+			if elim.mark[t] != elim.stamp {
+				elim.mark[t] = elim.stamp
 				storage = append(storage, t)
-				e.columnCount[t]++
+				elim.columnCount[t]++
 			}
 		}
-		e.row[k] = storage[first:len(storage):len(storage)]
-		e.rowCount[k] = int32(len(storage) - first)
+		elim.row[k] = storage[first:len(storage):len(storage)]
+		elim.rowCount[k] = int32(len(storage) - first)
 	}
-	e.remainingTerms = len(storage)
+	elim.remainingTerms = len(storage)
 	columnStorage := make([]uint32, len(storage))
 	for k := range n {
-		e.column[k] = columnStorage[:0:e.columnCount[k]]
-		columnStorage = columnStorage[e.columnCount[k]:]
+		elim.column[k] = columnStorage[:0:elim.columnCount[k]]
+		columnStorage = columnStorage[elim.columnCount[k]:]
 	}
 	for k := range n {
-		for _, t := range e.row[k] {
-			e.column[t] = append(e.column[t], uint32(k))
+		for _, t := range elim.row[k] {
+			elim.column[t] = append(elim.column[t], uint32(k))
 		}
 	}
 	for k := range n {
-		e.queue.put(uint32(k), e.cost(uint32(k)))
+		elim.queue.insert(uint32(k), elim.markowitzCost(uint32(k)))
 	}
-	return e
+	return elim
 }
 
-// newSet starts a new, empty set of marked unknowns.
-func (e *eliminator) newSet() {
+// clearMarks starts a new, empty set of marked unknowns.
+func (e *eliminator) clearMarks() {
 	if e.stamp++; e.stamp == 0 {
 		clear(e.mark)
 		e.stamp = 1
 	}
 }
 
-// cost is Markowitz's bound on the number of terms that eliminating k creates.
-func (e *eliminator) cost(k uint32) int {
+// markowitzCost is Markowitz's bound on the number of terms that eliminating k creates.
+func (e *eliminator) markowitzCost(k uint32) int {
 	return max(int(e.rowCount[k])-1, 0) * max(int(e.columnCount[k])-1, 0)
 }
 
-// dense reports whether the remaining matrix is at least three quarters full, so that treating it as
+// isDense reports whether the remaining matrix is at least three quarters full, so that treating it as
 // full is as fast.
-func (e *eliminator) dense() bool {
+func (e *eliminator) isDense() bool {
 	m := len(e.row) - len(e.order)
 	return e.remainingTerms*4 >= 3*m*(m-1)
 }
@@ -142,36 +144,38 @@ func (e *eliminator) remainingWork() float64 {
 	return live * live / max(m, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown of least cost, and returns the operations it took.
+// eliminateCheapest eliminates the unknown of least Markowitz cost: each row that contains it gets the terms
+// of its row. It returns the number of operations.
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
 	isEliminated := func(t uint32) bool { return e.eliminated[t] }
-	row, column := slices.DeleteFunc(e.row[k], isEliminated), slices.DeleteFunc(e.column[k], isEliminated)
-	e.append(k, row, column)
+	row := slices.DeleteFunc(e.row[k], isEliminated)
+	column := slices.DeleteFunc(e.column[k], isEliminated)
+	e.appendToOrder(k, row, column)
 	work := workPerUpdate * (len(row) + len(column))
 	for _, i := range column {
 		work += e.mergeRow(i, row)
 	}
 	work += e.eliminateTwins(row, column)
 	for _, i := range column {
-		e.update(i)
+		e.updatePriority(i)
 	}
 	for _, t := range row {
-		e.update(t)
+		e.updatePriority(t)
 	}
 	return float64(work)
 }
 
-func (e *eliminator) update(k uint32) {
+func (e *eliminator) updatePriority(k uint32) {
 	if !e.eliminated[k] {
-		e.queue.put(k, e.cost(k))
+		e.queue.insert(k, e.markowitzCost(k))
 	}
 }
 
-// eliminateTwins eliminates the unknowns that now have the same row and column as the one just
-// eliminated: they create no terms.
+// eliminateTwins eliminates the unknowns whose row and column now equal those of the unknown just eliminated.
+// They create no new terms. It returns the number of operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
-	e.newSet()
+	e.clearMarks()
 	for _, t := range row {
 		e.mark[t] = e.stamp
 	}
@@ -179,28 +183,30 @@ func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
 			continue
 		}
-		row, column = without(row, i), without(column, i)
-		e.append(i, row, column)
-		for _, r := range column {
-			e.rowCount[r]--
+		row, column = withoutElement(row, i), withoutElement(column, i)
+		e.appendToOrder(i, row, column)
+		for _, twinRow := range column {
+			e.rowCount[twinRow]--
 		}
 		work += 2 * (len(row) + len(column))
 	}
 	return work
 }
 
-func without(set []uint32, x uint32) []uint32 {
-	out := make([]uint32, 0, len(set)-1)
-	for _, y := range set {
-		if y != x {
-			out = append(out, y)
+// withoutElement returns a copy of a slice of distinct numbers without one of them.
+func withoutElement(set []uint32, removed uint32) []uint32 {
+	rest := make([]uint32, 0, len(set)-1)
+	for _, element := range set {
+		if element != removed {
+			rest = append(rest, element)
 		}
 	}
-	return out
+	return rest
 }
 
-// append gives unknown k the next position, with its final row and column.
-func (e *eliminator) append(k uint32, row, column []uint32) {
+// appendToOrder gives unknown k the next position in the order. row and column are the remaining terms when
+// it is eliminated.
+func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	e.queue.remove(k)
 	e.eliminated[k] = true
 	e.order = append(e.order, k)
@@ -213,7 +219,8 @@ func (e *eliminator) append(k uint32, row, column []uint32) {
 	}
 }
 
-// mergeRow adds terms to row i, which has just lost one. It returns the operations it took.
+// mergeRow adds the terms of an eliminated row to row i, which has just lost the eliminated unknown. Long
+// rows that are merged with much shorter ones are kept as sets. It returns the number of operations.
 func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	e.rowCount[i]--
 	row, rowSet := e.row[i], e.rowSets[i]
@@ -233,7 +240,7 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 		}
 		return workPerTerm * len(terms)
 	}
-	e.newSet()
+	e.clearMarks()
 	e.mark[i] = e.stamp
 	kept := row[:0]
 	for _, t := range row {
@@ -261,11 +268,11 @@ func (e *eliminator) addTerm(i, t uint32) {
 	e.remainingTerms++
 }
 
-// eliminateDense orders the remaining unknowns, as if their matrix were full.
+// eliminateDense appends the remaining unknowns in any order, and treats their matrix as full.
 func (e *eliminator) eliminateDense() {
 	var remaining []uint32
-	for k, gone := range e.eliminated {
-		if !gone {
+	for k, eliminated := range e.eliminated {
+		if !eliminated {
 			remaining = append(remaining, uint32(k))
 		}
 	}
@@ -276,60 +283,61 @@ func (e *eliminator) eliminateDense() {
 	e.order = append(e.order, remaining...)
 }
 
-// result replaces unknowns by their positions.
+// result returns the elimination order with the patterns of both triangular factors, in which unknowns are
+// replaced by their positions.
 func (e *eliminator) result() *eliminationOrder {
 	n := len(e.row)
-	f := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
-	ups := 0
-	for p, k := range f.order {
-		f.position[k] = uint32(p)
-		ups += len(e.row[k])
+	result := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
+	upperTerms := 0
+	for p, k := range result.order {
+		result.position[k] = uint32(p)
+		upperTerms += len(e.row[k])
 	}
-	f.upperCols = make([]uint32, 0, ups)
-	for p, k := range f.order {
+	result.upperCols = make([]uint32, 0, upperTerms)
+	for p, k := range result.order {
 		for _, t := range e.row[k] {
-			f.upperCols = append(f.upperCols, f.position[t])
+			result.upperCols = append(result.upperCols, result.position[t])
 		}
-		slices.Sort(f.upperCols[f.upperStart[p]:])
-		f.upperStart[p+1] = len(f.upperCols)
+		slices.Sort(result.upperCols[result.upperStart[p]:])
+		result.upperStart[p+1] = len(result.upperCols)
 		for _, i := range e.column[k] {
-			f.lowerStart[f.position[i]+1]++
+			result.lowerStart[result.position[i]+1]++
 		}
 	}
 	for p := range n {
-		f.lowerStart[p+1] += f.lowerStart[p]
+		result.lowerStart[p+1] += result.lowerStart[p]
 	}
-	f.lowerCols = make([]uint32, f.lowerStart[n])
-	next := slices.Clone(f.lowerStart)
-	for p, k := range f.order {
+	result.lowerCols = make([]uint32, result.lowerStart[n])
+	next := slices.Clone(result.lowerStart)
+	for p, k := range result.order {
 		for _, i := range e.column[k] {
-			q := f.position[i]
-			f.lowerCols[next[q]] = uint32(p)
+			q := result.position[i]
+			result.lowerCols[next[q]] = uint32(p)
 			next[q]++
 		}
 	}
-	return f
+	return result
 }
 
-// bucketQueue is a priority queue of the numbers below n. Its buckets have priorities that differ by
-// less than an eighth.
+// bucketQueue is a priority queue of the numbers from 0 to n-1. It has one bucket for each range of
+// priorities, and returns some number of the lowest bucket.
 type bucketQueue struct {
 	head       []uint32 // the first number of each bucket, plus one; 0 if it is empty
 	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
-	level      []int32  // the bucket of each number; -1 if it is not in the queue
+	bucket     []int32  // the bucket of each number; -1 if it is not in the queue
 	lowest     int      // lower bound on the first bucket in use
 }
 
 func newBucketQueue(n int) bucketQueue {
-	b := bucketQueue{head: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), level: make([]int32, n)}
-	for k := range b.level {
-		b.level[k] = -1
+	b := bucketQueue{head: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), bucket: make([]int32, n)}
+	for k := range b.bucket {
+		b.bucket[k] = -1
 	}
 	return b
 }
 
-// levelOf returns the bucket of a priority: its three leading bits after the first, and its exponent.
-func levelOf(priority int) int32 {
+// bucketOfPriority returns the bucket of a priority: its three leading bits after the first, and its exponent.
+func bucketOfPriority(priority int) int32 {
 	if priority < 16 {
 		return int32(priority)
 	}
@@ -337,24 +345,28 @@ func levelOf(priority int) int32 {
 	return int32(16 + 8*(e-4) + priority>>(e-3)&7)
 }
 
-// put adds a number or changes its priority.
-func (b *bucketQueue) put(k uint32, priority int) {
-	level := levelOf(priority)
-	if b.level[k] == level {
+// insert puts number k into the bucket of its priority, and takes it out of its old bucket.
+func (b *bucketQueue) insert(k uint32, priority int) {
+	bucket := bucketOfPriority(priority)
+	if b.bucket[k] == bucket {
 		return
 	}
 	b.remove(k)
-	if first := b.head[level]; first != 0 {
+	if first := b.head[bucket]; first != 0 {
 		b.prev[first-1] = k + 1
 	}
-	b.next[k], b.prev[k], b.level[k] = b.head[level], 0, level
-	b.head[level] = k + 1
-	b.lowest = min(b.lowest, int(level))
+	b.next[k] = b.head[bucket] // links are numbers plus one; 0 is the end
+	b.prev[k] = 0
+	b.bucket[k] = bucket
+	b.head[bucket] = k + 1
+	b.lowest = min(b.lowest, int(bucket))
 }
 
+// remove takes number k out of the doubly linked list of its bucket, whose links are numbers plus one. It does
+// nothing if k is not queued.
 func (b *bucketQueue) remove(k uint32) {
-	level := b.level[k]
-	if level < 0 {
+	bucket := b.bucket[k]
+	if bucket < 0 {
 		return
 	}
 	next, prev := b.next[k], b.prev[k]
@@ -364,9 +376,9 @@ func (b *bucketQueue) remove(k uint32) {
 	if prev != 0 {
 		b.next[prev-1] = next
 	} else {
-		b.head[level] = next
+		b.head[bucket] = next
 	}
-	b.level[k] = -1
+	b.bucket[k] = -1
 }
 
 // first returns a number of the first bucket in use, without removing it. The queue must not be

@@ -17,20 +17,20 @@ import (
 func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(l, budget)
 	defer func() { l.extended = ok && solver.extendedFactors != nil }()
-	x, err := solver.policyIteration(meter, l.min, solver.constant)
+	x, err := solver.policyIteration(meter, l.minimize, solver.constant)
 	if err == nil && solver.leavesFloatRange(meter, x) {
 		solver = newEliminationSolver(l, budget)
 		solver.extendedFactors = new(extendedFactors)
-		x, err = solver.policyIteration(meter, l.min, solver.constant)
+		x, err = solver.policyIteration(meter, l.minimize, solver.constant)
 	}
 	if x == nil || err != nil {
 		l.sweepsTooSlow = solver.slowExit(meter)
 		return false, solver.iterative, err
 	}
-	relErr, scheduler := solver.err+solver.perturbation(), slices.Clone(solver.choice)
+	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
 	reliable := !solver.iterative && solver.noUnderflow(x)
-	inputsExact := l.inherited <= eps*negligibleInherited
-	wantsInductive := l.round.grid > 0
+	inputsExact := l.inheritedWidth <= eps*negligibleInherited
+	wantsInductive := l.rounding.grid > 0
 	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
 		return true, false, nil
 	}
@@ -62,7 +62,7 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 // leavesFloatRange reports whether the elimination that led to x fails because numbers leave the
 // range of float64, so that extended numbers may do.
 func (elim *eliminationSolver) leavesFloatRange(meter *meter, x []float64) bool {
-	if elim.iterative || elim.cycling || elim.system.underflowed {
+	if elim.iterative || elim.cycling || elim.equations.underflowed {
 		return false
 	}
 	return x == nil || !elim.noUnderflow(x) && elim.slowExit(meter)
@@ -71,7 +71,7 @@ func (elim *eliminationSolver) leavesFloatRange(meter *meter, x []float64) bool 
 // slowExit reports whether the chain under the current scheduler takes so many steps to leave the
 // component that no number of sweeps replaces elimination.
 func (elim *eliminationSolver) slowExit(meter *meter) bool {
-	if !elim.fresh {
+	if !elim.factorsCurrent {
 		return false
 	}
 	steps, _ := elim.solve(meter, func(int) float64 { return 1 })
@@ -82,11 +82,11 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 // and upper constants separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions with the lower and with the upper constants. Their distance
-// is proportional to the widths of the constants; the error bound of one solution would assume the
-// greatest relative width for all.
+// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; x is the
+// solution for their midpoints. The distance of the two is proportional to the widths of the constants. An
+// error bound for a single solution would assume the greatest relative width for all constants.
 func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (low, high []float64, err error) {
-	if elim.system.inherited == 0 && !elim.system.underflowed && elim.system.inheritedAbs == 0 {
+	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
 		return x, x, nil
 	}
 	elim.guess = x
@@ -98,9 +98,11 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (l
 			return 0
 		})
 	}
-	if low, err = solveFor(elim.system.constLower); err == nil {
-		high, err = solveFor(elim.system.constUpper)
+	low, err = solveFor(elim.equations.constLower)
+	if err != nil {
+		return nil, nil, err
 	}
+	high, err = solveFor(elim.equations.constUpper)
 	return low, high, err
 }
 
@@ -108,21 +110,21 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (l
 // fixedScheduler is set or not all schedulers leave the component, and otherwise under the scheduler
 // that maximizes w.
 func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedScheduler bool) ([]float64, error) {
-	rhs := func(k int) float64 { return x[k] + elim.system.round.grid*0x1p39 }
+	rhs := func(k int) float64 { return x[k] + elim.equations.rounding.grid*0x1p39 }
 	elim.guess, elim.precision = x, 0.1
-	if fixedScheduler || elim.system.min && elim.system.hasRewards {
+	if fixedScheduler || elim.equations.minimize && elim.equations.hasRewards {
 		return elim.solve(meter, rhs)
 	}
 	return elim.policyIteration(meter, false, rhs)
 }
 
-// proveInductive replaces the bounds by inductive ones around the candidates low and high. If w = P w +
-// x, then low - delta w and high + delta w satisfy the equations with slack delta x. It tries growing
-// delta up to maxDelta, until the slack covers the rounding errors; relative widths above maxWidth are
-// rejected.
+// proveInductive replaces the bounds by inductive ones around the candidates low and high, and reports
+// whether it found some. slack is the solution w of w = P w + x: then low - delta w and high + delta w
+// satisfy the equations with slack delta x. It tries growing delta up to maxDelta, until the slack covers the
+// rounding errors. It rejects bounds of a relative width above maxWidth.
 //
-// An upper bound that the equations do not raise is above the least solution. A lower bound that they
-// do not lower is below it, since every scheduler leaves the component or has infinite reward.
+// An upper bound that the equations do not raise is above the least solution. A lower bound that they do not
+// lower is below it, since every scheduler leaves the component or has infinite reward.
 func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
@@ -142,8 +144,9 @@ func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWi
 
 // setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
 func (l *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k], upper[k] = l.round.floorToGrid(max(low-spread, 0)), l.round.ceilToGrid(high+spread)
-	if l.prob {
+	lower[k] = l.rounding.floorToGrid(max(low-spread, 0))
+	upper[k] = l.rounding.ceilToGrid(high + spread)
+	if l.atMostOne {
 		upper[k] = min(upper[k], 1)
 	}
 }
@@ -155,8 +158,8 @@ func (l *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
 	}
 }
 
-// provesBounds reports whether the bounds are inductive: the equations lower no lower bound and raise
-// no upper bound. It returns the scheduler that attains them.
+// provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
+// bound and raises no upper bound. It returns the scheduler that attains the bounds.
 func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	scheduler := make([]uint32, len(lower))
 	for k := range lower {
@@ -166,15 +169,15 @@ func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 			return nil, false
 		}
 		scheduler[k] = lowerChoice
-		if l.min {
+		if l.minimize {
 			scheduler[k] = upperChoice
 		}
 	}
 	return scheduler, true
 }
 
-// acceptIfOptimal replaces the bounds by x and its relative error, if x is the value of the scheduler
-// and no other choice can be better.
+// acceptIfOptimal checks that x, the value of the given scheduler up to relErr, is optimal: no other choice
+// can improve on it. If so, it replaces the bounds by x plus and minus its error, and returns true.
 func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr float64) bool {
 	for k, current := range scheduler {
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
@@ -191,66 +194,66 @@ func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr fl
 	return true
 }
 
-// noUnderflow reports whether no underflow affects the solution x. The effect of a lost amount on the
-// solution is at most that amount times the expected number of steps until the component is left. That
-// number solves the same equations with constants 1.
+// noUnderflow reports whether underflow cannot have changed the solution x noticeably. The effect of a lost
+// amount is at most that amount times the expected number of steps until the component is left. That number
+// solves the same equations with constants 1.
 func (elim *eliminationSolver) noUnderflow(x []float64) bool {
-	if elim.system.underflowed {
+	if elim.equations.underflowed {
 		return false
 	}
 	if elim.extendedFactors != nil { // choices are compared in float64
-		return within(x, 0x1p-900, 0x1p1010)
+		return allWithin(x, 0x1p-900, 0x1p1010)
 	}
 	steps := elim.substitute(func(int) float64 { return 1 })
-	return within(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
+	return allWithin(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
-// within reports whether all values are between minimum and maximum.
-func within(x []float64, minimum, maximum float64) bool {
+// allWithin reports whether all values are between minimum and maximum.
+func allWithin(x []float64, minimum, maximum float64) bool {
 	return slices.Min(x) >= minimum && slices.Max(x) <= maximum
 }
 
-// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values
-// within the relative error of x. It sums differences of values, since the weights of a choice sum to
-// one: if the differences are small, so is the effect of the error of the weights.
+// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values within
+// relErr of x. It adds up differences of values, since the weights of a choice sum to one: if the differences
+// are small, so is the effect of the error of the weights.
 func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr float64) bool {
 	current := x[k]
 	constant := l.constLower[j]
-	if !l.min {
+	if !l.minimize {
 		constant = l.constUpper[j]
 	}
-	gain, magnitude := constant-l.exit[j]*current, constant+l.exit[j]*current
+	gain, magnitude := constant-l.exitWeight[j]*current, constant+l.exitWeight[j]*current
 	err := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		w, t := l.weight[i], x[l.col[i]]
-		gain += w * (t - current)
-		magnitude += w * math.Abs(t-current)
-		err += w * (t + current)
+		weight, target := l.weight[i], x[l.column[i]]
+		gain += weight * (target - current)
+		magnitude += weight * math.Abs(target-current)
+		err += weight * (target + current)
 	}
-	err = 1.01 * (l.err[j]*magnitude + relErr*(err+l.exit[j]*current))
-	if l.min {
+	err = 1.01 * (l.evalErr[j]*magnitude + relErr*(err+l.exitWeight[j]*current))
+	if l.minimize {
 		return gain-err >= 0
 	}
 	return gain+err <= 0
 }
 
-// sameEquation reports whether two choices are equal up to their errors.
+// sameEquation reports whether choices i and j have the same equation up to their rounding errors.
 func (l *localSystem) sameEquation(i, j uint32) bool {
-	if j == sparse.None || !slices.Equal(l.col[l.termStart[i]:l.termStart[i+1]], l.col[l.termStart[j]:l.termStart[j+1]]) {
+	if j == sparse.None || !slices.Equal(l.column[l.termStart[i]:l.termStart[i+1]], l.column[l.termStart[j]:l.termStart[j+1]]) {
 		return false
 	}
-	relErr := min(l.err[i], l.err[j])
+	relErr := min(l.evalErr[i], l.evalErr[j])
 	close := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
 	for t := range l.termStart[i+1] - l.termStart[i] {
 		if !close(l.weight[l.termStart[i]+t], l.weight[l.termStart[j]+t]) {
 			return false
 		}
 	}
-	return close(l.constLower[i], l.constLower[j]) && close(l.constUpper[i], l.constUpper[j]) && close(l.exit[i], l.exit[j])
+	return close(l.constLower[i], l.constLower[j]) && close(l.constUpper[i], l.constUpper[j]) && close(l.exitWeight[i], l.exitWeight[j])
 }
 
-// properScheduler returns a scheduler that leaves the component with probability one from every
-// unknown, by backward search from the exits.
+// properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
+// searches backwards from the choices with a positive exit weight.
 func (l *localSystem) properScheduler() []uint32 {
 	n := len(l.choiceStart) - 1
 	scheduler := make([]uint32, n)
@@ -261,7 +264,7 @@ func (l *localSystem) properScheduler() []uint32 {
 		scheduler[k] = sparse.None
 		exits[k] = l.choiceStart[k] == l.choiceStart[k+1]
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1] && !exits[k]; j++ {
-			if l.exit[j] > 0 {
+			if l.exitWeight[j] > 0 {
 				scheduler[k], exits[k] = j, true
 			}
 		}
@@ -280,33 +283,35 @@ func (l *localSystem) properScheduler() []uint32 {
 	return scheduler
 }
 
-// columnUses lists, for each unknown, the choices that have a term in it. owner is the unknown of each
+// columnIndex lists, for each unknown, the choices that have a term in it. owner is the unknown of each
 // choice.
-type columnUses struct {
+type columnIndex struct {
 	start, choice, owner []uint32
 }
 
-func (u *columnUses) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
+func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
 
-func (l *localSystem) columnUses() *columnUses {
+// columnUses returns, for each unknown, the choices that have a term in it, and for each choice its unknown
+// (the transposed matrix without weights).
+func (l *localSystem) columnUses() *columnIndex {
 	n := len(l.choiceStart) - 1
-	u := &columnUses{start: make([]uint32, n+2), choice: make([]uint32, len(l.col)), owner: make([]uint32, len(l.exit))}
-	for _, t := range l.col {
-		u.start[t+2]++
+	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(l.column)), owner: make([]uint32, len(l.exitWeight))}
+	for _, t := range l.column {
+		index.start[t+2]++
 	}
 	for t := range n {
-		u.start[t+2] += u.start[t+1]
+		index.start[t+2] += index.start[t+1]
 	}
 	for k := range n {
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-			u.owner[j] = uint32(k)
-			for _, t := range l.col[l.termStart[j]:l.termStart[j+1]] {
-				u.choice[u.start[t+1]] = j
-				u.start[t+1]++
+			index.owner[j] = uint32(k)
+			for _, t := range l.column[l.termStart[j]:l.termStart[j+1]] {
+				index.choice[index.start[t+1]] = j
+				index.start[t+1]++
 			}
 		}
 	}
-	return u
+	return index
 }
 
 // minPivot is the least pivot that elimination accepts: dividing by it cannot overflow.
@@ -314,27 +319,27 @@ const minPivot = 0x1p-200
 
 // eliminationSolver solves the equations x = P x + rhs of a local system under one scheduler.
 type eliminationSolver struct {
-	system      *localSystem
-	choice      []uint32 // the current scheduler
-	budget      float64  // operations that one elimination may take
-	err         float64  // bound on the relative error of a solution, for exact equations
-	backErr     float64  // the part of err that is due to back substitution
-	fresh       bool     // the factors belong to the current scheduler
-	iterative   bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
-	factorsOnly bool     // do not solve iteratively
-	cycling     bool     // policy iteration did not end
-	guess       []float64
-	precision   float64
+	equations           *localSystem
+	choice              []uint32 // the current scheduler
+	budget              float64  // operations that one elimination may take
+	relErr              float64  // bound on the relative error of a solution, for exact equations
+	backSubstitutionErr float64  // the part of err that is due to back substitution
+	factorsCurrent      bool     // the factors belong to the current scheduler
+	iterative           bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
+	factorsOnly         bool     // do not solve iteratively
+	cycling             bool     // policy iteration did not end
+	guess               []float64
+	precision           float64
 
 	*eliminationOrder
 	upper, lower    []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
-	exit            []float64 // weight that leaves the component, by position
+	exitWeight      []float64 // weight that leaves the component, by position
 	pivot           []float64
 	extendedFactors *extendedFactors // replaces the four slices if float64 has too small a range
 }
 
-func newEliminationSolver(l *localSystem, budget float64) *eliminationSolver {
-	return &eliminationSolver{system: l, choice: l.properScheduler(), budget: budget, guess: l.lower, precision: 4 * unit}
+func newEliminationSolver(local *localSystem, budget float64) *eliminationSolver {
+	return &eliminationSolver{equations: local, choice: local.properScheduler(), budget: budget, guess: local.lower, precision: 4 * unit}
 }
 
 // row returns the columns of the current choice of unknown k.
@@ -343,7 +348,7 @@ func (elim *eliminationSolver) row(k int) []uint32 {
 	if j == sparse.None {
 		return nil
 	}
-	return elim.system.col[elim.system.termStart[j]:elim.system.termStart[j+1]]
+	return elim.equations.column[elim.equations.termStart[j]:elim.equations.termStart[j+1]]
 }
 
 // constant returns the midpoint of the constant of the current choice of unknown k.
@@ -352,11 +357,13 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	if j == sparse.None {
 		return 0
 	}
-	return elim.system.constantMidpoint(j)
+	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better. It returns the solution
-// of x = P x + rhs for the final scheduler, or nil if there is none.
+// policyIteration alternates solving and improving until no choice is better. It returns the solution of x =
+// P x + rhs for the final scheduler, or nil if there is none.
+//
+// Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
@@ -364,14 +371,14 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 		if x == nil || err != nil || !elim.improve(x, minimize, rhs) {
 			return x, err
 		}
-		elim.fresh = false
+		elim.factorsCurrent = false
 	}
 	elim.cycling = true
 	return nil, nil
 }
 
-// improve switches to choices that are better by more than the rounding error, and reports whether
-// there were any.
+// improve switches each unknown to the best choice for the values x, and reports whether any choice changed.
+// A new choice must be better by more than the rounding error.
 func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k int) float64) bool {
 	threshold := 1e-12
 	if elim.iterative {
@@ -381,13 +388,13 @@ func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k in
 	for k := range elim.choice {
 		value := x[k]
 		current := elim.choice[k]
-		for j := elim.system.choiceStart[k]; j < elim.system.choiceStart[k+1]; j++ {
+		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
 			if j == current {
 				continue
 			}
 			old := elim.choice[k]
 			elim.choice[k] = j
-			newValue := rhs(k) + elim.system.terms(j, x)
+			newValue := rhs(k) + elim.equations.sumTerms(j, x)
 			if minimize && newValue < value*(1-threshold) || !minimize && newValue > value*(1+threshold) {
 				value = newValue
 				continue
@@ -399,31 +406,32 @@ func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k in
 	return changed
 }
 
-// perturbation bounds the relative error of the solution that is due to errors of the weights and
-// constants. The solution is a quotient of two sums of products of positive numbers, each with at most
-// one weight or constant of each unknown. If an unknown has several choices, its error counts twice,
-// for choices that are equal up to their errors.
+// perturbation bounds the relative error of the solution that errors of the weights and constants cause. The
+// solution is a quotient of two sums of products of positive numbers, each with at most one weight or
+// constant of each unknown. If an unknown has several choices, its error counts twice, for choices that are
+// equal up to their errors.
 func (elim *eliminationSolver) perturbation() float64 {
 	sum := 0.0
 	for k := range elim.choice {
 		rowErr := 0.0
-		for j := elim.system.choiceStart[k]; j < elim.system.choiceStart[k+1]; j++ {
-			rowErr = max(rowErr, elim.system.err[j])
+		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
+			rowErr = max(rowErr, elim.equations.evalErr[j])
 		}
-		if elim.system.choiceStart[k+1]-elim.system.choiceStart[k] > 1 {
+		if elim.equations.choiceStart[k+1]-elim.equations.choiceStart[k] > 1 {
 			rowErr *= 2
 		}
 		sum += rowErr
 	}
-	return 2.02*sum + 1.01*elim.system.inherited
+	return 2.02*sum + 1.01*elim.equations.inheritedWidth
 }
 
-// solve solves x = P x + rhs under the current scheduler. It returns nil if numbers leave the range of
-// float64.
+// solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by
+// Bi-CGSTAB. It returns nil if numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
-	if !elim.fresh && !elim.iterative {
-		var err error
-		if elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget); err != nil {
+	var err error
+	if !elim.factorsCurrent && !elim.iterative {
+		elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget)
+		if err != nil {
 			return nil, err
 		}
 		elim.iterative = elim.eliminationOrder == nil
@@ -432,11 +440,12 @@ func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]f
 		return nil, nil
 	}
 	if elim.iterative {
-		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(elim.budget/float64(2*krylovStepCost*elim.system.work()), 1e6))))
+		affordable := elim.budget / float64(2*krylovStepCost*elim.equations.work())
+		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(affordable, 1e6))))
 	}
-	if !elim.fresh {
-		var err error
-		if elim.fresh, err = elim.factorize(meter); !elim.fresh || err != nil {
+	if !elim.factorsCurrent {
+		elim.factorsCurrent, err = elim.factorize(meter)
+		if !elim.factorsCurrent || err != nil {
 			return nil, err
 		}
 	}
@@ -453,18 +462,18 @@ func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 	return elim.factorizeFloat(meter)
 }
 
-// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step
-// changes the weights of an equation by at most 3 rounding errors each, and all of them by that of the
-// pivot. By the argument of perturbation, the solution changes by at most 7 per changed equation. Back
-// substitution adds one rounding error per term and 4 per unknown. It reports false if a pivot is too
-// small.
+// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step changes
+// the weights of an equation by at most 3 rounding errors each, and all of them by the error of the pivot. By
+// the argument of perturbation, the solution changes by at most 7 rounding errors per changed equation. Back
+// substitution adds one rounding error per term and 4 per unknown. It reports false if a pivot is too small.
 //
-// Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts
-// all remaining equations as changed.
+// Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts all
+// remaining equations as changed.
 func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 	n := len(elim.order)
-	elim.upper, elim.lower = make([]float64, len(elim.upperCols)), make([]float64, len(elim.lowerCols))
-	elim.exit, elim.pivot = make([]float64, n), make([]float64, n)
+	elim.upper = make([]float64, len(elim.upperCols))
+	elim.lower = make([]float64, len(elim.lowerCols))
+	elim.exitWeight, elim.pivot = make([]float64, n), make([]float64, n)
 	elim.setErrorBound()
 	workRow := make([]float64, n) // the equation at p, by position
 	for p := range n {
@@ -480,12 +489,13 @@ func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 }
 
 func (elim *eliminationSolver) setErrorBound() {
-	elim.backErr = 1.05 * unit * (float64(len(elim.upperCols)) + 4*float64(len(elim.order)))
-	elim.err = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backErr
+	elim.backSubstitutionErr = 1.05 * unit * (float64(len(elim.upperCols)) + 4*float64(len(elim.order)))
+	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
 }
 
 // eliminateRow computes row p of the factors: the equation at position p with all earlier unknowns
-// substituted. workRow must be zero, and is again at the end. It returns the number of operations.
+// substituted. workRow must be zero when it is called, and is zero when it returns. It returns the number of
+// operations.
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
@@ -496,7 +506,7 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		if factor == 0 {
 			continue
 		}
-		exit += factor * elim.exit[q]
+		exit += factor * elim.exitWeight[q]
 		first, end := elim.upperStart[q], elim.upperStart[q+1]
 		values := elim.upper[first:end]
 		for j, t := range elim.upperCols[first:end] {
@@ -505,57 +515,59 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		work += end - first
 	}
 	workRow[p] = 0 // a self-loop, which the pivot accounts for
-	elim.exit[p] = exit
+	elim.exitWeight[p] = exit
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
 	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
 		t := elim.upperCols[i]
-		x := workRow[t]
+		term := workRow[t]
 		workRow[t] = 0
-		elim.upper[i] = x
-		newSum := pivotSum + x
+		elim.upper[i] = term
+		newSum := pivotSum + term
 		recovered := newSum - pivotSum
-		compensation += (pivotSum - (newSum - recovered)) + (x - recovered)
+		compensation += (pivotSum - (newSum - recovered)) + (term - recovered)
 		pivotSum = newSum
 	}
 	elim.pivot[p] = pivotSum + compensation
 	return work
 }
 
-// loadRow adds the terms of the equation at position p to workRow, and returns its exit weight.
+// loadRow adds the terms of the equation at position p to workRow, and returns the weight that leaves the
+// component.
 func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
 	k := elim.order[p]
 	j := elim.choice[k]
 	if j == sparse.None {
 		return 1
 	}
-	for i := elim.system.termStart[j]; i < elim.system.termStart[j+1]; i++ {
-		workRow[elim.position[elim.system.col[i]]] += elim.system.weight[i]
+	for i := elim.equations.termStart[j]; i < elim.equations.termStart[j+1]; i++ {
+		workRow[elim.position[elim.equations.column[i]]] += elim.equations.weight[i]
 	}
-	return elim.system.exit[j]
+	return elim.equations.exitWeight[j]
 }
 
-// substitute solves x = P x + rhs by forward and back substitution. It returns nil on overflow.
+// substitute solves x = P x + rhs by forward and back substitution with the computed factors. It returns nil
+// on overflow.
 func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
 	intermediate := make([]float64, n) // by position
 	for p, k := range elim.order {
-		v := rhs(int(k))
+		sum := rhs(int(k))
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			v += elim.lower[i] * intermediate[elim.lowerCols[i]]
+			sum += elim.lower[i] * intermediate[elim.lowerCols[i]]
 		}
-		intermediate[p] = v
+		intermediate[p] = sum
 	}
 	x := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
-		v := intermediate[p]
+		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			v += elim.upper[i] * intermediate[elim.upperCols[i]]
+			sum += elim.upper[i] * intermediate[elim.upperCols[i]]
 		}
-		v /= elim.pivot[p]
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+		sum /= elim.pivot[p]
+		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], x[k] = v, v
+		intermediate[p], x[k] = sum, sum
 	}
 	return x
 }

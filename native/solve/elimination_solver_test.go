@@ -13,65 +13,65 @@ import (
 
 // solveBy is system.solve with another solver for components of several states. It returns the number
 // of those, and how many the solver failed to solve.
-func (y *system) solveBy(t *testing.T, ends bool, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
+func (y *system) solveBy(t *testing.T, ends bool, way func(local *localSystem, meter *meter) bool) (tried, failed int) {
 	t.Helper()
-	comps := y.g.Components(y.open, y.choices)
+	comps := y.graph.Components(y.maybe, y.choices)
 	if cyclic := y.cyclicComponents(comps); ends && !cyclic.Empty() {
 		if err := y.findEndComponents(t.Context(), comps, cyclic); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var ws workspace
-	mt := newMeter(t.Context(), Options{}, 0)
+	var index unknownIndex
+	meter := newMeter(t.Context(), Options{}, 0)
 	for i := range comps.Num() {
 		members := comps.Members(i)
 		if len(members) == 1 {
-			y.state(int(members[0]))
+			y.solveState(int(members[0]))
 			continue
 		}
-		l := y.localSystem(members, &ws)
+		local := y.localSystem(members, &index)
 		tried++
-		if !way(l, mt) {
+		if !way(local, meter) {
 			failed++
-			if err := l.solve(mt, Options{}, 1e-9); err != nil {
+			if err := local.solve(meter, Options{}, 1e-9); err != nil {
 				t.Fatal(err)
 			}
 		}
-		y.storeSolution(l, members, &ws)
+		y.storeSolution(local, members, &index)
 	}
-	y.leaveEndComponents(y.v.Scheduler)
+	y.leaveEndComponents(y.values.Scheduler)
 	return tried, failed
 }
 
 // TestElimination solves random components by elimination with either proof, and by Bi-CGSTAB, and
 // compares with the rational solution.
 func TestElimination(t *testing.T) {
-	certify := func(l *localSystem, mt *meter) bool {
-		ok, _, err := l.solveByElimination(mt, 1e-8, math.Inf(1))
+	certify := func(local *localSystem, meter *meter) bool {
+		ok, _, err := local.solveByElimination(meter, 1e-8, math.Inf(1))
 		return ok && err == nil
 	}
-	prove := func(l *localSystem, mt *meter) bool {
-		d := newEliminationSolver(l, math.Inf(1))
-		x, err := d.policyIteration(mt, l.min, d.constant)
+	prove := func(local *localSystem, meter *meter) bool {
+		d := newEliminationSolver(local, math.Inf(1))
+		x, err := d.policyIteration(meter, local.minimize, d.constant)
 		if x == nil || err != nil {
 			return false
 		}
-		low, high, err := d.solveConstantBounds(mt, x)
+		low, high, err := d.solveConstantBounds(meter, x)
 		if err != nil {
 			return false
 		}
-		w, err := d.solveSlack(mt, x, false)
-		return w != nil && err == nil && l.proveInductive(low, high, w, 1e-3, math.Inf(1))
+		w, err := d.solveSlack(meter, x, false)
+		return w != nil && err == nil && local.proveInductive(low, high, w, 1e-3, math.Inf(1))
 	}
-	roughly := func(l *localSystem, mt *meter) bool {
-		ok, _, err := l.solveByElimination(mt, 1e-8, 0)
+	roughly := func(local *localSystem, meter *meter) bool {
+		ok, _, err := local.solveByElimination(meter, 1e-8, 0)
 		return ok && err == nil
 	}
-	climb := func(l *localSystem, mt *meter) bool {
-		ok, _, err := l.solveByPolicyIteration(mt, 1e-8, 1e6)
+	climb := func(local *localSystem, meter *meter) bool {
+		ok, _, err := local.solveByPolicyIteration(meter, 1e-8, 1e6)
 		return ok && err == nil
 	}
-	for name, way := range map[string]func(l *localSystem, mt *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb} {
+	for name, way := range map[string]func(local *localSystem, meter *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb} {
 		t.Run(name, func(t *testing.T) {
 			tried, failed := 0, 0
 			for seed := range uint64(1000) {
@@ -80,12 +80,12 @@ func TestElimination(t *testing.T) {
 				if seed%20 == 0 {
 					sh.States = 80
 				}
-				m := sparsetest.Random(rng, sh)
-				g := sparse.NewGraph(m)
-				target := sparsetest.RandomSet(rng, m.NumStates(), 0.2)
+				model := sparsetest.Random(rng, sh)
+				graph := sparse.NewGraph(model)
+				target := sparsetest.RandomSet(rng, model.NumStates(), 0.2)
 				for _, dir := range []Direction{Max, Min} {
-					a, b := directUntil(t, g, target, dir, way)
-					c, d := directReward(t, g, target, dir, way)
+					a, b := directUntil(t, graph, target, dir, way)
+					c, d := directReward(t, graph, target, dir, way)
 					tried, failed = tried+a+c, failed+b+d
 				}
 				if t.Failed() {
@@ -105,53 +105,53 @@ func TestElimination(t *testing.T) {
 	}
 }
 
-func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
+func directUntil(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Direction, way func(local *localSystem, meter *meter) bool) (tried, failed int) {
 	t.Helper()
-	all := sparse.FullSet(g.NumStates())
-	want, err := Until(t.Context(), g, all, target, dir, Options{Exact: true})
+	all := sparse.FullSet(graph.NumStates())
+	want, err := Until(t.Context(), graph, all, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := computeProb01(context.Background(), g, all, target, dir)
+	analysis, err := computeProb01(context.Background(), graph, all, target, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{g: g, min: dir == Min, prob: true, open: q.open(), round: newRounding(g.Model, nil), v: newValues(g.Model, Options{Scheduler: true})}
-	y.v.set(q.one, 1)
+	y := &system{graph: graph, minimize: dir == Min, atMostOne: true, maybe: analysis.maybe(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
+	y.values.set(analysis.one, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
-	enclosed(t, y.v, want.Exact)
+	enclosed(t, y.values, want.Exact)
 	return tried, failed
 }
 
-func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
+func directReward(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Direction, way func(local *localSystem, meter *meter) bool) (tried, failed int) {
 	t.Helper()
-	r := &g.Rewards[0]
-	want, err := ReachReward(t.Context(), g, r, target, dir, Options{Exact: true})
+	reward := &graph.Rewards[0]
+	want, err := ReachReward(t.Context(), graph, reward, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := analyzeReachReward(context.Background(), g, target, dir)
+	analysis, err := analyzeReachReward(context.Background(), graph, target, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, Options{})}
+	y := &system{graph: graph, minimize: dir == Min, maybe: analysis.maybe, choices: analysis.choices, reward: reward, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, Options{})}
 	tried, failed = y.solveBy(t, dir == Min, way)
-	for s := range p.infinite.All() {
+	for s := range analysis.infinite.All() {
 		want.Exact[s] = new(big.Rat)
 	}
-	enclosed(t, y.v, want.Exact)
+	enclosed(t, y.values, want.Exact)
 	return tried, failed
 }
 
-func enclosed(t *testing.T, v *Values, want []*big.Rat) {
+func enclosed(t *testing.T, values *Values, want []*big.Rat) {
 	t.Helper()
 	for s, x := range want {
-		lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
+		lo, hi := new(big.Rat).SetFloat64(values.Lower[s]), new(big.Rat).SetFloat64(values.Upper[s])
 		if lo.Cmp(x) > 0 || hi.Cmp(x) < 0 {
-			t.Errorf("state %d: [%v, %v] does not contain %s", s, v.Lower[s], v.Upper[s], x.RatString())
+			t.Errorf("state %d: [%v, %v] does not contain %s", s, values.Lower[s], values.Upper[s], x.RatString())
 		}
-		if v.Upper[s]-v.Lower[s] > 1e-8*v.Upper[s] {
-			t.Errorf("state %d: [%v, %v] is wide", s, v.Lower[s], v.Upper[s])
+		if values.Upper[s]-values.Lower[s] > 1e-8*values.Upper[s] {
+			t.Errorf("state %d: [%v, %v] is wide", s, values.Lower[s], values.Upper[s])
 		}
 	}
 }
@@ -165,19 +165,19 @@ func TestGainByCycles(t *testing.T) {
 		if seed%2 == 1 {
 			sh.Kind = sparse.CTMC
 		}
-		g := sparse.NewGraph(sparsetest.Random(rng, sh))
-		r := &g.Rewards[0]
-		want, err := LongRun(t.Context(), g, r, Max, Options{Exact: true})
+		graph := sparse.NewGraph(sparsetest.Random(rng, sh))
+		reward := &graph.Rewards[0]
+		want, err := LongRun(t.Context(), graph, reward, Max, Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := newSystem(g, r, Max, Options{})
+		y, err := newSystem(graph, reward, Max, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := newBSCCGain(t.Context(), y, Options{})
-		comps := g.Components(nil, nil)
-		for _, i := range comps.Bottom(g.Model) {
+		comps := graph.Components(nil, nil)
+		for _, i := range comps.Bottom(graph.Model) {
 			members := comps.Members(i)
 			if len(members) == 1 {
 				continue

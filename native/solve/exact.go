@@ -14,70 +14,75 @@ import (
 var ErrNotExact = errors.New("the weights of the model are not exact")
 
 // solveExact solves one component in rational arithmetic and returns the work it took.
-func (sys *system) solveExact(members []uint32, ws *workspace, meter *meter) (work int, err error) {
+func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
-	} else if err := sys.solveExactComponent(members, ws, meter); err != nil {
+	} else if err := sys.solveExactComponent(members, index, meter); err != nil {
 		return 0, err
 	}
-	return len(members) * (100 + reductionCost(sys.v.Exact[members[0]])), nil
+	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
-func (sys *system) solveExactComponent(members []uint32, ws *workspace, meter *meter) error {
-	float := sys.localSystem(members, ws)
-	if len(float.origin) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
-		if err := float.solve(meter, Options{}, 1e-6); err != nil {
+// solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has
+// several choices, it first solves the component in floating point, for a good initial scheduler.
+func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
+	floatSystem := sys.localSystem(members, index)
+	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
+	if hasSeveralChoices {
+		if err := floatSystem.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	exact := sys.exactLocalSystem(float, ws)
-	if err := exact.policyIteration(meter); err != nil {
+	exactSystem := sys.exactLocalSystem(floatSystem, index)
+	if err := exactSystem.policyIteration(meter); err != nil {
 		return err
 	}
-	copy(float.scheduler, exact.choice)
-	sys.storeScheduler(float, members, ws)
-	values := make([]*big.Rat, len(exact.choice)) // by unknown, which several states may share
+	copy(floatSystem.scheduler, exactSystem.choice)
+	sys.storeScheduler(floatSystem, members, index)
+	values := make([]*big.Rat, len(exactSystem.choice)) // by unknown, which several states may share
 	for _, s := range members {
-		k := ws.number[s]
+		k := index.ofState[s]
 		if values[k] == nil {
-			values[k] = exact.value(k)
+			values[k] = exactSystem.value(k)
 		}
-		sys.v.assign(int(s), values[k])
+		sys.values.assign(int(s), values[k])
 	}
-	ws.reset(members)
+	index.reset(members)
 	return nil
 }
 
-// exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
-// wanted value.
-func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+// exactSteps applies the equations of the maybe states n times in rational arithmetic. It computes only the
+// states and steps that influence a wanted value.
+func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if n == 0 {
 		return nil
 	}
 	meter := newMeter(ctx, opts, n)
-	window := sys.restrictedStepWindow(opts, open, n)
-	if p := sys.newPowers(); p != nil {
-		return p.steps(meter, window, n)
+	window := sys.restrictedStepWindow(opts, maybe, n)
+	if steps := sys.newBaseFractionSteps(); steps != nil {
+		return steps.run(meter, window, n)
 	}
-	next := slices.Clone(sys.v.Exact)
-	return window.forEachStep(sys.trace, meter, n, func(s uint32) (uint32, int) {
-		best := sys.optimumRat(int(s))
-		next[s] = best.value
-		return best.choice, 1000 + reductionCost(best.value)
-	}, func() { sys.v.Exact, next = next, sys.v.Exact })
+	next := slices.Clone(sys.values.Exact)
+	return window.forEachStep(sys.stepScheduler, meter, n, func(s uint32) (uint32, int) {
+		optimum := sys.optimumRat(int(s))
+		next[s] = optimum.value
+		return optimum.choice, 1000 + reductionCost(optimum.value)
+	}, func() { sys.values.Exact, next = next, sys.values.Exact })
 }
 
-// forEachStep calls visit for the states whose value matters in each of n steps, and done after each step.
-// visit returns the optimal choice and the work it took.
-func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+// forEachStep runs n steps. In each step it calls visit for the states whose value matters there, and then
+// endStep. visit computes the new value of a state; it returns the optimal choice and the work it took.
+func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
 	for k := range n {
-		trace.beginStep()
+		recorder.beginStep()
 		for _, s := range b.states {
-			if b.restricted && (b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1) { // not needed any more, or still zero
+			notNeeded := b.restricted && b.queryDistance[s] >= n-k
+			stillZero := b.restricted && b.valueDistance[s] > k+1
+			if notNeeded || stillZero {
 				continue
 			}
 			choice, work := visit(s)
-			trace.setChoice(int(s), choice)
+			recorder.setChoice(int(s), choice)
 			if err := meter.addWork(work); err != nil {
 				return err
 			}
@@ -85,54 +90,56 @@ func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visi
 		if err := meter.addWork(len(b.states)); err != nil {
 			return err
 		}
-		done()
-		trace.endStep(1)
+		endStep()
+		recorder.endStep(1)
 		meter.progress.Done++
 	}
 	return nil
 }
 
 // stepWindow says in which steps the value of a state must be computed: in all steps, or if restricted, only where it
-// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to it, and
-// valueDistance the number of steps from it to the nearest state with a nonzero value.
+// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to the state, and
+// valueDistance the number of steps from the state to the nearest state with a nonzero value.
 type stepWindow struct {
 	states                       []uint32
 	restricted                   bool // only the states with queryDistance 0 are wanted
 	queryDistance, valueDistance []int
 }
 
-// newStepWindow returns the window of all steps of the open states.
-func newStepWindow(open *sparse.Set) *stepWindow {
-	b := &stepWindow{states: make([]uint32, 0, open.Count())}
-	for s := range open.All() {
-		b.states = append(b.states, uint32(s))
+// newStepWindow returns the window of all steps of the maybe states.
+func newStepWindow(maybe *sparse.Set) *stepWindow {
+	window := &stepWindow{states: make([]uint32, 0, maybe.Count())}
+	for s := range maybe.All() {
+		window.states = append(window.states, uint32(s))
 	}
-	return b
+	return window
 }
 
-// restrictedStepWindow returns the window for a number of steps of the open states, restricted to what influences
-// the states of Options.Within.
-func (sys *system) restrictedStepWindow(opts Options, open *sparse.Set, steps int) *stepWindow {
-	window := newStepWindow(open)
-	if opts.Within == nil || sys.trace != nil {
+// restrictedStepWindow returns the states for which the given number of steps is computed: without
+// Options.Within all maybe states, otherwise those that influence a wanted state. A state is skipped in the
+// steps in which its value is still zero or not needed any more.
+func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
+	window := newStepWindow(maybe)
+	if opts.Within == nil || sys.stepScheduler != nil {
 		return window
 	}
-	window.restricted, window.valueDistance = true, make([]int, sys.g.NumStates())
-	window.queryDistance = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+	window.restricted = true
+	window.valueDistance = make([]int, sys.graph.NumStates())
+	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
 		for _, t := range sys.successors(uint32(s)) {
 			visit(int(t))
 		}
 	})
 	if sys.reward == nil {
-		nonzero := sparse.NewSet(sys.g.NumStates())
-		for s, x := range sys.v.Exact {
+		nonzero := sparse.NewSet(sys.graph.NumStates())
+		for s, x := range sys.values.Exact {
 			if x.Sign() != 0 {
 				nonzero.Add(s)
 			}
 		}
 		window.valueDistance = sys.distances(nonzero, nil, func(s int, visit func(t int)) {
-			for _, c := range sys.g.Into(s) {
-				visit(sys.g.Owner(c))
+			for _, c := range sys.graph.Into(s) {
+				visit(sys.graph.Owner(c))
 			}
 		})
 	}
@@ -142,28 +149,28 @@ func (sys *system) restrictedStepWindow(opts Options, open *sparse.Set, steps in
 	return window
 }
 
-// distances returns the breadth-first distance of each state from a set. Only open states are expanded;
-// nil stands for all.
-func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
-	out := slices.Repeat([]int{math.MaxInt}, sys.g.NumStates())
+// distances returns the breadth-first distance of each state from the states of start, along neighbours;
+// math.MaxInt if it is not reached. Only states of expandable are expanded (nil stands for all).
+func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
-	for s := range set.All() {
-		out[s] = 0
+	for s := range start.All() {
+		distance[s] = 0
 		queue = append(queue, s)
 	}
-	for at := 0; at < len(queue); at++ {
-		s := queue[at]
-		if open != nil && !open.Has(s) {
+	for head := 0; head < len(queue); head++ {
+		s := queue[head]
+		if expandable != nil && !expandable.Has(s) {
 			continue
 		}
 		neighbours(s, func(t int) {
-			if out[t] == math.MaxInt {
-				out[t] = out[s] + 1
+			if distance[t] == math.MaxInt {
+				distance[t] = distance[s] + 1
 				queue = append(queue, t)
 			}
 		})
 	}
-	return out
+	return distance
 }
 
 // reductionCost estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
@@ -175,16 +182,16 @@ func reductionCost(x *big.Rat) int {
 	return words * words
 }
 
-// solveExactState solves a component of one state.
+// solveExactState sets the exact value of a component of one state.
 func (sys *system) solveExactState(s int) {
-	best := sys.optimumRat(s)
-	if best.choice == sparse.None {
+	optimum := sys.optimumRat(s)
+	if optimum.choice == sparse.None {
 		return
 	}
-	if sys.v.Scheduler != nil {
-		sys.v.Scheduler[s] = best.choice
+	if sys.values.Scheduler != nil {
+		sys.values.Scheduler[s] = optimum.choice
 	}
-	sys.v.assign(s, best.value)
+	sys.values.assign(s, optimum.value)
 }
 
 // exactOptimum is the optimal value of a state, and the first choice that attains it.
@@ -193,15 +200,15 @@ type exactOptimum struct {
 	choice uint32
 }
 
-// optimumRat is optimum in rational arithmetic.
+// optimumRat is optimum in rational arithmetic: it returns the optimal value and choice of state s.
 func (sys *system) optimumRat(s int) exactOptimum {
 	best, least := exactOptimum{choice: sparse.None}, sys.minimizes(s)
-	first, end := sys.g.Choices(s)
+	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		if !sys.usable(c) {
 			continue
 		}
-		x := sys.evalRat(s, c)
+		x := sys.evaluateChoiceRat(s, c)
 		if x == nil || x == best.value {
 			continue
 		}
@@ -212,45 +219,47 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// evalRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
-func (sys *system) evalRat(s, c int) *big.Rat {
-	leave := !sys.step
+// evaluateChoiceRat is evaluateChoice in rational arithmetic: it returns the value of choice c of state s from
+// the values of its successors. Unless sys.oneStep is set, it removes the self-loop by dividing by the weight
+// that leaves. It returns nil for a choice that does not leave the state.
+func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
+	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)
-	first, end := sys.g.Row(c)
-	if end-first == 1 && reward.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
-		if w := sys.g.Rat(first); sys.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
-			return sys.v.Exact[sys.g.Target[first]]
+	first, end := sys.graph.Row(c)
+	if end-first == 1 && reward.Sign() == 0 && !(removeLoop && int(sys.graph.Target[first]) == s) {
+		if weight := sys.graph.Rat(first); sys.graph.Kind == sparse.CTMC || weight.IsInt() && weight.Num().IsInt64() && weight.Num().Int64() == 1 {
+			return sys.values.Exact[sys.graph.Target[first]]
 		}
 	}
-	sys.sum.reset()
-	sys.sum.addRat(reward)
-	divide, leaves := sys.g.Kind == sparse.CTMC, false
+	sys.scratchSum.reset()
+	sys.scratchSum.addRat(reward)
+	divide, leaves := sys.graph.Kind == sparse.CTMC, false
 	for i := first; i < end; {
-		w := sys.g.Rat(i)
-		sys.term.reset()
-		for ; i < end && sys.g.Rat(i) == w; i++ { // factor out equal weights
-			if t := int(sys.g.Target[i]); leave && t == s {
+		weight := sys.graph.Rat(i)
+		sys.scratchTerm.reset()
+		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
+			if t := int(sys.graph.Target[i]); removeLoop && t == s {
 				divide = true
 			} else {
 				leaves = true
-				sys.term.addRat(sys.v.Exact[t])
+				sys.scratchTerm.addRat(sys.values.Exact[t])
 			}
 		}
-		sys.sum.addProduct(w, &sys.term)
+		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	switch {
 	case !leaves:
 		return nil
 	case !divide:
-		return sys.sum.rat()
+		return sys.scratchSum.rat()
 	}
-	sys.part.reset()
+	sys.scratchWeights.reset()
 	for i := first; i < end; i++ {
-		if !leave || int(sys.g.Target[i]) != s {
-			sys.part.addRat(sys.g.Rat(i))
+		if !removeLoop || int(sys.graph.Target[i]) != s {
+			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
-	sys.sum.num.Mul(&sys.sum.num, &sys.part.den)
-	sys.sum.den.Mul(&sys.sum.den, &sys.part.num)
-	return sys.sum.rat()
+	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, &sys.scratchWeights.denominator)
+	sys.scratchSum.denominator.Mul(&sys.scratchSum.denominator, &sys.scratchWeights.numerator)
+	return sys.scratchSum.rat()
 }

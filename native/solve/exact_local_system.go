@@ -10,12 +10,12 @@ import (
 // exactLocalSystem is a local system in rational arithmetic.
 type exactLocalSystem struct {
 	*localSystem
-	rows   []exactRow // of each choice
-	common *big.Int   // a common denominator of the constants
-	choice []uint32   // the current scheduler
+	rows                []exactRow // of each choice
+	constantDenominator *big.Int   // a common denominator of the constants
+	choice              []uint32   // the current scheduler
 	// The value of unknown k is num[k] / (den * common).
-	num []*big.Int
-	den *big.Int
+	numerator   []*big.Int
+	denominator *big.Int
 }
 
 // exactRow is the equation of one choice: scale * x = constant + sum of coef * x(col). All numbers but
@@ -23,88 +23,91 @@ type exactLocalSystem struct {
 type exactRow struct {
 	scale          *big.Int
 	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
-	col            []uint32
-	coef           []*big.Int
+	column         []uint32
+	coefficient    []*big.Int
 	constant       *big.Rat
 	scaledConstant *big.Int // constant times the common denominator of all constants
 }
 
-// exactLocalSystem builds the exact equations of the component that l has in floating point.
-func (sys *system) exactLocalSystem(l *localSystem, ws *workspace) *exactLocalSystem {
-	e := &exactLocalSystem{localSystem: l, choice: slices.Clone(l.scheduler)}
-	for _, c := range l.origin {
-		s := sys.g.Owner(c)
-		e.rows = append(e.rows, sys.exactRow(s, int(c), ws.number[s], ws, sys.reward.OfChoiceRat(s, int(c))))
+// exactLocalSystem builds the rational equations of a component from its float64 equations.
+func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
+	exact := &exactLocalSystem{localSystem: local, choice: slices.Clone(local.scheduler)}
+	for _, c := range local.modelChoice {
+		s := sys.graph.Owner(c)
+		exact.rows = append(exact.rows, sys.exactRow(s, int(c), index.ofState[s], index, sys.reward.OfChoiceRat(s, int(c))))
 	}
-	e.common = scaleConstants(e.rows)
-	return e
+	exact.constantDenominator = scaleConstants(exact.rows)
+	return exact
 }
 
-// scaleConstants sets the scaled constants of all rows and returns their common denominator.
+// scaleConstants multiplies the constants of all rows by their common denominator, stores the integers in the
+// rows, and returns the denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
 	var quotient, remainder big.Int
 	for i := range rows {
-		den := rows[i].constant.Denom()
-		if quotient.QuoRem(common, den, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, common, den)
-			common = new(big.Int).Mul(common, quotient.Quo(den, &remainder))
+		denominator := rows[i].constant.Denom()
+		if quotient.QuoRem(common, denominator, &remainder); remainder.Sign() != 0 {
+			remainder.GCD(nil, nil, common, denominator)
+			common = new(big.Int).Mul(common, quotient.Quo(denominator, &remainder))
 		}
 	}
 	for i := range rows {
-		c := rows[i].constant
-		quotient.Quo(common, c.Denom())
-		rows[i].scaledConstant = new(big.Int).Mul(c.Num(), &quotient)
+		constant := rows[i].constant
+		quotient.Quo(common, constant.Denom())
+		rows[i].scaledConstant = new(big.Int).Mul(constant.Num(), &quotient)
 	}
 	return common
 }
 
-// exactRow builds the equation of choice c of state s, with the given reward. The choice must leave the
-// unknown.
-func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, reward *big.Rat) exactRow {
-	first, end := sys.g.Row(c)
+// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common
+// scale. unknown is the unknown of s; the choice must leave it.
+func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+	first, end := sys.graph.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
 	var quotient, remainder big.Int
 	for i := first; i < end; i++ {
-		d := sys.g.Rat(i).Denom()
-		if quotient.QuoRem(scale, d, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, scale, d)
-			scale = new(big.Int).Mul(scale, quotient.Quo(d, &remainder))
+		denominator := sys.graph.Rat(i).Denom()
+		if quotient.QuoRem(scale, denominator, &remainder); remainder.Sign() != 0 {
+			remainder.GCD(nil, nil, scale, denominator)
+			scale = new(big.Int).Mul(scale, quotient.Quo(denominator, &remainder))
 		}
 	}
-	r := exactRow{scale: scale, weightDen: scale}
-	selfLoop := sys.g.Kind == sparse.CTMC
+	equation := exactRow{scale: scale, weightDen: scale}
+	selfLoop := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
-	sys.sum.reset()
-	sys.sum.addRat(reward)
+	sys.scratchSum.reset()
+	sys.scratchSum.addRat(reward)
 	for i := first; i < end; i++ {
-		t, w := int(sys.g.Target[i]), sys.g.Rat(i)
-		k := ws.number[t]
+		t, w := int(sys.graph.Target[i]), sys.graph.Rat(i)
+		k := index.ofState[t]
 		if k == unknown {
 			selfLoop = true
 			continue
 		}
-		coef := new(big.Int).Quo(scale, w.Denom())
-		coef.Mul(coef, w.Num())
-		sum.Add(sum, coef)
+		scaledWeight := new(big.Int).Quo(scale, w.Denom())
+		scaledWeight.Mul(scaledWeight, w.Num())
+		sum.Add(sum, scaledWeight)
 		if k != sparse.None {
-			r.col, r.coef = append(r.col, k), append(r.coef, coef)
+			equation.column = append(equation.column, k)
+			equation.coefficient = append(equation.coefficient, scaledWeight)
 			continue
 		}
-		sys.term.reset()
-		sys.term.addRat(sys.v.Exact[t])
-		sys.sum.addProduct(w, &sys.term)
+		sys.scratchTerm.reset()
+		sys.scratchTerm.addRat(sys.values.Exact[t])
+		sys.scratchSum.addProduct(w, &sys.scratchTerm)
 	}
-	sys.sum.num.Mul(&sys.sum.num, scale)
-	r.constant = sys.sum.rat()
+	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
+	equation.constant = sys.scratchSum.rat()
 	if selfLoop {
-		r.scale = sum
+		equation.scale = sum
 	}
-	return r
+	return equation
 }
 
-// policyIteration evaluates and improves the scheduler until no choice is better. If the first
-// scheduler leaves the component with probability one, so do all improved ones.
+// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It
+// starts with a proper scheduler, one that leaves the component with probability one; improvements stay
+// proper.
 func (e *exactLocalSystem) policyIteration(meter *meter) error {
 	if !e.proper() {
 		e.choice = e.properScheduler()
@@ -119,19 +122,20 @@ func (e *exactLocalSystem) policyIteration(meter *meter) error {
 	}
 }
 
-// proper reports whether the current scheduler leaves the component with probability one from every
-// unknown.
+// proper reports whether the current scheduler leaves the component with probability one from every unknown,
+// by backward search from the choices with a positive exit weight.
 func (e *exactLocalSystem) proper() bool {
 	users := e.columnUses()
 	exits := make([]bool, len(e.choice))
 	var queue []uint32
 	for k, j := range e.choice {
-		if exits[k] = j == sparse.None || e.exit[j] > 0; exits[k] {
+		exits[k] = j == sparse.None || e.exitWeight[j] > 0
+		if exits[k] {
 			queue = append(queue, uint32(k))
 		}
 	}
-	for at := 0; at < len(queue); at++ {
-		for _, j := range users.choices(queue[at]) {
+	for head := 0; head < len(queue); head++ {
+		for _, j := range users.choices(queue[head]) {
 			if k := users.owner[j]; e.choice[k] == j && !exits[k] {
 				exits[k] = true
 				queue = append(queue, k)
@@ -143,20 +147,21 @@ func (e *exactLocalSystem) proper() bool {
 
 // choiceValue returns the value of choice j, times its scale and both denominators.
 func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
-	r := &e.rows[j]
-	sum, product := new(big.Int).Mul(r.scaledConstant, e.den), new(big.Int)
-	for i, k := range r.col {
-		sum.Add(sum, product.Mul(r.coef[i], e.num[k]))
+	row := &e.rows[j]
+	sum, product := new(big.Int).Mul(row.scaledConstant, e.denominator), new(big.Int)
+	for i, k := range row.column {
+		sum.Add(sum, product.Mul(row.coefficient[i], e.numerator[k]))
 	}
 	return sum
 }
 
-// improve switches every unknown to its best choice, and reports whether any choice changed.
+// improve switches every unknown to its best choice for the current values, and reports whether any choice
+// changed. It compares fractions by cross-multiplication.
 func (e *exactLocalSystem) improve() bool {
 	changed := false
 	one := big.NewInt(1)
 	var left, right big.Int
-	for k, best := range e.num {
+	for k, best := range e.numerator {
 		bestScale := one
 		current := e.choice[k]
 		for j := e.choiceStart[k]; j < e.choiceStart[k+1]; j++ {
@@ -164,7 +169,8 @@ func (e *exactLocalSystem) improve() bool {
 				continue
 			}
 			value := e.choiceValue(j)
-			if order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale)); order != 0 && (order < 0) == e.min {
+			order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale))
+			if order < 0 && e.minimize || order > 0 && !e.minimize {
 				best, bestScale = value, e.rows[j].scale
 				e.choice[k], changed = j, true
 			}
@@ -173,9 +179,9 @@ func (e *exactLocalSystem) improve() bool {
 	return changed
 }
 
-// evaluate solves the equations under the current scheduler.
+// evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
 func (e *exactLocalSystem) evaluate(meter *meter) error {
-	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // of what cannot be left
+	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
 	rows := make([]*exactRow, len(e.choice))
 	for k, j := range e.choice {
 		rows[k] = &zeroRow
@@ -184,13 +190,14 @@ func (e *exactLocalSystem) evaluate(meter *meter) error {
 		}
 	}
 	lift, err := newLifting(meter, rows)
-	if err == nil {
-		e.num, e.den, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	if err != nil {
+		return err
 	}
+	e.numerator, e.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	return err
 }
 
 // value returns the value of unknown k.
 func (e *exactLocalSystem) value(k uint32) *big.Rat {
-	return new(big.Rat).SetFrac(e.num[k], new(big.Int).Mul(e.den, e.common))
+	return new(big.Rat).SetFrac(e.numerator[k], new(big.Int).Mul(e.denominator, e.constantDenominator))
 }

@@ -6,44 +6,46 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// exactReleaser drops the fractions of states that no unsolved state needs, to limit memory.
+// exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
 	system      *system
-	keep        *sparse.Set
+	wanted      *sparse.Set
 	pendingUses []uint32 // of each state: transitions to it from unsolved states
 	placeholder *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns nil if all fractions are wanted. keep are the wanted states, states the ones
-// to be solved.
-func (sys *system) newExactReleaser(keep *sparse.Set, states []uint32) *exactReleaser {
-	if keep == nil || !sys.exact() || sys.v.Scheduler != nil {
+// newExactReleaser returns a releaser for the states to be solved, or nil if all fractions must be kept.
+// wanted are the states whose fractions the caller asked for; nil stands for all.
+func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
+	if wanted == nil || !sys.exact() || sys.values.Scheduler != nil {
 		return nil
 	}
-	r := &exactReleaser{sys, keep, make([]uint32, sys.g.NumStates()), new(big.Rat)}
+	releaser := &exactReleaser{sys, wanted, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
 	for _, s := range states {
 		for _, t := range sys.successors(s) {
-			r.pendingUses[t]++
+			releaser.pendingUses[t]++
 		}
 	}
-	return r
+	return releaser
 }
 
 // successors returns the targets of all choices of a state.
 func (sys *system) successors(s uint32) []uint32 {
-	first, end := sys.g.Choices(int(s))
-	return sys.g.Target[sys.g.Start[first]:sys.g.Start[end]]
+	first, end := sys.graph.Choices(int(s))
+	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// solved records that the states have their values, and drops fractions that are needed no more.
-func (r *exactReleaser) solved(states []uint32) {
+// releaseAfter records that the given states are solved. It drops the fractions of their successors that no
+// unsolved state needs and the caller did not ask for.
+func (r *exactReleaser) releaseAfter(states []uint32) {
 	if r == nil {
 		return
 	}
 	for _, s := range states {
 		for _, t := range r.system.successors(s) {
-			if r.pendingUses[t]--; r.pendingUses[t] == 0 && r.system.open.Has(int(t)) && !r.keep.Has(int(t)) {
-				r.system.v.Exact[t] = r.placeholder
+			r.pendingUses[t]--
+			if r.pendingUses[t] == 0 && r.system.maybe.Has(int(t)) && !r.wanted.Has(int(t)) {
+				r.system.values.Exact[t] = r.placeholder
 			}
 		}
 	}

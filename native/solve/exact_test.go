@@ -97,12 +97,12 @@ func TestExactNeedsFractions(t *testing.T) {
 	b := sparse.NewBuilder(sparse.DTMC)
 	b.State()
 	b.Add(0, 1)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := sparse.FullSet(1)
-	if _, err := solve.Until(t.Context(), sparse.NewGraph(m), all, all, solve.Max, solve.Options{Exact: true}); !errors.Is(err, solve.ErrNotExact) {
+	if _, err := solve.Until(t.Context(), sparse.NewGraph(model), all, all, solve.Max, solve.Options{Exact: true}); !errors.Is(err, solve.ErrNotExact) {
 		t.Errorf("error %v, want ErrNotExact", err)
 	}
 }

@@ -26,22 +26,22 @@ func ExampleUntil() {
 			b.AddRat(coins-1, new(big.Rat).Sub(big.NewRat(1, 1), win), sparse.NoAction)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, g := context.Background(), sparse.NewGraph(m)
+	ctx, graph := context.Background(), sparse.NewGraph(model)
 	all, rich := sparse.FullSet(4), sparse.SetOf(4, 3)
 	for _, dir := range []solve.Direction{solve.Max, solve.Min} {
-		v, err := solve.Until(ctx, g, all, rich, dir, solve.Options{})
+		values, err := solve.Until(ctx, graph, all, rich, dir, solve.Options{})
 		if err != nil {
 			log.Fatal(err)
 		}
-		x, err := solve.Until(ctx, g, all, rich, dir, solve.Options{Exact: true, Scheduler: true})
+		x, err := solve.Until(ctx, graph, all, rich, dir, solve.Options{Exact: true, Scheduler: true})
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%.6f %s by action %d\n", v.Value(1), x.Exact[1].RatString(), m.Actions[x.Scheduler[1]])
+		fmt.Printf("%.6f %s by action %d\n", values.Value(1), x.Exact[1].RatString(), model.Actions[x.Scheduler[1]])
 	}
 	// Output:
 	// 0.333333 1/3 by action 1

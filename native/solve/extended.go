@@ -11,59 +11,66 @@ import (
 // exponent: m is 0, or 1 <= m < 2. Operations round as those of float64 do, but cannot overflow or
 // underflow.
 type extended struct {
-	m float64
-	e int
+	mantissa float64
+	exponent int
 }
 
-// newExtended returns m * 2^e for any m >= 0.
-func newExtended(m float64, e int) extended {
-	bits := math.Float64bits(m)
-	exponent := int(bits>>52) - 1023
-	if m == 0 || exponent == -1023 { // zero or subnormal
-		f, by := math.Frexp(m)
-		if f == 0 {
+// newExtended returns mantissa * 2^exponent as an extended number, whose mantissa is 0 or in [1, 2). The
+// given mantissa must not be negative.
+func newExtended(mantissa float64, exponent int) extended {
+	bits := math.Float64bits(mantissa)
+	mantissaExponent := int(bits>>52) - 1023
+	if mantissa == 0 || mantissaExponent == -1023 { // zero or subnormal
+		half, halfExponent := math.Frexp(mantissa)
+		if half == 0 {
 			return extended{}
 		}
-		return extended{2 * f, e + by - 1}
+		return extended{2 * half, exponent + halfExponent - 1}
 	}
-	return extended{math.Float64frombits(bits - uint64(exponent)<<52), e + exponent}
+	return extended{math.Float64frombits(bits - uint64(mantissaExponent)<<52), exponent + mantissaExponent}
 }
 
-func (w extended) isZero() bool { return w.m == 0 }
+func (w extended) isZero() bool { return w.mantissa == 0 }
 
-func (w extended) mul(x extended) extended { return newExtended(w.m*x.m, w.e+x.e) }
+func (w extended) mul(other extended) extended {
+	return newExtended(w.mantissa*other.mantissa, w.exponent+other.exponent)
+}
 
-func (w extended) quo(x extended) extended { return newExtended(w.m/x.m, w.e-x.e) }
+func (w extended) quo(other extended) extended {
+	return newExtended(w.mantissa/other.mantissa, w.exponent-other.exponent)
+}
 
-func (w extended) add(x extended) extended {
+// add returns the sum of two extended numbers, with the rounding error of one float64 addition.
+func (w extended) add(other extended) extended {
 	switch {
-	case x.isZero():
+	case other.isZero():
 		return w
 	case w.isZero():
-		return x
-	case w.e < x.e:
-		w, x = x, w
+		return other
+	case w.exponent < other.exponent:
+		w, other = other, w
 	}
-	by := w.e - x.e
-	if by > 64 { // x is less than a rounding error of w
+	shift := w.exponent - other.exponent
+	if shift > 64 { // other is less than a rounding error of w
 		return w
 	}
-	return newExtended(w.m+math.Ldexp(x.m, -by), w.e)
+	return newExtended(w.mantissa+math.Ldexp(other.mantissa, -shift), w.exponent)
 }
 
 // float returns the nearest float64: infinite or 0 if the number is out of range.
-func (w extended) float() float64 { return math.Ldexp(w.m, w.e) }
+func (w extended) float() float64 { return math.Ldexp(w.mantissa, w.exponent) }
 
 // extendedFactors are the factors of an eliminationSolver in extended numbers, for components that are
 // left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
-// factorizeExtended is factorizeFloat in extended numbers. It reports false only if a pivot is zero.
+// factorizeExtended is factorizeFloat in extended numbers, which neither overflow nor underflow. It reports
+// false only if a pivot is zero.
 func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	n := len(elim.order)
 	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
 	elim.extendedFactors = factors
-	elim.upper, elim.lower, elim.exit, elim.pivot = nil, nil, nil, nil
+	elim.upper, elim.lower, elim.exitWeight, elim.pivot = nil, nil, nil, nil
 	elim.setErrorBound()
 	workRow := make([]extended, n)
 	for p := range n {
@@ -78,16 +85,17 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	return true, nil
 }
 
+// eliminateRowExtended is eliminateRow in extended numbers.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
 	exit := extended{1, 0}
 	if k := elim.order[p]; elim.choice[k] != sparse.None {
 		j := elim.choice[k]
-		for i := elim.system.termStart[j]; i < elim.system.termStart[j+1]; i++ {
-			t := elim.position[elim.system.col[i]]
-			workRow[t] = workRow[t].add(newExtended(elim.system.weight[i], 0))
+		for i := elim.equations.termStart[j]; i < elim.equations.termStart[j+1]; i++ {
+			t := elim.position[elim.equations.column[i]]
+			workRow[t] = workRow[t].add(newExtended(elim.equations.weight[i], 0))
 		}
-		exit = newExtended(elim.system.exit[j], 0)
+		exit = newExtended(elim.equations.exitWeight[j], 0)
 	}
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
 		q := elim.lowerCols[i]
@@ -117,52 +125,53 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 	return work
 }
 
-// sumExtended returns a sum with about one rounding error: it adds float64 numbers relative to the
-// greatest term, and compensates for the error of each addition (Neumaier).
+// sumExtended returns the sum of some terms with about one rounding error. It scales the terms relative to
+// the greatest one, and adds them as float64 with compensation for the error of each addition (Neumaier's
+// summation).
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(a, b extended) int {
 		switch {
-		case b.isZero() || !a.isZero() && a.e > b.e:
+		case b.isZero() || !a.isZero() && a.exponent > b.exponent:
 			return 1
-		case a.isZero() || a.e < b.e:
+		case a.isZero() || a.exponent < b.exponent:
 			return -1
 		}
 		return 0
 	})
 	total, compensation := 0.0, 0.0
-	for _, t := range terms {
-		if t.isZero() || greatest.e-t.e > 1000 { // far less than a rounding error
+	for _, term := range terms {
+		if term.isZero() || greatest.exponent-term.exponent > 1000 { // far less than a rounding error
 			continue
 		}
-		x := math.Ldexp(t.m, t.e-greatest.e)
-		newTotal := total + x
+		scaled := math.Ldexp(term.mantissa, term.exponent-greatest.exponent)
+		newTotal := total + scaled
 		recovered := newTotal - total
-		compensation += (total - (newTotal - recovered)) + (x - recovered)
+		compensation += (total - (newTotal - recovered)) + (scaled - recovered)
 		total = newTotal
 	}
-	return newExtended(total+compensation, greatest.e)
+	return newExtended(total+compensation, greatest.exponent)
 }
 
-// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range
-// of float64.
+// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range of
+// float64.
 func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
 	factors, n := elim.extendedFactors, len(elim.order)
 	intermediate := make([]extended, n) // by position
 	for p, k := range elim.order {
-		v := newExtended(rhs(int(k)), 0)
+		sum := newExtended(rhs(int(k)), 0)
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			v = v.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
+			sum = sum.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
 		}
-		intermediate[p] = v
+		intermediate[p] = sum
 	}
 	x := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
-		v := intermediate[p]
+		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			v = v.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
+			sum = sum.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
 		}
-		v = v.quo(factors.pivot[p])
-		intermediate[p], x[k] = v, v.float()
+		sum = sum.quo(factors.pivot[p])
+		intermediate[p], x[k] = sum, sum.float()
 		if math.IsInf(x[k], 0) {
 			return nil
 		}

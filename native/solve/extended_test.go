@@ -49,11 +49,11 @@ func attemptsModel(t testing.TB, n int, up float64, several bool) *sparse.Model 
 			b.Add(n, 0.5)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return model
 }
 
 // TestExtended checks that the probability of an end is that of the first step, where float64 is too
@@ -61,11 +61,11 @@ func attemptsModel(t testing.TB, n int, up float64, several bool) *sparse.Model 
 func TestExtended(t *testing.T) {
 	for _, n := range []int{100, 1000, 300, 1100}[:max(needs.Some(4), 2)] {
 		for _, several := range []bool{false, true} {
-			m := attemptsModel(t, n, 0.75, several)
-			g := sparse.NewGraph(m)
+			model := attemptsModel(t, n, 0.75, several)
+			graph := sparse.NewGraph(model)
 			all, top := sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, 2*n)
 			for _, dir := range krylovDimension {
-				v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
+				values, err := solve.Until(t.Context(), graph, all, top, dir, solve.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -73,22 +73,22 @@ func TestExtended(t *testing.T) {
 				if several && dir == solve.Min {
 					want = 0.375
 				}
-				if lo, hi := v.Lower[n], v.Upper[n]; !(lo <= want && want <= hi && (several || hi-lo <= 1e-8)) || v.Sweeps > 10_000 {
-					t.Errorf("n=%d, several=%t, %v: [%v, %v] after %d sweeps, want %v", n, several, dir, lo, hi, v.Sweeps, want)
+				if lo, hi := values.Lower[n], values.Upper[n]; !(lo <= want && want <= hi && (several || hi-lo <= 1e-8)) || values.Sweeps > 10_000 {
+					t.Errorf("n=%d, several=%t, %v: [%v, %v] after %d sweeps, want %v", n, several, dir, lo, hi, values.Sweeps, want)
 				}
 			}
 			if n > 1000 { // more steps than a double can say
 				continue
 			}
 			steps := &sparse.Reward{State: constant(2*n+1, 1)}
-			v, err := solve.ReachReward(t.Context(), g, steps, sparse.SetOf(2*n+1, 0, 2*n), solve.Min, solve.Options{})
+			values, err := solve.ReachReward(t.Context(), graph, steps, sparse.SetOf(2*n+1, 0, 2*n), solve.Min, solve.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			// 2^(n-1) attempts, of 1 + (2 - 2^(2-n)) steps each.
 			want := math.Ldexp(3-math.Ldexp(1, 2-n), n-1)
-			if lo, hi := v.Lower[n], v.Upper[n]; !(lo <= want && want <= hi && (several || hi-lo <= 1e-8*hi)) || v.Sweeps > 10_000 {
-				t.Errorf("n=%d, several=%t: [%v, %v] steps after %d sweeps, want %v", n, several, lo, hi, v.Sweeps, want)
+			if lo, hi := values.Lower[n], values.Upper[n]; !(lo <= want && want <= hi && (several || hi-lo <= 1e-8*hi)) || values.Sweeps > 10_000 {
+				t.Errorf("n=%d, several=%t: [%v, %v] steps after %d sweeps, want %v", n, several, lo, hi, values.Sweeps, want)
 			}
 		}
 	}

@@ -62,16 +62,16 @@ func extremeModel(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Mode
 			choices++
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		panic(err)
 	}
-	m.Rewards = []sparse.Reward{extremeReward(rng, n, choices)}
-	d := *m
+	model.Rewards = []sparse.Reward{extremeReward(rng, n, choices)}
+	d := *model
 	d.Rats = nil
-	d.Rewards = []sparse.Reward{m.Rewards[0]}
+	d.Rewards = []sparse.Reward{model.Rewards[0]}
 	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
-	return m, &d
+	return model, &d
 }
 
 // row appends transitions to distinct targets whose probabilities sum to one.
@@ -96,9 +96,9 @@ func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*
 }
 
 // positive reports whether the float64 of a fraction is not zero.
-func positive(x *big.Rat) bool {
-	f, _ := x.Float64()
-	return f > 0
+func positive(width *big.Rat) bool {
+	rounded, _ := width.Float64()
+	return rounded > 0
 }
 
 func extremeReward(rng *rand.Rand, states, choices int) sparse.Reward {
@@ -151,43 +151,43 @@ type extremeCase struct {
 
 func (h *extremeCase) all(dir solve.Direction, k int) {
 	ctx := context.Background()
-	h.compare("until", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.Until(ctx, g, h.left, h.right, dir, opts)
+	h.compare("until", true, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.Until(ctx, graph, h.left, h.right, dir, opts)
 	})
-	h.compare("next", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.Next(ctx, g, h.right, dir, opts)
+	h.compare("next", true, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.Next(ctx, graph, h.right, dir, opts)
 	})
-	h.compare("reach", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.ReachReward(ctx, g, &g.Rewards[0], h.right, dir, opts)
+	h.compare("reach", false, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(ctx, graph, &graph.Rewards[0], h.right, dir, opts)
 	})
-	h.compare("total", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.TotalReward(ctx, g, &g.Rewards[0], dir, opts)
+	h.compare("total", false, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(ctx, graph, &graph.Rewards[0], dir, opts)
 	})
-	h.compare("steady", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.SteadyState(ctx, g, h.right, dir, opts)
+	h.compare("steady", true, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.SteadyState(ctx, graph, h.right, dir, opts)
 	})
-	h.compare("long run", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.LongRun(ctx, g, &g.Rewards[0], dir, opts)
+	h.compare("long run", false, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.LongRun(ctx, graph, &graph.Rewards[0], dir, opts)
 	})
 	if h.d.Kind == sparse.CTMC {
 		return
 	}
 	for _, steps := range []solve.Steps{{High: k}, {Low: 1, High: k + 1}, {Low: 2, High: solve.Unbounded}} {
-		h.compare("bounded until", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-			return solve.BoundedUntil(ctx, g, h.left, h.right, steps, dir, opts)
+		h.compare("bounded until", true, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+			return solve.BoundedUntil(ctx, graph, h.left, h.right, steps, dir, opts)
 		})
 	}
-	h.compare("cumulative", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.CumulReward(ctx, g, &g.Rewards[0], k, dir, opts)
+	h.compare("cumulative", false, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.CumulReward(ctx, graph, &graph.Rewards[0], k, dir, opts)
 	})
-	h.compare("instantaneous", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-		return solve.InstantReward(ctx, g, &g.Rewards[0], k, dir, opts)
+	h.compare("instantaneous", false, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.InstantReward(ctx, graph, &graph.Rewards[0], k, dir, opts)
 	})
 }
 
-func (h *extremeCase) compare(name string, prob bool, f func(g *sparse.Graph, opts solve.Options) (*solve.Values, error)) {
+func (h *extremeCase) compare(name string, prob bool, f func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error)) {
 	h.Helper()
-	v, err := f(h.d, h.opts)
+	values, err := f(h.d, h.opts)
 	if err != nil {
 		h.Fatal(name, err)
 	}
@@ -198,11 +198,11 @@ func (h *extremeCase) compare(name string, prob bool, f func(g *sparse.Graph, op
 		h.Fatal(name, err)
 	}
 	for s, want := range x.Exact {
-		lo, hi := v.Lower[s], v.Upper[s]
+		lo, hi := values.Lower[s], values.Upper[s]
 		if !contains(lo, hi, want) || lo < 0 {
 			h.Errorf("%s, state %d: [%v, %v] does not contain %s", name, s, lo, hi, text(want))
 		}
-		if m := v.Value(s); !(lo <= m && m <= hi) {
+		if m := values.Value(s); !(lo <= m && m <= hi) {
 			h.Errorf("%s, state %d: the middle of [%v, %v] is %v", name, s, lo, hi, m)
 		}
 		if !prob {

@@ -15,9 +15,9 @@ import (
 //	err = f.Steps(ctx, 5)
 //	v := f.Values() // probabilities after five steps
 type Forward struct {
-	g       *sparse.Graph
-	uniform *uniform // with transposed transitions; all states are open
-	opts    Options
+	graph          *sparse.Graph
+	uniformisation *uniformisation // with transposed transitions; all states are maybe states
+	opts           Options
 	// The probability of state s is prob[s] with relative error relErr. In addition, all states
 	// together have an absolute error of at most absErr.
 	prob           []float64
@@ -27,75 +27,79 @@ type Forward struct {
 	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward starts at time 0 of a DTMC or CTMC. The error is ErrNotExact if opts.Exact is set and the
-// weights are not exact.
-func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
-	n := g.NumStates()
-	if opts.Exact && !g.Exact() {
+// NewForward returns the distribution of a DTMC or CTMC at time 0, uniform over the initial states. The error
+// is ErrNotExact if opts.Exact is set and the weights are not exact.
+func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
+	n := graph.NumStates()
+	if opts.Exact && !graph.Exact() {
 		return nil, ErrNotExact
 	}
-	f := &Forward{g: g, opts: opts, prob: make([]float64, n), relErr: 2 * unit, reachable: reached(g.Model)}
-	for _, s := range g.Initial {
-		f.prob[s] = 1 / float64(len(g.Initial))
+	forward := &Forward{
+		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
+		reachable: reachableStates(graph.Model), uniformisation: newUniform(graph, nil, opts),
+	}
+	for _, s := range graph.Initial {
+		forward.prob[s] = 1 / float64(len(graph.Initial))
 	}
 	if opts.Exact {
-		f.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
-		for _, s := range g.Initial {
-			f.exact[s] = big.NewRat(1, int64(len(g.Initial)))
+		forward.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+		for _, s := range graph.Initial {
+			forward.exact[s] = big.NewRat(1, int64(len(graph.Initial)))
 		}
 	}
-	f.uniform = newUniform(g, nil, opts)
-	f.uniform.forward = true
-	reversed, maxRow := transposed(g.Model)
-	if g.Kind == sparse.CTMC {
-		f.uniform.prepare(sparse.FullSet(n))
-		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(maxRow))
+	transient := forward.uniformisation
+	transient.forward = true
+	reversed, maxRow := transposed(graph.Model)
+	if graph.Kind == sparse.CTMC {
+		transient.prepare(sparse.FullSet(n))
+		transient.relErrPerStep = max(transient.relErrPerStep, transient.stepErr(maxRow))
 	} else {
-		f.uniform.stepwise(maxRow)
+		transient.useDTMCSteps(maxRow)
 	}
-	f.uniform.g = sparse.NewGraph(reversed)
-	return f, nil
+	transient.graph = sparse.NewGraph(reversed)
+	return forward, nil
 }
 
-// stepwise prepares for steps of a DTMC, with all states open.
-func (z *uniform) stepwise(maxRow int) {
-	z.prob = z.g.Weights
-	for s := range z.g.NumStates() {
-		z.states = append(z.states, uint32(s))
-		lo, hi := z.g.Row(s)
-		for i := lo; i < hi; i++ {
-			if int(z.g.Target[i]) == s {
-				z.stay[s] += z.g.Prob(i)
+// useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
+func (z *uniformisation) useDTMCSteps(maxRow int) {
+	z.stepProb = z.graph.Weights
+	for s := range z.graph.NumStates() {
+		z.maybeStates = append(z.maybeStates, uint32(s))
+		first, end := z.graph.Row(s)
+		for i := first; i < end; i++ {
+			if int(z.graph.Target[i]) == s {
+				z.stayProb[s] += z.graph.Prob(i)
 			}
 		}
 	}
-	z.err = 1.05 * (float64(maxRow+4)*unit + z.round.err)
+	z.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + z.rounding.err)
 }
 
-// transposed returns a Markov chain with its transitions reversed, each row in the order of the
-// sources, and the greatest number of transitions into one state.
-func transposed(m *sparse.Model) (reversed *sparse.Model, maxRow int) {
-	n := m.NumStates()
-	out := &sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
-	out.Start = make([]uint32, n+2)
-	out.Target, out.Weight = make([]uint32, len(m.Target)), make([]uint32, len(m.Target))
-	for _, t := range m.Target {
-		out.Start[t+2]++
+// transposed returns a Markov chain with its transitions reversed, each row in the order of the sources. It
+// also returns the greatest number of transitions into one state.
+func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
+	n := model.NumStates()
+	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
+	reversed.Start = make([]uint32, n+2) // Start[t+1] is the next free entry of row t while rows are filled
+	reversed.Target = make([]uint32, len(model.Target))
+	reversed.Weight = make([]uint32, len(model.Target))
+	for _, t := range model.Target {
+		reversed.Start[t+2]++
 	}
 	for t := range n {
-		maxRow = max(maxRow, int(out.Start[t+2]))
-		out.Start[t+2] += out.Start[t+1]
+		maxRow = max(maxRow, int(reversed.Start[t+2]))
+		reversed.Start[t+2] += reversed.Start[t+1]
 	}
 	for s := range n {
-		lo, hi := m.Row(s)
-		for i := lo; i < hi; i++ {
-			at := &out.Start[m.Target[i]+1]
-			out.Target[*at], out.Weight[*at] = uint32(s), m.Weight[i]
-			*at++
+		first, end := model.Row(s)
+		for i := first; i < end; i++ {
+			next := &reversed.Start[model.Target[i]+1]
+			reversed.Target[*next], reversed.Weight[*next] = uint32(s), model.Weight[i]
+			*next++
 		}
 	}
-	out.Start = out.Start[:n+1]
-	return out, maxRow
+	reversed.Start = reversed.Start[:n+1]
+	return reversed, maxRow
 }
 
 // Steps advances a DTMC by n steps.
@@ -103,96 +107,103 @@ func (f *Forward) Steps(ctx context.Context, n int) error {
 	if f.exact != nil {
 		return f.exactSteps(ctx, n)
 	}
-	return f.advance(ctx, &poisson{first: n, weight: []float64{1}})
+	return f.advance(ctx, &poisson{firstKept: n, weight: []float64{1}})
 }
 
-// Time advances a CTMC by some time. The error is ErrNotExact for a Forward with fractions.
+// Time advances the distribution of a CTMC by the given time. The error is ErrNotExact for a Forward with
+// fractions.
 func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
 	}
-	if time.High.Sign() == 0 || f.uniform.rate == 0 {
+	if time.High.Sign() == 0 || f.uniformisation.rate == 0 {
 		return nil
 	}
-	p, err := f.uniform.poisson(ctx, time)
+	distribution, err := f.uniformisation.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	return f.advance(ctx, p)
+	return f.advance(ctx, distribution)
 }
 
-// advance takes a random number of steps with distribution p.
-func (f *Forward) advance(ctx context.Context, p *poisson) error {
-	z := f.uniform
-	z.tiny, z.taken, z.spread = 0, 0, 0
-	x, err := z.average(ctx, f.prob, p)
+// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and adds the
+// errors of these steps to relErr and absErr.
+func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
+	transient := f.uniformisation
+	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
+	x, err := transient.poissonMean(ctx, f.prob, distribution)
 	if err != nil {
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
-	e := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
-	f.prob, f.relErr = x, 1.01*(f.relErr+e+f.relErr*e)
-	f.absErr += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
+	relErr := compound(distribution.relErr + transient.relErrPerStep*(transient.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + transient.skippedErr)
+	f.prob, f.relErr = x, 1.01*(f.relErr+relErr+f.relErr*relErr)
+	f.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(x))
 	return nil
 }
 
-// exactSteps is Steps in rational arithmetic.
+// exactSteps takes n steps of a DTMC in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
-	in := f.uniform.g.Model
+	incoming := f.uniformisation.graph.Model
 	next := make([]*big.Rat, len(f.exact))
 	var sum, term fraction
 	return newStepWindow(sparse.FullSet(len(next))).forEachStep(nil, newMeter(ctx, f.opts, n), n, func(s uint32) (uint32, int) {
 		sum.reset()
-		lo, hi := in.Row(int(s))
-		for i := lo; i < hi; i++ {
-			if from := f.exact[in.Target[i]]; from.Sign() > 0 {
+		first, end := incoming.Row(int(s))
+		for i := first; i < end; i++ {
+			if from := f.exact[incoming.Target[i]]; from.Sign() > 0 {
 				term.reset()
 				term.addRat(from)
-				sum.addProduct(in.Rat(i), &term)
+				sum.addProduct(incoming.Rat(i), &term)
 			}
 		}
 		next[s] = sum.rat()
-		return sparse.None, 100*(hi-lo) + reductionCost(next[s])
+		return sparse.None, 100*(end-first) + reductionCost(next[s])
 	}, func() { f.exact, next = next, f.exact })
 }
 
-// Values returns bounds on the probability of each state, or the exact probabilities.
+// Values returns bounds on the probability of each state, or its exact probability if fractions were asked
+// for. After SteadyState it returns the long-run probabilities.
 func (f *Forward) Values() *Values {
 	if f.steadyState != nil {
 		return f.steadyState
 	}
-	v := newValues(f.g.Model, Options{Exact: f.exact != nil})
-	for s, x := range f.prob {
-		switch {
-		case f.exact != nil:
-			v.assign(s, f.exact[s])
-		case !f.reachable.Has(s):
-		case x == 0 && f.absErr == 0:
-		default:
-			v.Lower[s] = max(f.uniform.round.down(x, f.relErr)-f.absErr, 0)
-			v.Upper[s] = min(max(f.uniform.round.up(x, f.relErr)+1.01*f.absErr, f.uniform.round.floor), 1)
+	values := newValues(f.graph.Model, Options{Exact: f.exact != nil})
+	if f.exact != nil {
+		for s, prob := range f.exact {
+			values.assign(s, prob)
 		}
+		return values
 	}
-	return v
+	rounding := f.uniformisation.rounding
+	for s, prob := range f.prob {
+		isZero := !f.reachable.Has(s) || prob == 0 && f.absErr == 0
+		if isZero {
+			continue
+		}
+		values.Lower[s] = max(rounding.down(prob, f.relErr)-f.absErr, 0)
+		values.Upper[s] = min(max(rounding.up(prob, f.relErr)+1.01*f.absErr, rounding.floor), 1)
+	}
+	return values
 }
 
-// reached returns the states that are reachable from the initial ones.
-func reached(m *sparse.Model) *sparse.Set {
-	out := sparse.NewSet(m.NumStates())
-	queue := slices.Clone(m.Initial)
+// reachableStates returns the states that are reachable from the initial states.
+func reachableStates(model *sparse.Model) *sparse.Set {
+	reached := sparse.NewSet(model.NumStates())
+	queue := slices.Clone(model.Initial)
 	for _, s := range queue {
-		out.Add(int(s))
+		reached.Add(int(s))
 	}
 	for len(queue) > 0 {
 		s := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		lo, hi := m.Row(int(s))
-		for _, t := range m.Target[lo:hi] {
-			if !out.Has(int(t)) {
-				out.Add(int(t))
+		first, end := model.Row(int(s))
+		for _, t := range model.Target[first:end] {
+			if !reached.Has(int(t)) {
+				reached.Add(int(t))
 				queue = append(queue, t)
 			}
 		}
 	}
-	return out
+	return reached
 }

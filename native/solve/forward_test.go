@@ -31,9 +31,9 @@ func (in *instance) meanOverInitial(x []*big.Rat) *big.Rat {
 	return sum.Quo(sum, big.NewRat(int64(len(in.m.Initial)), 1))
 }
 
-func forward(t *testing.T, g *sparse.Graph, opts solve.Options) *solve.Forward {
+func forward(t *testing.T, graph *sparse.Graph, opts solve.Options) *solve.Forward {
 	t.Helper()
-	f, err := solve.NewForward(g, opts)
+	f, err := solve.NewForward(graph, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func TestSteadyStateLong(t *testing.T) {
 		b.Add(k-1, 0.5)
 		b.Add(k+1, 0.5)
 	}
-	m := finish(t, b)
-	m.Initial = []uint32{1}
-	f := forward(t, sparse.NewGraph(m), solve.Options{})
+	model := finish(t, b)
+	model.Initial = []uint32{1}
+	f := forward(t, sparse.NewGraph(model), solve.Options{})
 	if err := f.SteadyState(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	v := f.Values()
-	if lo, hi := v.Lower[n], v.Upper[n]; lo > 1.0/n || hi < 1.0/n || hi-lo > 1e-6/n || v.Upper[1] != 0 {
+	values := f.Values()
+	if lo, hi := values.Lower[n], values.Upper[n]; lo > 1.0/n || hi < 1.0/n || hi-lo > 1e-6/n || values.Upper[1] != 0 {
 		t.Errorf("[%v, %v], want %v", lo, hi, 1.0/n)
 	}
 }

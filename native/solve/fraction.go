@@ -5,41 +5,42 @@ import "math/big"
 // fraction is a sum of fractions that is reduced to lowest terms only at the end. The denominators of
 // the terms mostly divide one another.
 type fraction struct {
-	num, den  big.Int
-	quo, left big.Int // scratch
+	numerator, denominator            big.Int
+	scratchQuotient, scratchRemainder big.Int // scratch
 }
 
 func (f *fraction) reset() {
-	f.num.SetInt64(0)
-	f.den.SetInt64(1)
+	f.numerator.SetInt64(0)
+	f.denominator.SetInt64(1)
 }
 
-// add adds num/den.
-func (f *fraction) add(num, den *big.Int) {
-	if f.den.Cmp(den) == 0 {
-		f.num.Add(&f.num, num)
+// add adds numerator/denominator to the fraction, over the least common multiple of both denominators. The
+// sum is not reduced.
+func (f *fraction) add(numerator, denominator *big.Int) {
+	if f.denominator.Cmp(denominator) == 0 {
+		f.numerator.Add(&f.numerator, numerator)
 		return
 	}
-	if f.quo.QuoRem(&f.den, den, &f.left); f.left.Sign() != 0 {
-		// The new denominator is the least common multiple: f.den times den / gcd(f.den, den).
-		f.left.GCD(nil, nil, &f.den, den)
-		f.quo.Quo(&f.den, &f.left)
-		f.left.Quo(den, &f.left)
-		f.num.Mul(&f.num, &f.left)
-		f.den.Mul(&f.den, &f.left)
+	if f.scratchQuotient.QuoRem(&f.denominator, denominator, &f.scratchRemainder); f.scratchRemainder.Sign() != 0 {
+		// The new denominator is the least common multiple: the own one times the other, divided by their gcd.
+		f.scratchRemainder.GCD(nil, nil, &f.denominator, denominator)
+		f.scratchQuotient.Quo(&f.denominator, &f.scratchRemainder)
+		f.scratchRemainder.Quo(denominator, &f.scratchRemainder)
+		f.numerator.Mul(&f.numerator, &f.scratchRemainder)
+		f.denominator.Mul(&f.denominator, &f.scratchRemainder)
 	}
-	f.left.Mul(num, &f.quo)
-	f.num.Add(&f.num, &f.left)
+	f.scratchRemainder.Mul(numerator, &f.scratchQuotient)
+	f.numerator.Add(&f.numerator, &f.scratchRemainder)
 }
 
 func (f *fraction) addRat(x *big.Rat) { f.add(x.Num(), x.Denom()) }
 
-// addProduct adds w*x, and overwrites x with the product.
-func (f *fraction) addProduct(w *big.Rat, x *fraction) {
-	x.num.Mul(&x.num, w.Num())
-	x.den.Mul(&x.den, w.Denom())
-	f.add(&x.num, &x.den)
+// addProduct adds factor*x, and overwrites x with the product.
+func (f *fraction) addProduct(factor *big.Rat, x *fraction) {
+	x.numerator.Mul(&x.numerator, factor.Num())
+	x.denominator.Mul(&x.denominator, factor.Denom())
+	f.add(&x.numerator, &x.denominator)
 }
 
 // rat returns the sum in lowest terms.
-func (f *fraction) rat() *big.Rat { return new(big.Rat).SetFrac(&f.num, &f.den) }
+func (f *fraction) rat() *big.Rat { return new(big.Rat).SetFrac(&f.numerator, &f.denominator) }

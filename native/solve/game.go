@@ -70,16 +70,16 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 	if err != nil {
 		return nil, err
 	}
-	sys.prob = true
+	sys.atMostOne = true
 	strategy := x.firstChoices()
 	zero, one, err := x.certain(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
-	sys.v.set(one, 1)
-	sys.open = zero.Union(one).Complement()
-	if sys.open.Empty() {
-		return sys.v, nil
+	sys.values.set(one, 1)
+	sys.maybe = zero.Union(one).Complement()
+	if sys.maybe.Empty() {
+		return sys.values, nil
 	}
 	// For fractions, bounds suggest the strategy to begin with.
 	float := opts
@@ -88,8 +88,8 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 	if err != nil {
 		return nil, err
 	}
-	guess.prob, guess.open = true, sys.open
-	guess.v.set(one, 1)
+	guess.atMostOne, guess.maybe = true, sys.maybe
+	guess.values.set(one, 1)
 	d := newDeflation(x, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
 		return nil, err
@@ -98,13 +98,13 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 		return Until(ctx, g, left, right, dir, opts)
 	}}
 	if opts.Exact {
-		return sys.v, it.exact(Max, d.strategy)
+		return sys.values, it.exact(Max, d.strategy)
 	}
-	sys.v = d.sys.v
-	if sys.v.Converged {
-		return sys.v, nil
+	sys.values = d.sys.values
+	if sys.values.Converged {
+		return sys.values, nil
 	}
-	return sys.v, it.narrow(Max, d.strategy)
+	return sys.values, it.narrow(Max, d.strategy)
 }
 
 // firstChoices returns the strategy of both sides that makes the first choice in each state.
@@ -221,9 +221,9 @@ func (x *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values
 	if err != nil {
 		return nil, err
 	}
-	sys.prob = true
-	sys.v.set(set, 1)
-	return sys.v, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), 1)
+	sys.atMostOne = true
+	sys.values.set(set, 1)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), 1)
 }
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
@@ -239,14 +239,14 @@ func (x *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound 
 	if err != nil {
 		return nil, err
 	}
-	sys.prob = true
+	sys.atMostOne = true
 	if bound.High == Unbounded {
-		if sys.v, err = x.Until(ctx, left, right, opts); err != nil {
+		if sys.values, err = x.Until(ctx, left, right, opts); err != nil {
 			return nil, err
 		}
 	}
-	err = boundedUntil(sys.v, left, right, bound, func(open *sparse.Set, n int) error { return sys.steps(ctx, opts, open, n) })
-	return sys.v, err
+	err = boundedUntil(sys.values, left, right, bound, func(open *sparse.Set, n int) error { return sys.steps(ctx, opts, open, n) })
+	return sys.values, err
 }
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
@@ -258,7 +258,7 @@ func (x *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opt
 	if err != nil {
 		return nil, err
 	}
-	return sys.v, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
 }
 
 // InstantReward returns bounds on the value of the expected state reward after the given number of
@@ -272,7 +272,7 @@ func (x *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, o
 		return nil, err
 	}
 	sys.setStateRewards(r)
-	return sys.v, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
 }
 
 func (x *Game) stepwise(r *sparse.Reward, opts Options) (*system, error) {
@@ -293,4 +293,3 @@ func (v *Values) wide(states *sparse.Set, eps float64) bool {
 	}
 	return false
 }
-

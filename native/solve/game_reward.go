@@ -27,7 +27,7 @@ func (x *Game) ReachReward(ctx context.Context, r *sparse.Reward, target *sparse
 	if err != nil {
 		return nil, err
 	}
-	it.sys.open = finite.Minus(target)
+	it.sys.maybe = finite.Minus(target)
 	it.solve = func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return ReachReward(ctx, g, r, target, dir, opts)
 	}
@@ -50,7 +50,7 @@ func (x *Game) TotalReward(ctx context.Context, r *sparse.Reward, opts Options) 
 	if err != nil {
 		return nil, err
 	}
-	it.sys.open = infinite.Complement()
+	it.sys.maybe = infinite.Complement()
 	it.solve = func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return TotalReward(ctx, g, r, dir, opts)
 	}
@@ -146,7 +146,7 @@ func (x *Game) rewards(ctx context.Context, r *sparse.Reward, finite *sparse.Set
 	if err != nil {
 		return nil, err
 	}
-	sys.v.set(finite.Complement(), math.Inf(1))
+	sys.values.set(finite.Complement(), math.Inf(1))
 	sys.choices = x.g.ChoicesWithin(finite)
 	return &strategyImprovement{game: x, ctx: ctx, opts: opts, sys: sys, reward: r}, nil
 }

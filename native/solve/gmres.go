@@ -7,22 +7,22 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// accelerate improves the bias by restarted GMRES, as long as four restarts halve the width of the
+// acceleratedIteration improves the bias by restarted GMRES, as long as four restarts halve the width of the
 // bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
-func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lo, hi float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
 	saved := bscc.bias
 	for i, s := range ordered {
-		bscc.ws.number[s] = uint32(i)
+		bscc.index.ofState[s] = uint32(i)
 	}
 	bscc.bias = make([]float64, len(ordered))
 	for i, s := range members {
-		bscc.bias[bscc.ws.number[s]] = saved[i]
+		bscc.bias[bscc.index.ofState[s]] = saved[i]
 	}
 	defer func() {
-		bscc.ws.reset(members)
+		bscc.index.reset(members)
 		bscc.bias = saved
 	}()
 	solver := newGMRES(bscc, ordered)
@@ -31,7 +31,7 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
-	lo, hi = known.lo, known.hi
+	lo, hi = known.lower, known.upper
 	gain := lo + (hi-lo)/2
 	for sweeps > 0 {
 		before := hi - lo
@@ -47,11 +47,11 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 					return lo, hi, err
 				}
 			}
-			l, h := bscc.gainBounds(ordered)
-			if l != l || h != h {
+			newLower, newUpper := bscc.gainBounds(ordered)
+			if newLower != newLower || newUpper != newUpper {
 				return lo, hi, nil
 			}
-			if lo, hi = max(lo, l), min(hi, h); bscc.converged(lo, hi) {
+			if lo, hi = max(lo, newLower), min(hi, newUpper); bscc.converged(lo, hi) {
 				return lo, hi, nil
 			}
 		}
@@ -97,26 +97,27 @@ func newGMRES(bscc *bsccGain, members []uint32) *gmres {
 	return gm
 }
 
-// restartCycle runs GMRES from the current bias up to a restart. It updates the bias and returns a
-// better gain. ok is false if it found no direction.
-func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
+// restartCycle runs GMRES from the current bias until its restart. It updates the bias and returns a better
+// gain. ok is false if the residual is zero or infinite, and nothing changed. countSweep is called once for
+// each sweep.
+func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain float64, ok bool, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := &gm.basis[0]
-	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewards.reward)
+	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
 	gm.forEachBlock(func(_, from, to int) {
-		for i, x := range gm.bscc.bias[from:to] {
-			first.bias[from+i] -= x
+		for i, value := range gm.bscc.bias[from:to] {
+			first.bias[from+i] -= value
 		}
 	})
-	first.gain = 0 // the sum of the bias is to stay the same
+	first.gain = 0 // so the sum of the bias does not change
 	norm := math.Sqrt(gm.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
-		return gain, false, count()
+		return gain, false, countSweep()
 	}
 	gm.scale(first, 1/norm)
 	gm.rhs = append(gm.rhs, norm)
 	for j, more := 0, true; more && j < krylovDimension; j++ {
-		if err := count(); err != nil {
+		if err := countSweep(); err != nil {
 			return gain, false, err
 		}
 		more = gm.arnoldiStep(j)
@@ -131,46 +132,48 @@ func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64
 	}
 	gm.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
-			v := gm.basis[j].bias
+			basisBias := gm.basis[j].bias
 			for i := from; i < to; i++ {
-				gm.bscc.bias[i] += coeff * v[i]
+				gm.bscc.bias[i] += coeff * basisBias[i]
 			}
 		}
 	})
 	return newGain, true, nil
 }
 
-// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized. It updates the
-// least-squares problem by a Givens rotation. It reports false if the basis is complete or the residual
-// small enough.
+// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized against the earlier ones. It
+// updates the least-squares problem by a Givens rotation. It returns false if the basis is complete or the
+// residual small enough.
 func (gm *gmres) arnoldiStep(j int) bool {
-	from, to := &gm.basis[j], &gm.basis[j+1]
-	gm.blockSweep(to.bias, from.bias, from.gain, nil)
+	current, next := &gm.basis[j], &gm.basis[j+1]
+	gm.blockSweep(next.bias, current.bias, current.gain, nil)
 	var sums [sweepBlocks]float64
-	gm.forEachBlock(func(part, a, b int) {
-		for i := a; i < b; i++ {
-			to.bias[i] = from.bias[i] - to.bias[i]
-			sums[part] += from.bias[i]
+	gm.forEachBlock(func(part, first, end int) {
+		for i := first; i < end; i++ {
+			next.bias[i] = current.bias[i] - next.bias[i]
+			sums[part] += current.bias[i]
 		}
 	})
-	to.gain = sumBlocks(sums) / math.Sqrt(float64(len(from.bias)))
+	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
 	column := make([]float64, j+2)
 	for i := range column[:j+1] {
-		column[i] = gm.dot(&gm.basis[i], to)
-		gm.add(to, -column[i], &gm.basis[i])
+		column[i] = gm.dot(&gm.basis[i], next)
+		gm.add(next, -column[i], &gm.basis[i])
 	}
-	norm := math.Sqrt(gm.dot(to, to))
-	if column[j+1] = norm; norm > 0 {
-		gm.scale(to, 1/norm)
+	norm := math.Sqrt(gm.dot(next, next))
+	column[j+1] = norm
+	if norm > 0 {
+		gm.scale(next, 1/norm)
 	}
-	for i := range j {
+	for i := range j { // the earlier Givens rotations
 		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
 	}
 	radius := math.Hypot(column[j], column[j+1])
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	gm.cos, gm.sin = append(gm.cos, column[j]/radius), append(gm.sin, column[j+1]/radius)
+	gm.cos = append(gm.cos, column[j]/radius)
+	gm.sin = append(gm.sin, column[j+1]/radius)
 	column[j] = radius
 	gm.triangle = append(gm.triangle, column[:j+1])
 	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
@@ -178,7 +181,8 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	return norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
 }
 
-// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual, by back
+// substitution in the triangular factor.
 func (gm *gmres) backSubstitute() []float64 {
 	coeffs := make([]float64, len(gm.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
@@ -193,10 +197,10 @@ func (gm *gmres) backSubstitute() []float64 {
 
 // blockSweep writes one sweep of h to next. Within a block it is a Gauss-Seidel sweep; other blocks
 // count with their values in h.
-func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Reward) {
+func (gm *gmres) blockSweep(next, bias []float64, gain float64, reward *sparse.Reward) {
 	gm.forEachBlock(func(_, from, to int) {
-		copy(next[from:to], h[from:to])
-		gm.bscc.sweepRange(gm.members, from, to, next, h, gain, reward)
+		copy(next[from:to], bias[from:to])
+		gm.bscc.sweepRange(gm.members, from, to, next, bias, gain, reward)
 	})
 }
 
@@ -204,11 +208,13 @@ func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Rewa
 // since results do depend on it.
 const sweepBlocks = 2
 
-func (gm *gmres) forEachBlock(do func(part, from, to int)) {
+// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks do not depend on the
+// number of processors.
+func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 	n := len(gm.members)
-	inParts(sweepBlocks, 1, func(from, to int) {
+	inParallelParts(sweepBlocks, 1, func(from, to int) {
 		for part := from; part < to; part++ {
-			do(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
+			handleBlock(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
 		}
 	})
 }
@@ -220,33 +226,36 @@ func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
 	return sum
 }
 
-func (gm *gmres) dot(x, y *basisVector) float64 {
+// dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
+// result does not depend on the machine.
+func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [sweepBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
-		sum, b := 0.0, y.bias[from:to]
-		for i, x := range x.bias[from:to] {
-			sum += x * b[i]
+		sum, rightBias := 0.0, rightVector.bias[from:to]
+		for i, leftVector := range leftVector.bias[from:to] {
+			sum += leftVector * rightBias[i]
 		}
 		sums[part] = sum
 	})
-	return sumBlocks(sums) + x.gain*y.gain
+	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
-func (gm *gmres) add(to *basisVector, factor float64, x *basisVector) {
-	to.gain += factor * x.gain
+// add adds factor times vector to sum.
+func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
+	sum.gain += factor * term.gain
 	gm.forEachBlock(func(_, from, end int) {
-		b := to.bias[from:end]
-		for i, x := range x.bias[from:end] {
-			b[i] += factor * x
+		sumBias := sum.bias[from:end]
+		for i, term := range term.bias[from:end] {
+			sumBias[i] += factor * term
 		}
 	})
 }
 
-func (gm *gmres) scale(x *basisVector, factor float64) {
-	x.gain *= factor
+func (gm *gmres) scale(vector *basisVector, factor float64) {
+	vector.gain *= factor
 	gm.forEachBlock(func(_, from, to int) {
 		for i := from; i < to; i++ {
-			x.bias[i] *= factor
+			vector.bias[i] *= factor
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 // queues are independent queues with arrival rates r[i] and service rate 1, each with at most size-1
 // jobs. The reward is the number of jobs, whose long-run average is the sum of those of the queues.
-func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse.Reward, average *big.Rat) {
+func queues(t *testing.T, size int, r ...int64) (model *sparse.Model, reward *sparse.Reward, average *big.Rat) {
 	t.Helper()
 	n := 1
 	for range r {
@@ -34,11 +34,11 @@ func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Initial = []uint32{0}
+	model.Initial = []uint32{0}
 	average = new(big.Rat)
 	for _, eighths := range r {
 		p, sum, mean := big.NewRat(1, 1), new(big.Rat), new(big.Rat)
@@ -49,50 +49,50 @@ func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse
 		}
 		average.Add(average, mean.Quo(mean, sum))
 	}
-	return m, reward, average
+	return model, reward, average
 }
 
 // gmresBounds returns the bounds that GMRES finds alone, within a number of sweeps.
-func gmresBounds(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) interval {
+func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweeps int) gainInterval {
 	t.Helper()
 	opts := Options{Epsilon: 1e-8}
-	y, err := newSystem(sparse.NewGraph(m), reward, Max, opts)
+	y, err := newSystem(sparse.NewGraph(model), reward, Max, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := newBSCCGain(t.Context(), y, opts)
-	a.bias = make([]float64, m.NumStates())
-	members := m.Components(nil, nil).Members(0)
-	work := a.rewards.numTransitions(members)
+	a.bias = make([]float64, model.NumStates())
+	members := model.Components(nil, nil).Members(0)
+	work := a.rewardSystem.numTransitions(members)
 	lo, hi, err := a.relaxedValueIteration(members, work, firstSweeps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := slices.Clone(a.bias)
-	lo, hi, err = a.accelerate(members, work, interval{lo, hi}, sweeps)
+	lo, hi, err = a.acceleratedIteration(members, work, gainInterval{lo, hi}, sweeps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(a.bias, before) {
 		t.Error("h is not as it was")
 	}
-	return interval{lo, hi}
+	return gainInterval{lo, hi}
 }
 
 // TestGMRES checks that a few hundred sweeps are enough, and that the bounds are right and do not
 // depend on the number of processors.
 func TestGMRES(t *testing.T) {
 	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
-		m, reward, average := queues(t, 12, rates...)
-		b := gmresBounds(t, m, reward, 600)
-		if lo, hi := new(big.Rat).SetFloat64(b.lo), new(big.Rat).SetFloat64(b.hi); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
+		model, reward, average := queues(t, 12, rates...)
+		b := gmresBounds(t, model, reward, 600)
+		if lo, hi := new(big.Rat).SetFloat64(b.lower), new(big.Rat).SetFloat64(b.upper); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
 			t.Errorf("%v: the average %v is not in %v", rates, average, b)
 		}
-		if b.hi-b.lo > 1e-8*b.hi {
+		if b.upper-b.lower > 1e-8*b.upper {
 			t.Errorf("%v: bounds %v after 600 sweeps", rates, b)
 		}
 		before := runtime.GOMAXPROCS(1)
-		if one := gmresBounds(t, m, reward, 600); one != b {
+		if one := gmresBounds(t, model, reward, 600); one != b {
 			t.Errorf("%v: bounds %v on one processor, %v on %d", rates, one, b, before)
 		}
 		runtime.GOMAXPROCS(before)
@@ -101,12 +101,12 @@ func TestGMRES(t *testing.T) {
 
 // TestGMRESNoDirection has rewards that are equal in all states, or zero.
 func TestGMRESNoDirection(t *testing.T) {
-	m, reward, _ := queues(t, 12, 4, 6, 9)
+	model, reward, _ := queues(t, 12, 4, 6, 9)
 	for _, x := range []float64{0, 3} {
 		for s := range reward.State {
 			reward.State[s] = x
 		}
-		if b := gmresBounds(t, m, reward, 600); b.lo > x || b.hi < x {
+		if b := gmresBounds(t, model, reward, 600); b.lower > x || b.upper < x {
 			t.Errorf("%v for a reward of %v everywhere", b, x)
 		}
 	}

@@ -17,25 +17,25 @@ func TestGrid(t *testing.T) {
 			for name, dir := range krylovDimension {
 				for _, grid := range []float64{0x1p-39, 0x1p-52} {
 					opts := solve.Options{Grid: grid}
-					v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
+					values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" until", v, in.overSchedulers(dir, func(a [][]*big.Rat, _ []uint32) []*big.Rat {
+					in.checkGrid(name+" until", values, in.overSchedulers(dir, func(a [][]*big.Rat, _ []uint32) []*big.Rat {
 						return sparsetest.UntilProb(a, in.left, in.right)
 					}), nil, in.left.Minus(in.right), dir, grid)
-					v, err = solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
+					values, err = solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" reward", v, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
+					in.checkGrid(name+" reward", values, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
 						return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 					}), in.reward(), in.right.Complement(), dir, grid)
-					v, err = solve.TotalReward(in.Context(), in.g, in.reward(), dir, opts)
+					values, err = solve.TotalReward(in.Context(), in.g, in.reward(), dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" total", v, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
+					in.checkGrid(name+" total", values, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
 						return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 					}), in.reward(), sparse.FullSet(in.m.NumStates()), dir, grid)
 				}
@@ -44,10 +44,10 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-func (in *instance) checkGrid(name string, v *solve.Values, want []*big.Rat, r *sparse.Reward, open *sparse.Set, dir solve.Direction, grid float64) {
+func (in *instance) checkGrid(name string, values *solve.Values, want []*big.Rat, reward *sparse.Reward, maybe *sparse.Set, dir solve.Direction, grid float64) {
 	in.Helper()
 	for s, x := range want {
-		lo, hi := v.Lower[s], v.Upper[s]
+		lo, hi := values.Lower[s], values.Upper[s]
 		if !contains(lo, hi, x) || x != nil && hi-lo > max(1, hi)*1e-6 {
 			in.Errorf("%s: state %d: [%v, %v] does not contain %s, or is wide", name, s, lo, hi, text(x))
 		}
@@ -56,32 +56,32 @@ func (in *instance) checkGrid(name string, v *solve.Values, want []*big.Rat, r *
 				in.Errorf("%s: state %d: %v is no multiple of %v", name, s, b, grid)
 			}
 		}
-		if x == nil || !open.Has(s) {
+		if x == nil || !maybe.Has(s) {
 			continue
 		}
-		if low := in.step(s, v.Lower, r, dir); low != nil && new(big.Rat).SetFloat64(lo).Cmp(low) > 0 {
+		if low := in.step(s, values.Lower, reward, dir); low != nil && new(big.Rat).SetFloat64(lo).Cmp(low) > 0 {
 			in.Errorf("%s: state %d: lower bound %v becomes %s", name, s, lo, text(low))
 		}
-		if high := in.step(s, v.Upper, r, dir); high == nil || new(big.Rat).SetFloat64(hi).Cmp(high) < 0 {
+		if high := in.step(s, values.Upper, reward, dir); high == nil || new(big.Rat).SetFloat64(hi).Cmp(high) < 0 {
 			in.Errorf("%s: state %d: upper bound %v becomes %s", name, s, hi, text(high))
 		}
 	}
 }
 
 // step applies the equations of a state; nil is infinite.
-func (in *instance) step(s int, x []float64, r *sparse.Reward, dir solve.Direction) *big.Rat {
+func (in *instance) step(s int, x []float64, reward *sparse.Reward, dir solve.Direction) *big.Rat {
 	var best *big.Rat
 	first, end := in.m.Choices(s)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
-		if r != nil {
+		if reward != nil {
 			how := make([]uint32, in.m.NumStates())
 			for t := range how {
 				f, _ := in.m.Choices(t)
 				how[t] = uint32(f)
 			}
 			how[s] = uint32(c)
-			sum.Set(sparsetest.Gains(in.m, how, r)[s])
+			sum.Set(sparsetest.Gains(in.m, how, reward)[s])
 		}
 		lo, hi := in.m.Row(c)
 		for i := lo; i < hi; i++ {

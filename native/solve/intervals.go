@@ -22,55 +22,58 @@ import (
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
 // Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
 type intervalSystem struct {
-	g              *sparse.Graph
-	dir            Direction
-	reward         *sparse.Reward
-	prob           bool
-	open           *sparse.Set
-	choices        *sparse.Set         // the allowed choices; nil for all
-	representative []uint32            // the state that represents the end component of each state; nil if there are no end components
-	merged         map[uint32][]uint32 // the states of each end component, by representative
-	width          []float64           // of the interval of each transition
-	budget         []float64           // of each choice
-	v              *Values
-	room           []roomEntry // scratch of choiceBound
-	meter          *meter
+	graph           *sparse.Graph
+	dir             Direction
+	reward          *sparse.Reward
+	atMostOne       bool
+	maybe           *sparse.Set
+	choices         *sparse.Set         // the allowed choices; nil for all
+	representative  []uint32            // the state that represents the end component of each state; nil if there are no end components
+	endComponentOf  map[uint32][]uint32 // the states of each end component, by representative
+	intervalWidth   []float64           // of the interval of each transition
+	freeProbability []float64           // of each choice
+	values          *Values
+	adjustable      []adjustableTarget // scratch of choiceBound
+	meter           *meter
 }
 
-// roomEntry is a target on which some of the budget can be spent.
-type roomEntry struct{ value, width float64 }
+// adjustableTarget is a target on which some of the budget can be spent.
+type adjustableTarget struct{ value, intervalWidth float64 }
 
-func newIntervalSystem(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
-	if !g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil) {
+func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
+	if !graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil) {
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	iv := &intervalSystem{g: g, dir: dir, reward: r, v: newValues(g.Model, opts), meter: newMeter(ctx, opts, g.NumStates())}
-	return iv, iv.computeBudgets()
+	sys := &intervalSystem{graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: newMeter(ctx, opts, graph.NumStates())}
+	return sys, sys.computeFreeProbability()
 }
 
-func (iv *intervalSystem) computeBudgets() error {
-	m := iv.g.Model
-	iv.width, iv.budget = make([]float64, m.NumTransitions()), make([]float64, m.NumChoices())
-	widths := map[[2]uint32]float64{}
-	budget := new(big.Rat)
-	for c := range m.NumChoices() {
-		first, end := m.Row(c)
-		budget.SetInt64(1)
+// computeFreeProbability sets the width of each probability interval, and for each choice the free
+// probability: 1 minus the sum of the lower ends, which nature distributes over the targets.
+func (iv *intervalSystem) computeFreeProbability() error {
+	model := iv.graph.Model
+	iv.intervalWidth = make([]float64, model.NumTransitions())
+	iv.freeProbability = make([]float64, model.NumChoices())
+	widthOf := map[[2]uint32]float64{}
+	free := new(big.Rat)
+	for c := range model.NumChoices() {
+		first, end := model.Row(c)
+		free.SetInt64(1)
 		for i := first; i < end; i++ {
-			budget.Sub(budget, m.Rat(i))
-			ends := [2]uint32{m.Weight[i], m.High[i]}
-			if ends[0] == ends[1] {
+			free.Sub(free, model.Rat(i))
+			interval := [2]uint32{model.Weight[i], model.High[i]}
+			if interval[0] == interval[1] {
 				continue
 			}
-			w, ok := widths[ends]
+			width, ok := widthOf[interval]
 			if !ok {
-				w = positive(new(big.Rat).Sub(m.HighRat(i), m.Rat(i)))
-				widths[ends] = w
+				width = positive(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+				widthOf[interval] = width
 			}
-			iv.width[i] = w
+			iv.intervalWidth[i] = width
 		}
-		iv.budget[c] = positive(budget)
+		iv.freeProbability[c] = positive(free)
 		if err := iv.meter.addWork(1000); err != nil {
 			return err
 		}
@@ -79,12 +82,12 @@ func (iv *intervalSystem) computeBudgets() error {
 }
 
 // positive rounds a nonnegative fraction to a float64, which is 0 only for 0.
-func positive(x *big.Rat) float64 {
-	if x.Sign() == 0 {
+func positive(width *big.Rat) float64 {
+	if width.Sign() == 0 {
 		return 0
 	}
-	f, _ := sparse.NormalFloat(x)
-	return f
+	rounded, _ := sparse.NormalFloat(width)
+	return rounded
 }
 
 // robustFloor corresponds to rounding.floor.
@@ -95,39 +98,39 @@ const robustFloor = 0x1p-900
 //
 // Budget and widths are rounded towards the wanted bound. A greater budget raises the value for both
 // natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-func (iv *intervalSystem) choiceBound(s, c int, up bool) float64 {
-	m, x := iv.g.Model, iv.v.Lower
-	if up {
-		x = iv.v.Upper
+func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
+	model, x := iv.graph.Model, iv.values.Lower
+	if upper {
+		x = iv.values.Upper
 	}
 	reward := iv.reward.OfChoice(s, c)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
-	first, end := m.Row(c)
-	iv.room = iv.room[:0]
+	first, end := model.Row(c)
+	iv.adjustable = iv.adjustable[:0]
 	for i := first; i < end; i++ {
-		v := x[iv.representativeOf(m.Target[i])]
-		sum += m.Prob(i) * v
+		v := x[iv.representativeOf(model.Target[i])]
+		sum += model.Prob(i) * v
 		minimum, maximum = min(minimum, v), max(maximum, v)
-		if iv.width[i] > 0 {
-			iv.room = append(iv.room, roomEntry{v, iv.width[i]})
+		if iv.intervalWidth[i] > 0 {
+			iv.adjustable = append(iv.adjustable, adjustableTarget{v, iv.intervalWidth[i]})
 		}
 	}
 	if maximum == 0 && reward == 0 {
 		return 0
 	}
-	if iv.budget[c] > 0 {
-		sum += iv.spendBudget(iv.budget[c], up)
+	if iv.freeProbability[c] > 0 {
+		sum += iv.distributeFreeProbability(iv.freeProbability[c], upper)
 	}
 	e := 1.05 * float64(4*(end-first)+24) * unit
 	if iv.reward != nil {
 		e += 1.05 * iv.reward.Err
 	}
-	if up {
+	if upper {
 		sum = max(sum+sum*e, robustFloor)
 		if reward == 0 {
 			sum = min(sum, maximum)
 		}
-		if iv.prob {
+		if iv.atMostOne {
 			sum = min(sum, 1)
 		}
 		return sum
@@ -142,31 +145,33 @@ func (iv *intervalSystem) choiceBound(s, c int, up bool) float64 {
 	return sum
 }
 
-// spendBudget distributes a budget over the targets in room, and returns the value that this adds.
-func (iv *intervalSystem) spendBudget(rest float64, up bool) float64 {
-	lowest := iv.dir.nature() == Min
-	slices.SortFunc(iv.room, func(a, b roomEntry) int {
+// distributeFreeProbability distributes the free probability over the adjustable targets, best value first
+// for nature, each up to the width of its interval. It returns the value that this adds, rounded up or down.
+func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
+	natureMinimizes := iv.dir.nature() == Min
+	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
 		switch {
 		case a.value == b.value:
 			return 0
-		case (a.value < b.value) == lowest:
+		case (a.value < b.value) == natureMinimizes:
 			return -1
 		}
 		return 1
 	})
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
-	if up {
+	if upper {
 		budgetFactor = 1 + 4*unit
 	}
-	if up != lowest {
+	if upper != natureMinimizes {
 		widthFactor = 1 + 4*unit
 	}
-	rest *= budgetFactor
+	remaining *= budgetFactor
 	sum := 0.0
-	for _, p := range iv.room {
-		amount := min(p.width*widthFactor, rest)
-		sum += amount * p.value
-		if rest = (rest - amount) * budgetFactor; rest <= 0 {
+	for _, target := range iv.adjustable {
+		amount := min(target.intervalWidth*widthFactor, remaining)
+		sum += amount * target.value
+		remaining = (remaining - amount) * budgetFactor
+		if remaining <= 0 {
 			break
 		}
 	}
@@ -180,78 +185,80 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents makes one unknown of each end component of the open states in which the scheduler
-// can stay without reward. Its choices are those that leave it.
+// mergeEndComponents makes one unknown of each end component of the maybe states in which the scheduler can
+// stay without reward. The choices of this unknown are those that leave the component.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
-	m := iv.g.Model
-	zeroReward := sparse.NewSet(m.NumChoices())
-	for s := range iv.open.All() {
-		first, end := m.Choices(s)
+	model := iv.graph.Model
+	zeroReward := sparse.NewSet(model.NumChoices())
+	for s := range iv.maybe.All() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
 	}
-	ends, err := m.EndComponents(ctx, iv.open, zeroReward)
-	if err != nil || ends.Num() == 0 {
+	components, err := model.EndComponents(ctx, iv.maybe, zeroReward)
+	if err != nil || components.Num() == 0 {
 		return err
 	}
-	iv.representative, iv.merged = make([]uint32, m.NumStates()), map[uint32][]uint32{}
+	iv.representative = make([]uint32, model.NumStates())
+	iv.endComponentOf = map[uint32][]uint32{}
 	for s := range iv.representative {
 		iv.representative[s] = uint32(s)
 	}
-	for i := range ends.Num() {
-		members := ends.Members(i)
-		iv.merged[members[0]] = members
+	for i := range components.Num() {
+		members := components.Members(i)
+		iv.endComponentOf[members[0]] = members
 		for _, s := range members {
 			iv.representative[s] = members[0]
 		}
 	}
 	if iv.choices == nil {
-		iv.choices = sparse.FullSet(m.NumChoices())
+		iv.choices = sparse.FullSet(model.NumChoices())
 	}
-	iv.choices = iv.choices.Minus(ends.Choices)
+	iv.choices = iv.choices.Minus(components.Choices)
 	return nil
 }
 
-// forEachChoice calls f for the allowed choices of an unknown.
-func (iv *intervalSystem) forEachChoice(s uint32, f func(s, c int)) {
-	members := iv.merged[s]
+// forEachChoice calls visit for the allowed choices of the unknown that state s represents.
+func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
+	members := iv.endComponentOf[s]
 	if members == nil {
 		members = []uint32{s}
 	}
 	for _, t := range members {
-		first, end := iv.g.Choices(int(t))
+		first, end := iv.graph.Choices(int(t))
 		for c := first; c < end; c++ {
 			if iv.choices == nil || iv.choices.Has(c) {
-				f(int(t), c)
+				visit(int(t), c)
 			}
 		}
 	}
 }
 
-// optimum returns a bound on the value of an unknown, and the work it took.
-func (iv *intervalSystem) optimum(s uint32, up bool) (x float64, work int) {
-	lowest := iv.dir.Scheduler() == Min
+// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and
+// the work it took.
+func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
+	minimize := iv.dir.Scheduler() == Min
 	first := true
 	iv.forEachChoice(s, func(t, c int) {
-		b := iv.choiceBound(t, c, up)
-		if first || (b < x) == lowest {
-			x, first = b, false
+		value := iv.choiceBound(t, c, upper)
+		if first || (value < bound) == minimize {
+			bound, first = value, false
 		}
-		work += 4 * int(iv.g.Start[c+1]-iv.g.Start[c])
+		work += 4 * int(iv.graph.Start[c+1]-iv.graph.Start[c])
 	})
-	return x, work
+	return bound, work
 }
 
-// solve computes the values of the open states component by component, and then the exact values if
-// they are asked for.
+// solve computes bounds on the values of the maybe states, component by component, and then the exact values
+// if they are asked for.
 func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
-	comps := iv.g.Model.Components(iv.open, nil)
-	for i := range comps.Num() {
+	components := iv.graph.Model.Components(iv.maybe, nil)
+	for i := range components.Num() {
 		var unknowns []uint32
-		for _, s := range comps.Members(i) {
+		for _, s := range components.Members(i) {
 			if iv.representativeOf(s) == s {
 				unknowns = append(unknowns, s)
 			}
@@ -259,28 +266,30 @@ func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, err
 		if err := iv.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
-		for _, s := range comps.Members(i) {
-			h := iv.representativeOf(s)
-			iv.v.Lower[s], iv.v.Upper[s] = iv.v.Lower[h], iv.v.Upper[h]
+		for _, s := range components.Members(i) {
+			representative := iv.representativeOf(s)
+			iv.values.Lower[s] = iv.values.Lower[representative]
+			iv.values.Upper[s] = iv.values.Upper[representative]
 		}
-		iv.meter.progress.Done += len(comps.Members(i))
+		iv.meter.progress.Done += len(components.Members(i))
 	}
-	if iv.v.Exact != nil {
+	if iv.values.Exact != nil {
 		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
 			return nil, err
 		}
 	}
-	return iv.v, nil
+	return iv.values, nil
 }
 
-// solveComponent bounds the values of a component whose successors are solved, by optimistic value
-// iteration.
+// solveComponent bounds the values of a component whose successors are solved, by optimistic value iteration.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
 	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
 		var work int
-		iv.v.Lower[s], work = iv.optimum(s, false)
-		iv.v.Upper[s], _ = iv.optimum(s, true)
+		iv.values.Lower[s], work = iv.optimum(s, false)
+		iv.values.Upper[s], _ = iv.optimum(s, true)
 		return iv.meter.addWork(2 * work)
 	}
 	margin, precision := opts.epsilon()/2, opts.epsilon()/8
@@ -312,21 +321,21 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
 	back := false
 	iv.forEachChoice(s, func(_, c int) {
-		lo, hi := iv.g.Row(c)
-		back = back || slices.ContainsFunc(iv.g.Target[lo:hi], func(t uint32) bool { return iv.representativeOf(t) == s })
+		first, end := iv.graph.Row(c)
+		back = back || slices.ContainsFunc(iv.graph.Target[first:end], func(t uint32) bool { return iv.representativeOf(t) == s })
 	})
 	return back
 }
 
-// sweepLower raises the lower bounds by one sweep, and returns the greatest relative change.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.
 func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
-	iv.v.Sweeps++
+	iv.values.Sweeps++
 	iv.meter.progress.Sweeps++
 	for _, s := range unknowns {
-		x, work := iv.optimum(s, false)
-		if old := iv.v.Lower[s]; x > old {
-			change = max(change, (x-old)/x)
-			iv.v.Lower[s] = x
+		bound, work := iv.optimum(s, false)
+		if old := iv.values.Lower[s]; bound > old {
+			change = max(change, (bound-old)/bound)
+			iv.values.Lower[s] = bound
 		}
 		if err := iv.meter.addWork(work); err != nil {
 			return 0, err
@@ -336,25 +345,27 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a margin above the lower ones, and tries to prove them inductive
-// within the given number of sweeps.
+// proveUpper guesses upper bounds by a relative margin above the lower ones. Then it sweeps until a sweep
+// raises no bound, which proves the guess, or lowers none, which refutes it. It gives up after the given
+// number of sweeps.
 //
-// Source: optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		u := max(iv.v.Lower[s]*(1+margin), robustFloor)
-		if iv.prob {
-			u = min(u, 1)
+		bound := max(iv.values.Lower[s]*(1+margin), robustFloor)
+		if iv.atMostOne {
+			bound = min(bound, 1)
 		}
-		iv.v.Upper[s] = u
+		iv.values.Upper[s] = bound
 	}
 	for range sweeps {
-		iv.v.Sweeps++
+		iv.values.Sweeps++
 		neverRose, neverFell := true, true
 		for _, s := range unknowns {
-			u, work := iv.optimum(s, true)
-			neverRose, neverFell = neverRose && u <= iv.v.Upper[s], neverFell && u >= iv.v.Upper[s]
-			iv.v.Upper[s] = u
+			bound, work := iv.optimum(s, true)
+			neverRose = neverRose && bound <= iv.values.Upper[s]
+			neverFell = neverFell && bound >= iv.values.Upper[s]
+			iv.values.Upper[s] = bound
 			if err := iv.meter.addWork(work); err != nil {
 				return false, err
 			}
@@ -369,63 +380,65 @@ func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps i
 	return false, nil
 }
 
-// giveUp sets trivial upper bounds, and keeps the lower ones.
+// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay.
 func (iv *intervalSystem) giveUp(unknowns []uint32) {
-	iv.v.Converged = false
+	iv.values.Converged = false
 	for _, s := range unknowns {
-		iv.v.Upper[s] = math.Inf(1)
-		if iv.prob {
-			iv.v.Upper[s] = 1
+		iv.values.Upper[s] = math.Inf(1)
+		if iv.atMostOne {
+			iv.values.Upper[s] = 1
 		}
 	}
 }
 
-func robustUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	iv, err := newIntervalSystem(ctx, g, nil, dir, opts)
+// robustUntil is Until for interval models.
+func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	q, err := computeProb01(ctx, g, left, right, dir.Scheduler())
+	analysis, err := computeProb01(ctx, graph, left, right, dir.Scheduler())
 	if err != nil {
 		return nil, err
 	}
-	iv.prob = true
-	iv.v.set(q.one, 1)
-	iv.open = q.open()
-	if err := iv.mergeEndComponents(ctx); err != nil {
+	sys.atMostOne = true
+	sys.values.set(analysis.one, 1)
+	sys.maybe = analysis.maybe()
+	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return iv.solve(ctx, opts)
+	return sys.solve(ctx, opts)
 }
 
-// canEarnReward returns the open states from which a reward can be earned in open states. The others
+// canEarnReward returns the maybe states from which a reward can be earned in maybe states. The other ones
 // have value 0.
-func (iv *intervalSystem) canEarnReward(open *sparse.Set) *sparse.Set {
-	some := sparse.NewSet(iv.g.NumStates())
-	for s := range open.All() {
-		first, end := iv.g.Choices(s)
+func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
+	earning := sparse.NewSet(iv.graph.NumStates())
+	for s := range maybe.All() {
+		first, end := iv.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if iv.reward.OfChoice(s, c) > 0 {
-				some.Add(s)
+				earning.Add(s)
 			}
 		}
 	}
-	return iv.g.ExistsUntil(open, some).Intersect(open)
+	return iv.graph.ExistsUntil(maybe, earning).Intersect(maybe)
 }
 
-func robustReach(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	iv, err := newIntervalSystem(ctx, g, r, dir, opts)
+// robustReach is ReachReward for interval models.
+func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := analyzeReachReward(ctx, g, target, dir.Scheduler())
+	analysis, err := analyzeReachReward(ctx, graph, target, dir.Scheduler())
 	if err != nil {
 		return nil, err
 	}
-	iv.v.set(p.infinite, math.Inf(1))
-	iv.open, iv.choices = iv.canEarnReward(p.open), p.choices
-	if err := iv.mergeEndComponents(ctx); err != nil {
+	sys.values.set(analysis.infinite, math.Inf(1))
+	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybe), analysis.choices
+	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return iv.solve(ctx, opts)
+	return sys.solve(ctx, opts)
 }

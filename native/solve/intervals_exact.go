@@ -13,19 +13,18 @@ import (
 // distribution of that choice.
 type strategyPair struct {
 	state, choice int
-	p             []*big.Rat
+	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the open states. It evaluates the Markov chain
-// that the strategies of scheduler and nature induce; then it improves nature's strategy as long as
-// possible, then the scheduler's, and so on. The bounds give good initial strategies. If a minimizing
-// scheduler could stay forever, because its upper bounds are not inductive, it is replaced by a proper
-// one.
+// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that
+// the strategies of scheduler and nature induce. Then it improves nature's strategy as long as possible, then
+// the scheduler's once, and so on until neither improves. The computed bounds give good initial strategies.
+// If a minimizing scheduler could stay in the component forever, proper strategies replace the initial ones.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
 	var unknowns []uint32
-	for s := range iv.open.All() {
+	for s := range iv.maybe.All() {
 		if iv.representativeOf(uint32(s)) == uint32(s) {
 			unknowns = append(unknowns, uint32(s))
 		}
@@ -52,43 +51,45 @@ func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Optio
 			break
 		}
 	}
-	for s := range iv.open.All() {
-		iv.v.assign(s, iv.v.Exact[iv.representativeOf(uint32(s))])
+	for s := range iv.maybe.All() {
+		iv.values.assign(s, iv.values.Exact[iv.representativeOf(uint32(s))])
 	}
 	return nil
 }
 
-// setExactGuess sets the exact values to bounds, by which distribution orders the targets.
+// setExactGuess sets the exact values to the computed bounds, so that distribution can order the targets by
+// them.
 func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
-	x := iv.v.Lower
-	if iv.dir.Scheduler() == Min && iv.v.Converged {
-		x = iv.v.Upper
+	bounds := iv.values.Lower
+	if iv.dir.Scheduler() == Min && iv.values.Converged {
+		bounds = iv.values.Upper
 	}
 	for _, s := range unknowns {
-		iv.v.Exact[s] = new(big.Rat).SetFloat64(x[s])
+		iv.values.Exact[s] = new(big.Rat).SetFloat64(bounds[s])
 	}
 }
 
-// initialStrategy returns the optimal choice of an unknown for the bounds.
+// initialStrategy returns the choice of an unknown that is optimal for the computed bounds, with nature's
+// best distribution.
 func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
-	lowest := iv.dir.Scheduler() == Min
-	up := lowest && iv.v.Converged
-	var out *strategyPair
+	minimize := iv.dir.Scheduler() == Min
+	useUpper := minimize && iv.values.Converged
+	var strategy *strategyPair
 	best := 0.0
 	iv.forEachChoice(s, func(t, c int) {
-		b := iv.choiceBound(t, c, up)
-		if out == nil || b != best && (b < best) == lowest {
-			out, best = &strategyPair{state: t, choice: c}, b
+		bound := iv.choiceBound(t, c, useUpper)
+		if strategy == nil || bound != best && (bound < best) == minimize {
+			strategy, best = &strategyPair{state: t, choice: c}, bound
 		}
 	})
-	out.p = iv.distribution(out.choice)
-	return out
+	strategy.distribution = iv.distribution(strategy.choice)
+	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one: every choice has a
-// target that is closer to an exit.
+// properStrategies sets strategies that leave the unknowns with probability one: every choice has a target
+// that is closer to an exit.
 func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
-	proper := sparse.NewSet(iv.g.NumStates())
+	proper := sparse.NewSet(iv.graph.NumStates())
 	for changed := true; changed; {
 		changed = false
 		for _, s := range unknowns {
@@ -96,9 +97,9 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 				continue
 			}
 			iv.forEachChoice(s, func(t, c int) {
-				first, end := iv.g.Row(c)
+				first, end := iv.graph.Row(c)
 				for i := first; i < end && !proper.Has(int(s)); i++ {
-					if u := iv.representativeOf(iv.g.Target[i]); proper.Has(int(u)) || !iv.open.Has(int(u)) {
+					if target := iv.representativeOf(iv.graph.Target[i]); proper.Has(int(target)) || !iv.maybe.Has(int(target)) {
 						proper.Add(int(s))
 						strategies[s] = &strategyPair{t, c, iv.distribution(c)}
 						changed = true
@@ -109,16 +110,16 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 	}
 }
 
-// improve switches nature to better distributions under the current choices. If there are none, it
-// switches the scheduler to better choices. It reports whether anything changed.
+// improve switches nature to better distributions under the current choices. If there are none, it switches
+// the scheduler to better choices. It reports whether anything changed.
 func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
-		p := iv.distribution(current.choice)
-		if iv.choiceValue(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
-			current.p, better = p, true
+		distribution := iv.distribution(current.choice)
+		if iv.choiceValue(current.state, current.choice, distribution).Cmp(iv.values.Exact[s]) != 0 {
+			current.distribution, better = distribution, true
 		}
-		if err := iv.meter.addWork(1000 + reductionCost(iv.v.Exact[s])); err != nil {
+		if err := iv.meter.addWork(1000 + reductionCost(iv.values.Exact[s])); err != nil {
 			return false, err
 		}
 	}
@@ -130,12 +131,12 @@ func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*stra
 		wantedOrder = -1
 	}
 	for _, s := range unknowns {
-		best := iv.v.Exact[s]
+		best := iv.values.Exact[s]
 		iv.forEachChoice(s, func(t, c int) {
-			p := iv.distribution(c)
-			if x := iv.choiceValue(t, c, p); x.Cmp(best) == wantedOrder {
+			distribution := iv.distribution(c)
+			if x := iv.choiceValue(t, c, distribution); x.Cmp(best) == wantedOrder {
 				best, better = x, true
-				*strategies[s] = strategyPair{t, c, p}
+				*strategies[s] = strategyPair{t, c, distribution}
 			}
 		})
 		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
@@ -145,24 +146,25 @@ func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*stra
 	return better, nil
 }
 
-// distribution returns nature's optimal distribution of choice c for the exact values.
+// distribution returns nature's optimal distribution of choice c for the exact values: the lower ends of the
+// intervals, plus the free probability given to the best targets first.
 func (iv *intervalSystem) distribution(c int) []*big.Rat {
-	m := iv.g.Model
-	first, end := m.Row(c)
-	out := make([]*big.Rat, end-first)
-	if iv.budget[c] == 0 {
-		for i := range out {
-			out[i] = m.Rat(first + i)
+	model := iv.graph.Model
+	first, end := model.Row(c)
+	probs := make([]*big.Rat, end-first)
+	if iv.freeProbability[c] == 0 {
+		for i := range probs {
+			probs[i] = model.Rat(first + i)
 		}
-		return out
+		return probs
 	}
 	byValue := make([]int, end-first)
 	remaining := big.NewRat(1, 1)
-	for i := range out {
-		byValue[i], out[i] = i, m.Rat(first+i)
-		remaining.Sub(remaining, out[i])
+	for i := range probs {
+		byValue[i], probs[i] = i, model.Rat(first+i)
+		remaining.Sub(remaining, probs[i])
 	}
-	value := func(i int) *big.Rat { return iv.v.Exact[iv.representativeOf(m.Target[first+i])] }
+	value := func(i int) *big.Rat { return iv.values.Exact[iv.representativeOf(model.Target[first+i])] }
 	slices.SortStableFunc(byValue, func(i, j int) int {
 		if iv.dir.nature() == Min {
 			return value(i).Cmp(value(j))
@@ -170,25 +172,25 @@ func (iv *intervalSystem) distribution(c int) []*big.Rat {
 		return value(j).Cmp(value(i))
 	})
 	for _, i := range byValue {
-		width := new(big.Rat).Sub(m.HighRat(first+i), out[i])
+		width := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
 		if width.Cmp(remaining) > 0 {
 			width.Set(remaining)
 		}
-		out[i] = new(big.Rat).Add(out[i], width)
+		probs[i] = new(big.Rat).Add(probs[i], width)
 		if remaining.Sub(remaining, width); remaining.Sign() == 0 {
 			break
 		}
 	}
-	return out
+	return probs
 }
 
-// choiceValue returns the exact value of choice c with distribution p.
-func (iv *intervalSystem) choiceValue(s, c int, p []*big.Rat) *big.Rat {
+// choiceValue returns the exact value of choice c of state s under the given distribution over its targets.
+func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
 	sum := iv.reward.OfChoiceRat(s, c)
-	first, _ := iv.g.Row(c)
+	first, _ := iv.graph.Row(c)
 	term := new(big.Rat)
-	for i, q := range p {
-		sum.Add(sum, term.Mul(q, iv.v.Exact[iv.representativeOf(iv.g.Target[first+i])]))
+	for i, prob := range distribution {
+		sum.Add(sum, term.Mul(prob, iv.values.Exact[iv.representativeOf(iv.graph.Target[first+i])]))
 	}
 	return sum
 }
@@ -209,9 +211,9 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	for i, s := range unknowns {
 		strategies := strategies[s]
 		b.State()
-		first, _ := iv.g.Row(strategies.choice)
-		for j, q := range strategies.p {
-			b.AddRat(iv.inducedState(iv.g.Target[first+j], number, n), q, sparse.NoAction)
+		first, _ := iv.graph.Row(strategies.choice)
+		for j, q := range strategies.distribution {
+			b.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), q, sparse.NoAction)
 		}
 		if g := iv.reward.OfChoiceRat(strategies.state, strategies.choice); g.Sign() != 0 {
 			reward.StateRat[i] = g
@@ -222,37 +224,38 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 		b.State()
 		b.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		return err
 	}
-	graph, end := sparse.NewGraph(m), sparse.SetOf(n+2, n)
+	graph, end := sparse.NewGraph(model), sparse.SetOf(n+2, n)
 	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
-	var v *Values
-	if iv.prob {
-		v, err = Until(ctx, graph, sparse.FullSet(n+2), end, Max, opts)
+	var values *Values
+	if iv.atMostOne {
+		values, err = Until(ctx, graph, sparse.FullSet(n+2), end, Max, opts)
 	} else {
-		v, err = ReachReward(ctx, graph, reward, end, Max, opts)
+		values, err = ReachReward(ctx, graph, reward, end, Max, opts)
 	}
 	if err != nil {
 		return err
 	}
 	for i, s := range unknowns {
-		if v.Exact[i] == nil {
+		if values.Exact[i] == nil {
 			return errImproper
 		}
-		iv.v.Exact[s] = v.Exact[i]
+		iv.values.Exact[s] = values.Exact[i]
 	}
 	return nil
 }
 
-// inducedState returns the state of the induced chain that represents target t.
-func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, n int) int {
+// inducedState returns the state of the induced chain that stands for target t: the unknown of t if it has
+// one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for those of probability 0.
+func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[iv.representativeOf(t)]; ok {
 		return i
 	}
-	if iv.prob && iv.v.Exact[t].Sign() == 0 {
-		return n + 1
+	if iv.atMostOne && iv.values.Exact[t].Sign() == 0 {
+		return numUnknowns + 1
 	}
-	return n
+	return numUnknowns
 }

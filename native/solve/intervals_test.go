@@ -79,25 +79,25 @@ func (u *intervalModel) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
 	if u.chain {
 		kind = sparse.DTMC
 	}
-	b, r := sparse.NewBuilder(kind), &sparse.Reward{Err: 0x1p-53}
+	b, reward := sparse.NewBuilder(kind), &sparse.Reward{Err: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		addReward(&r.State, &r.StateRat, u.state[s])
+		addReward(&reward.State, &reward.StateRat, u.state[s])
 		for c, row := range rows {
 			if !u.chain {
 				b.Choice(sparse.NoAction)
 			}
-			addReward(&r.Choice, &r.ChoiceRat, u.choice[s][c])
+			addReward(&reward.Choice, &reward.ChoiceRat, u.choice[s][c])
 			for _, e := range row {
 				b.AddInterval(e.target, e.low, e.high, sparse.NoAction)
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, r
+	return model, reward
 }
 
 func addReward(f *[]float64, r *[]*big.Rat, x *big.Rat) {
@@ -148,28 +148,28 @@ func spendBudget(row []edge, order []int) []*big.Rat {
 // vertexMDP is the MDP in which every extreme distribution is a choice, for the choices of scheduler
 // how (nil for all).
 func (u *intervalModel) vertexMDP(t *testing.T, how []int) (*sparse.Graph, *sparse.Reward) {
-	b, r := sparse.NewBuilder(sparse.MDP), &sparse.Reward{Err: 0x1p-53}
+	b, reward := sparse.NewBuilder(sparse.MDP), &sparse.Reward{Err: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		addReward(&r.State, &r.StateRat, u.state[s])
+		addReward(&reward.State, &reward.StateRat, u.state[s])
 		for c, row := range rows {
 			if how != nil && how[s] != c {
 				continue
 			}
 			for _, p := range vertices(row) {
 				b.Choice(sparse.NoAction)
-				addReward(&r.Choice, &r.ChoiceRat, u.choice[s][c])
+				addReward(&reward.Choice, &reward.ChoiceRat, u.choice[s][c])
 				for i, e := range row {
 					b.AddRat(e.target, p[i], sparse.NoAction)
 				}
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sparse.NewGraph(m), r
+	return sparse.NewGraph(model), reward
 }
 
 // schedulers calls f for every memoryless scheduler.
@@ -196,12 +196,12 @@ type query func(g *sparse.Graph, r *sparse.Reward, dir solve.Direction, opts sol
 // goal, and otherwise the optimum over all schedulers of nature's optimum.
 func (u *intervalModel) oracle(t *testing.T, q query, dir solve.Direction) []*big.Rat {
 	solved := func(how []int, dir solve.Direction) []*big.Rat {
-		g, r := u.vertexMDP(t, how)
-		v, err := q(g, r, dir, solve.Options{Exact: true})
+		graph, reward := u.vertexMDP(t, how)
+		values, err := q(graph, reward, dir, solve.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v.Exact
+		return values.Exact
 	}
 	switch dir {
 	case solve.Max, solve.Min:
@@ -223,22 +223,22 @@ func TestRobust(t *testing.T) {
 		u := randomUncertain(rng)
 		steps := rng.IntN(5)
 		queries := map[string]query{
-			"until": func(g *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.Until(t.Context(), g, u.left, u.right, dir, opts)
+			"until": func(graph *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+				return solve.Until(t.Context(), graph, u.left, u.right, dir, opts)
 			},
-			"reward": func(g *sparse.Graph, r *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.ReachReward(t.Context(), g, r, u.right, dir, opts)
+			"reward": func(graph *sparse.Graph, reward *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+				return solve.ReachReward(t.Context(), graph, reward, u.right, dir, opts)
 			},
 		}
 		stepwise := map[string]query{ // schedulers that count steps: only where nature is one
-			"bounded": func(g *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.BoundedUntil(t.Context(), g, u.left, u.right, solve.Steps{Low: steps / 2, High: steps}, dir, opts)
+			"bounded": func(graph *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+				return solve.BoundedUntil(t.Context(), graph, u.left, u.right, solve.Steps{Low: steps / 2, High: steps}, dir, opts)
 			},
-			"cumulative": func(g *sparse.Graph, r *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.CumulReward(t.Context(), g, r, steps, dir, opts)
+			"cumulative": func(graph *sparse.Graph, reward *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+				return solve.CumulReward(t.Context(), graph, reward, steps, dir, opts)
 			},
-			"next": func(g *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.Next(t.Context(), g, u.right, dir, opts)
+			"next": func(graph *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+				return solve.Next(t.Context(), graph, u.right, dir, opts)
 			},
 		}
 		for name, q := range queries {
@@ -258,14 +258,14 @@ func TestRobust(t *testing.T) {
 
 func (u *intervalModel) compare(t *testing.T, seed uint64, name string, q query, dir solve.Direction) {
 	t.Helper()
-	m, r := u.model(t)
-	g := sparse.NewGraph(m)
+	model, reward := u.model(t)
+	graph := sparse.NewGraph(model)
 	want := u.oracle(t, q, dir)
-	bounds, err := q(g, r, dir, solve.Options{})
+	bounds, err := q(graph, reward, dir, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := q(g, r, dir, solve.Options{Exact: true})
+	exact, err := q(graph, reward, dir, solve.Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,54 +19,58 @@ var ErrFill = errors.New("exact solution: the elimination of a component creates
 // Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
 	*eliminationOrder
-	rows                   []*exactRow
-	prime, inverse, square uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
-	primeInt               *big.Int
+	rows                             []*exactRow
+	prime, inverse, montgomerySquare uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
+	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
-	small               []smallRow
+	smallRows           []smallRow
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
 // two words; otherwise its scale is 0.
 type smallRow struct {
-	scale uint64
-	coef  []uint64
+	scale       uint64
+	coefficient []uint64
 }
 
-// newLifting factorizes the equations modulo a prime. Only the scales and coefficients of the rows are
-// used; their constants are passed to solve.
+// newLifting factorizes the equations modulo a prime, for p-adic lifting. It uses only the scales and
+// coefficients of the rows; the constants are passed to solve.
+//
+// Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
-	lift := &lifting{rows: rows, small: make([]smallRow, len(rows))}
-	for k, r := range rows {
+	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
+	for k, row := range rows {
 		coefSum := new(big.Int)
-		for _, c := range r.coef {
-			coefSum.Add(coefSum, c)
+		for _, coefficient := range row.coefficient {
+			coefSum.Add(coefSum, coefficient)
 		}
-		if max(r.scale.BitLen(), coefSum.BitLen()) > 62 {
+		if max(row.scale.BitLen(), coefSum.BitLen()) > 62 {
 			continue
 		}
-		lift.small[k].scale = r.scale.Uint64()
-		for _, c := range r.coef {
-			lift.small[k].coef = append(lift.small[k].coef, c.Uint64())
+		lift.smallRows[k].scale = row.scale.Uint64()
+		for _, coefficient := range row.coefficient {
+			lift.smallRows[k].coefficient = append(lift.smallRows[k].coefficient, coefficient.Uint64())
 		}
 	}
 	var err error
-	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
+	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].column }, math.Inf(1))
 	if err == nil && lift.eliminationOrder == nil {
 		err = ErrFill
 	}
 	if err != nil {
 		return nil, err
 	}
-	lift.upper, lift.lower = make([]uint64, len(lift.upperCols)), make([]uint64, len(lift.lowerCols))
+	lift.upper = make([]uint64, len(lift.upperCols))
+	lift.lower = make([]uint64, len(lift.lowerCols))
 	lift.pivot = make([]uint64, len(rows))
-	// The first prime nearly always works: a pivot would have to be a multiple of it.
-	for p := uint64(1<<63 - 25); ; p -= 2 {
-		if lift.primeInt = new(big.Int).SetUint64(p); !lift.primeInt.ProbablyPrime(0) {
+	// The first prime nearly always works. It fails only if a pivot is a multiple of it.
+	for prime := uint64(1<<63 - 25); ; prime -= 2 {
+		lift.primeInt = new(big.Int).SetUint64(prime)
+		if !lift.primeInt.ProbablyPrime(0) {
 			continue
 		}
-		lift.setPrime(p)
+		lift.setPrime(prime)
 		if ok, err := lift.factorize(meter); ok || err != nil {
 			return lift, err
 		}
@@ -82,7 +86,7 @@ func (f *lifting) setPrime(p uint64) {
 		f.inverse *= 2 - p*f.inverse
 	}
 	_, one := bits.Div64(1, 0, p)
-	_, f.square = bits.Div64(one, 0, p)
+	_, f.montgomerySquare = bits.Div64(one, 0, p)
 }
 
 // mul is the Montgomery product.
@@ -102,16 +106,16 @@ func (f *lifting) sub(x, y uint64) uint64 {
 	return x - y
 }
 
-// invert returns the inverse of x as x^(p-2).
+// invert returns the inverse of x modulo the prime p, computed as x^(p-2).
 func (f *lifting) invert(x uint64) uint64 {
-	out := f.mul(1, f.square)
-	for e := f.prime - 2; e > 0; e >>= 1 {
-		if e&1 == 1 {
-			out = f.mul(out, x)
+	inverse := f.mul(1, f.montgomerySquare)
+	for exponent := f.prime - 2; exponent > 0; exponent >>= 1 {
+		if exponent&1 == 1 {
+			inverse = f.mul(inverse, x)
 		}
 		x = f.mul(x, x)
 	}
-	return out
+	return inverse
 }
 
 // residue returns x modulo the prime, in Montgomery form.
@@ -119,28 +123,28 @@ func (f *lifting) residue(x *big.Int) uint64 {
 	remainder := uint64(0)
 	words := x.Bits()
 	for i := len(words) - 1; i >= 0; i-- {
-		w := uint64(words[i])
+		word := uint64(words[i])
 		if bits.UintSize == 32 {
-			_, remainder = bits.Div64(remainder>>32, remainder<<32|w, f.prime)
+			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, f.prime)
 			continue
 		}
-		_, remainder = bits.Div64(remainder, w, f.prime)
+		_, remainder = bits.Div64(remainder, word, f.prime)
 	}
 	if x.Sign() < 0 {
 		remainder = f.sub(0, remainder)
 	}
-	return f.mul(remainder, f.square)
+	return f.mul(remainder, f.montgomerySquare)
 }
 
-// factorize eliminates modulo the prime, as eliminationSolver.factorizeFloat does in floating point. It
-// reports false if a pivot is zero.
+// factorize computes the triangular factors modulo the prime, as eliminationSolver.factorizeFloat does in
+// floating point. It returns false if a pivot is zero.
 func (f *lifting) factorize(meter *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
 		workRow[p] = f.residue(f.rows[k].scale)
-		for i, t := range f.rows[k].col {
+		for i, t := range f.rows[k].column {
 			position := f.position[t]
-			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coef[i]))
+			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coefficient[i]))
 		}
 		work := f.lowerStart[p+1] - f.lowerStart[p]
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
@@ -168,29 +172,31 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// solveModPrime returns the solution modulo the prime for the given constants.
+// solveModPrime returns the solution modulo the prime for the given constants, by forward and back
+// substitution.
 func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(f.order)) // by position
 	for p, k := range f.order {
-		v := f.residue(constants[k])
+		value := f.residue(constants[k])
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
+			value = f.sub(value, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
 		}
-		intermediate[p] = v
+		intermediate[p] = value
 	}
 	x := make([]uint64, len(intermediate))
 	for p := len(intermediate) - 1; p >= 0; p-- {
-		v := intermediate[p]
+		value := intermediate[p]
 		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
+			value = f.sub(value, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
 		}
-		intermediate[p] = f.mul(v, f.pivot[p])
+		intermediate[p] = f.mul(value, f.pivot[p])
 		x[f.order[p]] = f.mul(intermediate[p], 1)
 	}
 	return x
 }
 
-// solve returns the numerators of the solution and their common denominator.
+// solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits,
+// and from time to time tries to reconstruct fractions from them, until these satisfy the equations.
 func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
 	remainder := make([]*big.Int, len(f.rows))
 	for k := range remainder {
@@ -198,10 +204,10 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 	}
 	var digits [][]uint64
 	for nextAttempt := 2; ; {
-		x := f.solveModPrime(remainder)
-		digits = append(digits, x)
+		digit := f.solveModPrime(remainder)
+		digits = append(digits, digit)
 		for k := range remainder {
-			f.subtractDigit(remainder, k, x)
+			f.subtractDigit(remainder, k, digit)
 		}
 		if err := meter.addWork(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
 			return nil, nil, err
@@ -210,45 +216,45 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 			continue
 		}
 		nextAttempt += max(2, nextAttempt/2)
-		num, den, err := f.reconstruct(meter, digits)
+		numerators, denominator, err := f.reconstruct(meter, digits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if num != nil && f.satisfies(num, den, constant) {
-			return num, den, nil
+		if numerators != nil && f.satisfies(numerators, denominator, constant) {
+			return numerators, denominator, nil
 		}
 	}
 }
 
-// subtractDigit subtracts the effect of a digit of the solution from the remainder of constant k, and
-// divides it by the prime.
+// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation
+// k, and divides the remainder by the prime.
 func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
-	small, r := &f.small[k], f.rows[k]
+	small, row := &f.smallRows[k], f.rows[k]
 	if small.scale == 0 {
-		var v, product big.Int
-		remainder[k].Sub(remainder[k], product.Mul(r.scale, v.SetUint64(digit[k])))
-		for i, t := range r.col {
-			remainder[k].Add(remainder[k], product.Mul(r.coef[i], v.SetUint64(digit[t])))
+		var digitInt, product big.Int
+		remainder[k].Sub(remainder[k], product.Mul(row.scale, digitInt.SetUint64(digit[k])))
+		for i, t := range row.column {
+			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[t])))
 		}
 		remainder[k].Quo(remainder[k], f.primeInt)
 		return
 	}
-	var sum, carry uint64 // two words
-	for i, t := range r.col {
-		hi, lo := bits.Mul64(small.coef[i], digit[t])
-		var c uint64
-		sum, c = bits.Add64(sum, lo, 0)
-		carry += hi + c
+	var low, high uint64 // two words
+	for i, t := range row.column {
+		hi, lo := bits.Mul64(small.coefficient[i], digit[t])
+		var carryBit uint64
+		low, carryBit = bits.Add64(low, lo, 0)
+		high += hi + carryBit
 	}
 	hi, lo := bits.Mul64(small.scale, digit[k])
-	sum, borrow := bits.Sub64(sum, lo, 0)
-	carry, borrow = bits.Sub64(carry, hi, borrow)
+	low, borrow := bits.Sub64(low, lo, 0)
+	high, borrow = bits.Sub64(high, hi, borrow)
 	if borrow == 1 { // the difference is negative
-		sum, borrow = bits.Sub64(0, sum, 0)
-		carry, _ = bits.Sub64(0, carry, borrow)
-		remainder[k].Sub(remainder[k], twoWords(carry, sum))
+		low, borrow = bits.Sub64(0, low, 0)
+		high, _ = bits.Sub64(0, high, borrow)
+		remainder[k].Sub(remainder[k], twoWords(high, low))
 	} else {
-		remainder[k].Add(remainder[k], twoWords(carry, sum))
+		remainder[k].Add(remainder[k], twoWords(high, low))
 	}
 	remainder[k].Quo(remainder[k], f.primeInt)
 }
@@ -258,83 +264,86 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// reconstruct returns fractions with the given digits, numerators and a common denominator; nil if
-// there are no simple ones.
+// reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It
+// returns nil if the digits do not suffice.
 func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
-	num, denAt := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
-	den := big.NewInt(1)
+	numerators, denominatorOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
+	denominatorProduct := big.NewInt(1)
 	var digit big.Int
-	for k := range num {
+	for k := range numerators {
 		x := new(big.Int)
 		for i := len(digits) - 1; i >= 0; i-- {
 			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
-		// Most solutions have the denominators of earlier ones.
-		if x.Mul(x, den).Mod(x, modulus); x.Cmp(half) > 0 {
+		// Most components of the solution have the denominators of earlier ones.
+		x.Mul(x, denominatorProduct).Mod(x, modulus)
+		if x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
-		if x.BitLen()+den.BitLen()+32 > modulus.BitLen() {
-			n, d := reconstructFraction(x, modulus)
-			if n == nil {
+		if x.BitLen()+denominatorProduct.BitLen()+32 > modulus.BitLen() {
+			numerator, denominator := reconstructFraction(x, modulus)
+			if numerator == nil {
 				return nil, nil, nil
 			}
-			x, den = n, new(big.Int).Mul(den, d)
+			x = numerator
+			denominatorProduct = new(big.Int).Mul(denominatorProduct, denominator)
 		}
-		num[k], denAt[k] = x, den
+		numerators[k] = x
+		denominatorOf[k] = denominatorProduct
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
-	for k := range num {
-		if denAt[k] != den {
-			num[k].Mul(num[k], digit.Quo(den, denAt[k]))
+	for k := range numerators {
+		if denominatorOf[k] != denominatorProduct {
+			numerators[k].Mul(numerators[k], digit.Quo(denominatorProduct, denominatorOf[k]))
 		}
 	}
-	return num, den, nil
+	return numerators, denominatorProduct, nil
 }
 
-// reconstructFraction returns the fraction n/d that is x modulo m and has the smallest product of n and
-// d. It returns nil if that is not much smaller than m.
+// reconstructFraction returns the fraction numerator/denominator that equals x modulo the modulus and has the
+// smallest product of both. It returns nil if this product is not much smaller than the modulus.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
-func reconstructFraction(x, m *big.Int) (n, d *big.Int) {
+func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {
 	const minBits = 32 // bits of the quotient
-	r0, r1 := new(big.Int).Set(m), new(big.Int).Mod(x, m)
-	t0, t1 := new(big.Int), big.NewInt(1)
+	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(x, modulus)
+	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits
-	quo, product := new(big.Int), new(big.Int)
-	for r1.Sign() != 0 {
-		quo.QuoRem(r0, r1, product)
-		if quo.BitLen() > bestBits {
-			bestBits = quo.BitLen()
-			n, d = new(big.Int).Set(r1), new(big.Int).Set(t1)
+	quotient, product := new(big.Int), new(big.Int)
+	for remainder.Sign() != 0 {
+		quotient.QuoRem(previousRemainder, remainder, product)
+		if quotient.BitLen() > bestBits {
+			bestBits = quotient.BitLen()
+			numerator, denominator = new(big.Int).Set(remainder), new(big.Int).Set(coeff)
 		}
-		r0, r1, product = r1, product, r0
-		product.Mul(quo, t1)
-		t0.Sub(t0, product)
-		t0, t1 = t1, t0
+		previousRemainder, remainder, product = remainder, product, previousRemainder
+		product.Mul(quotient, coeff)
+		previousCoeff.Sub(previousCoeff, product)
+		previousCoeff, coeff = coeff, previousCoeff
 	}
-	if n == nil && r0.Cmp(m) == 0 { // x is 0
+	if numerator == nil && previousRemainder.Cmp(modulus) == 0 { // x is 0
 		return new(big.Int), big.NewInt(1)
 	}
-	if d != nil && d.Sign() < 0 {
-		n.Neg(n)
-		d.Neg(d)
+	if denominator != nil && denominator.Sign() < 0 {
+		numerator.Neg(numerator)
+		denominator.Neg(denominator)
 	}
-	return n, d
+	return numerator, denominator
 }
 
-// satisfies reports whether the fractions satisfy the equations.
-func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
+// satisfies reports whether the fractions solve the equations exactly.
+func (f *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
-	for k, r := range f.rows {
-		sum.Mul(constant(k), den)
-		for i, t := range r.col {
-			sum.Add(&sum, product.Mul(r.coef[i], num[t]))
+	for k, row := range f.rows {
+		sum.Mul(constant(k), denominator)
+		for i, t := range row.column {
+			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[t]))
 		}
-		if sum.Cmp(product.Mul(r.scale, num[k])) != 0 {
+		if sum.Cmp(product.Mul(row.scale, numerators[k])) != 0 {
 			return false
 		}
 	}

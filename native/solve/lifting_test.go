@@ -28,30 +28,30 @@ func TestLifting(t *testing.T) {
 			return x
 		}
 		for k := range rows {
-			r := &exactRow{scale: unit(), scaledConstant: big.NewInt(rng.Int64N(1000))} // scale: of leaving
+			row := &exactRow{scale: unit(), scaledConstant: big.NewInt(rng.Int64N(1000))} // scale: of leaving
 			a[k] = make([]*big.Rat, n)
 			for c := range n {
 				a[k][c] = new(big.Rat)
 			}
 			for range rng.IntN(4) {
 				if c := rng.IntN(n); c != k {
-					r.col, r.coef = append(r.col, uint32(c)), append(r.coef, unit())
+					row.column, row.coefficient = append(row.column, uint32(c)), append(row.coefficient, unit())
 				}
 			}
-			for _, w := range r.coef {
-				r.scale.Add(r.scale, w)
+			for _, w := range row.coefficient {
+				row.scale.Add(row.scale, w)
 			}
-			for i, c := range r.col {
-				a[k][c].Add(a[k][c], new(big.Rat).SetFrac(r.coef[i], r.scale))
+			for i, c := range row.column {
+				a[k][c].Add(a[k][c], new(big.Rat).SetFrac(row.coefficient[i], row.scale))
 			}
-			b[k] = new(big.Rat).SetFrac(r.scaledConstant, r.scale)
-			rows[k] = r
+			b[k] = new(big.Rat).SetFrac(row.scaledConstant, row.scale)
+			rows[k] = row
 		}
-		f, err := newLifting(noMeter(t), rows)
+		lift, err := newLifting(noMeter(t), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		num, den, err := f.solve(noMeter(t), func(k int) *big.Int { return rows[k].scaledConstant })
+		num, den, err := lift.solve(noMeter(t), func(k int) *big.Int { return rows[k].scaledConstant })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +66,11 @@ func TestLifting(t *testing.T) {
 // TestLiftingPrime has a pivot that is a multiple of the first prime, so that another one is necessary.
 func TestLiftingPrime(t *testing.T) {
 	prime := new(big.Int).SetUint64(1<<63 - 25)
-	f, err := newLifting(noMeter(t), []*exactRow{{scale: prime}})
+	lift, err := newLifting(noMeter(t), []*exactRow{{scale: prime}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	num, den, err := f.solve(noMeter(t), func(int) *big.Int { return big.NewInt(3) })
+	num, den, err := lift.solve(noMeter(t), func(int) *big.Int { return big.NewInt(3) })
 	if err != nil {
 		t.Fatal(err)
 	}

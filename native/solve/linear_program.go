@@ -36,7 +36,8 @@ func (p *LinearProgram) Variable() int {
 
 // Row adds an equation.
 func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
-	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
+	p.Rows = append(p.Rows, terms)
+	p.Right = append(p.Right, right)
 }
 
 // Maximize returns the maximal objective and a solution that attains it. The error is ErrInfeasible,
@@ -45,46 +46,46 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // Source: the two-phase simplex method. The variable of greatest reduced cost enters; after a step without
 // progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
-	t := p.tableau()
-	for i := range t.rows { // first phase: minimize the artificial variables
+	tab := p.tableau()
+	for i := range tab.rows { // first phase: minimize the artificial variables
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		for _, x := range t.rows[i] {
-			t.addReducedCost(x.Var, x.Coeff)
+		for _, x := range tab.rows[i] {
+			tab.addReducedCost(x.Var, x.Coeff)
 		}
-		t.value.Sub(t.value, t.right[i])
+		tab.value.Sub(tab.value, tab.right[i])
 	}
-	if err := t.run(ctx); err != nil {
+	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	if t.value.Sign() != 0 {
+	if tab.value.Sign() != 0 {
 		return nil, nil, ErrInfeasible
 	}
-	if err := t.dropArtificial(ctx); err != nil {
+	if err := tab.dropArtificial(ctx); err != nil {
 		return nil, nil, err
 	}
-	t.value.SetInt64(0)
-	for j := range t.reducedCost {
-		t.reducedCost[j].SetInt64(0)
+	tab.value.SetInt64(0)
+	for j := range tab.reducedCost {
+		tab.reducedCost[j].SetInt64(0)
 		if g := p.Objective[j]; g != nil {
-			t.reducedCost[j].Set(g)
+			tab.reducedCost[j].Set(g)
 		}
 	}
-	for i, j := range t.basis {
-		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
+	for i, j := range tab.basis {
+		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
 	}
-	if err := t.run(ctx); err != nil {
+	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	x := make([]*big.Rat, len(t.reducedCost))
+	x := make([]*big.Rat, len(tab.reducedCost))
 	for j := range x {
 		x[j] = new(big.Rat)
 	}
-	for i, j := range t.basis {
-		x[j] = t.right[i]
+	for i, j := range tab.basis {
+		x[j] = tab.right[i]
 	}
-	return t.value, x, nil
+	return tab.value, x, nil
 }
 
 // tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
@@ -98,15 +99,17 @@ type tableau struct {
 	value       *big.Rat
 }
 
+// tableau returns the initial simplex tableau, with one artificial basis variable for each row and
+// nonnegative right sides. The reduced costs are zero.
 func (p *LinearProgram) tableau() *tableau {
-	t := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
-	for j := range t.reducedCost {
-		t.reducedCost[j] = new(big.Rat)
+	tab := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+	for j := range tab.reducedCost {
+		tab.reducedCost[j] = new(big.Rat)
 	}
 	for i, row := range p.Rows {
 		terms := make([]Term, len(row))
-		for k, x := range row {
-			terms[k] = Term{x.Var, new(big.Rat).Set(x.Coeff)}
+		for k, term := range row {
+			terms[k] = Term{term.Var, new(big.Rat).Set(term.Coeff)}
 		}
 		right := new(big.Rat).Set(p.Right[i])
 		if right.Sign() < 0 {
@@ -115,9 +118,11 @@ func (p *LinearProgram) tableau() *tableau {
 				terms[k].Coeff.Neg(terms[k].Coeff)
 			}
 		}
-		t.rows, t.right, t.basis = append(t.rows, terms), append(t.right, right), append(t.basis, len(p.Objective)+i)
+		tab.rows = append(tab.rows, terms)
+		tab.right = append(tab.right, right)
+		tab.basis = append(tab.basis, len(p.Objective)+i)
 	}
-	return t
+	return tab
 }
 
 // addReducedCost adds to the reduced cost of variable j.
@@ -132,7 +137,9 @@ func (t *tableau) coeff(i, j int) *big.Rat {
 	return t.rows[i][k].Coeff
 }
 
-// run pivots until no variable has a positive reduced cost.
+// run pivots until no variable has a positive reduced cost. The entering variable has the greatest reduced
+// cost, or the smallest index after a degenerate pivot (Bland's rule, which excludes cycles). The error is
+// ErrUnbounded if the objective has no maximum.
 func (t *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
@@ -154,23 +161,24 @@ func (t *tableau) run(ctx context.Context) error {
 	}
 }
 
-// entering returns a variable with positive reduced cost: the greatest one, or with first the first one; -1 if
-// there is none.
-func (t *tableau) entering(first bool) int {
+// entering returns the variable of greatest positive reduced cost, or with bland the first one of positive
+// reduced cost; -1 if there is none.
+func (t *tableau) entering(bland bool) int {
 	best := -1
-	for j, g := range t.reducedCost {
-		if g.Sign() <= 0 || best >= 0 && g.Cmp(t.reducedCost[best]) <= 0 {
+	for j, cost := range t.reducedCost {
+		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
-		if best = j; first {
+		best = j
+		if bland {
 			break
 		}
 	}
 	return best
 }
 
-// leaving returns the row whose variable reaches 0 first if variable j grows, by the ratio test; ties
-// go to the smallest variable. It returns -1 if there is none.
+// leaving returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Ties go
+// to the smallest variable. It returns -1 if no variable does.
 func (t *tableau) leaving(j int) int {
 	best := -1
 	var minRatio *big.Rat
@@ -181,7 +189,7 @@ func (t *tableau) leaving(j int) int {
 		}
 		ratio := new(big.Rat).Quo(t.right[i], coeff)
 		if best >= 0 {
-			if c := ratio.Cmp(minRatio); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
+			if order := ratio.Cmp(minRatio); order > 0 || order == 0 && t.basis[i] > t.basis[best] {
 				continue
 			}
 		}
@@ -190,22 +198,21 @@ func (t *tableau) leaving(j int) int {
 	return best
 }
 
-// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take
-// seconds.
+// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take seconds.
 func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	inverse := new(big.Rat).Inv(t.coeff(i, j))
 	for k := range t.rows[i] {
 		t.rows[i][k].Coeff.Mul(t.rows[i][k].Coeff, inverse)
 	}
 	t.right[i].Mul(t.right[i], inverse)
-	for r := range t.rows {
+	for other := range t.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if a := t.coeff(r, j); r != i && a != nil {
-			factor := new(big.Rat).Neg(a)
-			t.rows[r] = addMultiple(t.rows[r], t.rows[i], factor)
-			t.right[r].Add(t.right[r], factor.Mul(factor, t.right[i]))
+		if coeff := t.coeff(other, j); other != i && coeff != nil {
+			factor := new(big.Rat).Neg(coeff)
+			t.rows[other] = addMultiple(t.rows[other], t.rows[i], factor)
+			t.right[other].Add(t.right[other], factor.Mul(factor, t.right[i]))
 		}
 	}
 	t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
@@ -213,41 +220,43 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of row i zero, which is g.
-func (t *tableau) eliminateReducedCost(i int, g *big.Rat) {
-	if g.Sign() == 0 {
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its present value.
+func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
+	if cost.Sign() == 0 {
 		return
 	}
-	var x big.Rat
+	var product big.Rat
 	for _, term := range t.rows[i] {
-		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], x.Mul(g, term.Coeff))
+		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], product.Mul(cost, term.Coeff))
 	}
-	t.value.Add(t.value, x.Mul(g, t.right[i]))
+	t.value.Add(t.value, product.Mul(cost, t.right[i]))
 }
 
-// addMultiple returns row + factor*other without zero terms. It may change row.
+// addMultiple returns row + factor*other, sorted by variable and without zero terms. It may change row.
 func addMultiple(row, other []Term, factor *big.Rat) []Term {
-	out := make([]Term, 0, len(row)+len(other))
+	result := make([]Term, 0, len(row)+len(other))
 	for len(row) > 0 || len(other) > 0 {
 		switch {
 		case len(other) == 0 || len(row) > 0 && row[0].Var < other[0].Var:
-			out, row = append(out, row[0]), row[1:]
+			result = append(result, row[0])
+			row = row[1:]
 		case len(row) == 0 || other[0].Var < row[0].Var:
-			out = append(out, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
+			result = append(result, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
 			other = other[1:]
 		default:
 			sum := new(big.Rat).Mul(factor, other[0].Coeff)
-			if sum.Add(sum, row[0].Coeff); sum.Sign() != 0 {
-				out = append(out, Term{row[0].Var, sum})
+			sum.Add(sum, row[0].Coeff)
+			if sum.Sign() != 0 {
+				result = append(result, Term{row[0].Var, sum})
 			}
 			row, other = row[1:], other[1:]
 		}
 	}
-	return out
+	return result
 }
 
-// dropArtificial replaces artificial variables in the basis, whose values are 0, and removes redundant
-// equations.
+// dropArtificial pivots the artificial variables, whose values are 0, out of the basis, and removes the rows
+// of redundant equations.
 func (t *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(t.rows); {
 		switch {

@@ -12,32 +12,32 @@ import (
 // x(col[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
 // so there is one solution.
 type localSystem struct {
-	min, prob, hasRewards, converged bool // min: minimize; prob: values are at most 1
-	sweepsTooSlow                    bool // no number of sweeps replaces elimination
-	extended                         bool // solved in extended numbers
+	minimize, atMostOne, hasRewards, converged bool // min: minimize; prob: values are at most 1
+	sweepsTooSlow                              bool // no number of sweeps replaces elimination
+	extended                                   bool // solved in extended numbers
 
-	round                  rounding
+	rounding               rounding
 	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
 	termStart              []uint32 // the terms of each choice
-	col                    []uint32
+	column                 []uint32
 	weight                 []float64
 	constLower, constUpper []float64 // bounds on the constant of each choice
-	exit                   []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
-	err                    []float64 // relative error of evaluating each choice
-	origin                 []uint32  // the choice of the model
-	// inherited is the greatest relative width of a constant. Constants near underflow do not count;
+	exitWeight             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	evalErr                []float64 // relative error of evaluating each choice
+	modelChoice            []uint32  // the choice of the model
+	// inheritedWidth is the greatest relative width of a constant. Constants near underflow do not count;
 	// underflowed says that there are some.
-	inherited   float64
-	underflowed bool
-	// inheritedAbs is the greatest absolute width of the constants that are small multiples of the
+	inheritedWidth float64
+	underflowed    bool
+	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
 	// grid. Those do not count in inherited.
-	inheritedAbs float64
+	inheritedAbsWidth float64
 
 	lower, upper []float64
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// init sets the bounds to zero and the scheduler to the first choices.
+// init sets the bounds to zero and, if a scheduler is asked for, selects the first choice of each unknown.
 func (l *localSystem) init(scheduler bool) {
 	n := len(l.choiceStart) - 1
 	l.lower, l.upper = make([]float64, n), make([]float64, n)
@@ -52,11 +52,11 @@ func (l *localSystem) init(scheduler bool) {
 	}
 }
 
-// terms returns the value of choice j without its constant.
-func (l *localSystem) terms(j uint32, x []float64) float64 {
+// sumTerms returns the value of choice j without its constant.
+func (l *localSystem) sumTerms(j uint32, x []float64) float64 {
 	sum := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		sum += l.weight[i] * x[l.col[i]]
+		sum += l.weight[i] * x[l.column[i]]
 	}
 	return sum
 }
@@ -69,39 +69,41 @@ func (l *localSystem) constantMidpoint(j uint32) float64 {
 // returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
 func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
 	value, choice := l.lowerUpdateOffGrid(k, x)
-	return l.round.floorToGrid(value), choice
+	return l.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid is lowerUpdate without rounding to the grid.
+// lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
+// the choice that attains it. x has the values of the unknowns.
 func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.round.down(l.constLower[j]+l.terms(j, x), l.err[j])
-		if choice == sparse.None || (value < best) == l.min && value != best {
+		value := l.rounding.down(l.constLower[j]+l.sumTerms(j, x), l.evalErr[j])
+		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
 	}
 	return best, choice
 }
 
-// upperUpdate is lowerUpdate for upper bounds, rounded up.
+// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
+// x has the values of the unknowns.
 func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.round.up(l.constUpper[j]+l.terms(j, x), l.err[j])
-		if choice == sparse.None || (value < best) == l.min && value != best {
+		value := l.rounding.up(l.constUpper[j]+l.sumTerms(j, x), l.evalErr[j])
+		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
 	}
-	if l.prob {
+	if l.atMostOne {
 		best = min(best, 1)
 	}
 	return best, choice
 }
 
-// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative
-// change. For the maximum it records each choice that raises a bound: the value of this scheduler is at
-// least the lower bounds.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For
+// the maximum it records each choice that raises a bound: the value of this scheduler is at least the lower
+// bounds.
 func (l *localSystem) sweepLower() float64 {
 	change, threshold := 0.0, l.gridThreshold()
 	for k := range l.lower {
@@ -111,7 +113,7 @@ func (l *localSystem) sweepLower() float64 {
 		}
 		change = max(change, (value-l.lower[k])/max(value, threshold))
 		l.lower[k] = value
-		if l.scheduler != nil && !l.min {
+		if l.scheduler != nil && !l.minimize {
 			l.scheduler[k] = choice
 		}
 	}
@@ -119,12 +121,12 @@ func (l *localSystem) sweepLower() float64 {
 }
 
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
-func (l *localSystem) gridThreshold() float64 { return l.round.grid * 0x1p30 }
+func (l *localSystem) gridThreshold() float64 { return l.rounding.grid * 0x1p30 }
 
 // makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
 // margin, since lower bounds from sweeps are inductive then, or nearly.
 func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
-	if l.round.grid > 0 && !l.round.coarseGrid() {
+	if l.rounding.grid > 0 && !l.rounding.coarseGrid() {
 		if ok, err := l.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
@@ -132,23 +134,23 @@ func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float
 	return l.makeInductive(meter, relMargin, absMargin, limit)
 }
 
-// makeInductive rounds the lower bounds down to the grid after subtracting a margin, and lowers them
-// until they are inductive: no equation gives less. It reports whether it succeeded within limit
-// sweeps; otherwise the bounds are unchanged.
-func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
-	if l.round.grid == 0 {
+// makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
+// they are inductive: no equation gives less. It returns false and restores the bounds if that takes more
+// than maxSweeps sweeps.
+func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
+	if l.rounding.grid == 0 {
 		return true, nil
 	}
 	original := slices.Clone(l.lower)
 	for k, x := range l.lower {
-		l.lower[k] = l.round.floorToGrid(max(x-relMargin*x-absMargin, 0))
+		l.lower[k] = l.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
-	for range limit {
+	for range maxSweeps {
 		inductive := true
 		for k, x := range l.lower {
 			if value, choice := l.lowerUpdate(k, l.lower); value < x {
 				l.lower[k], inductive = value, false
-			} else if l.scheduler != nil && !l.min {
+			} else if l.scheduler != nil && !l.minimize {
 				l.scheduler[k] = choice
 			}
 		}
@@ -173,10 +175,11 @@ const (
 	refuted                // a bound fell below a lower bound, or the sweep lowered no bound
 )
 
-// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound,
-// the guess is a pre-fixed point, and the solution is the least one, so the guess is above it.
+// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound, the
+// guess is proved: it is a pre-fixed point, and the solution is the least one. The guess is refuted if a
+// bound falls below the lower bound, or if no bound falls.
 //
-// Source: Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (l *localSystem) sweepUpper() sweepVerdict {
 	raised, lowered := false, false
 	for k := range l.upper {
@@ -189,7 +192,7 @@ func (l *localSystem) sweepUpper() sweepVerdict {
 			lowered = true
 			l.upper[k] = value
 		}
-		if l.scheduler != nil && l.min {
+		if l.scheduler != nil && l.minimize {
 			l.scheduler[k] = choice
 		}
 		if value < l.lower[k] {
@@ -206,7 +209,7 @@ func (l *localSystem) sweepUpper() sweepVerdict {
 }
 
 // work is the number of operations of one sweep.
-func (l *localSystem) work() int { return len(l.col) + len(l.choiceStart) }
+func (l *localSystem) work() int { return len(l.column) + len(l.choiceStart) }
 
 // budgetPerWork is the number of operations that elimination may take for each operation of the sweeps
 // before it. As it is tried at growing distances, it takes a bounded part of the time.
@@ -224,22 +227,23 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds whose relative width is at most the inherited width plus eps, unless converged
-// is false.
+// solve computes bounds on all unknowns. Their relative width is at most the width inherited from the
+// constants plus eps, unless converged is false afterwards. Small systems are first tried by elimination; the
+// others use optimistic value iteration.
 func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return l.classicIteration(meter, opts)
 	}
 	limit := opts.maxSweeps()
-	if math.IsInf(l.inherited, 1) {
+	if math.IsInf(l.inheritedWidth, 1) {
 		l.giveUp()
-		if l.round.grid > 0 {
+		if l.rounding.grid > 0 {
 			return nil
 		}
 		_, _, err := l.iterateLower(meter, eps, limit)
 		return err
 	}
-	relMargin := 1.01*l.inherited + eps
+	relMargin := 1.01*l.inheritedWidth + eps
 	if len(l.choiceStart)-1 <= eliminateFirstSize {
 		ok, _, err := l.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
 		if ok || err != nil {
@@ -255,7 +259,7 @@ func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 // tries elimination, when that costs about as much as the sweeps so far.
 func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	originalMargin, precision := relMargin, relMargin/4
-	absMargin, driftPerSweep := 0.0, 8*l.round.grid
+	absMargin, driftPerSweep := 0.0, 8*l.rounding.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
 	convergesFast := false
 	sweeps := 0
@@ -283,8 +287,8 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 			convergesFast = sweeps == firstSweeps && change*change < precision
 			continue
 		}
-		if l.round.grid > 0 { // each sweep may round down again
-			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbs
+		if l.rounding.grid > 0 { // each sweep may round down again
+			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbsWidth
 		}
 		n, ok, err := l.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
 		sweeps += n
@@ -293,7 +297,7 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 			return err
 		}
 		if absMargin == 0 && l.nearUnderflow() {
-			absMargin = l.round.underflowThreshold() / truncation
+			absMargin = l.rounding.underflowThreshold() / truncation
 			continue
 		}
 		if change == 0 { // lower bounds are as good as rounding allows
@@ -337,7 +341,8 @@ func (l *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, ove
 	return l.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until a sweep changes little, and takes the lower bounds for the solution.
+// classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds
+// as the solution, without a proof.
 func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := l.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -345,7 +350,7 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	}
 	l.converged = change <= opts.epsilon()
 	l.upper = l.lower
-	if l.scheduler != nil && l.min {
+	if l.scheduler != nil && l.minimize {
 		for k := range l.scheduler {
 			_, l.scheduler[k] = l.lowerUpdate(k, l.lower)
 		}
@@ -353,10 +358,11 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 	return nil
 }
 
-// iterateLower sweeps the lower bounds until the greatest relative change is at most precision.
-func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (sweeps int, change float64, err error) {
+// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps
+// is reached.
+func (l *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
-	for change > precision && sweeps < limit {
+	for change > precision && sweeps < maxSweeps {
 		change = l.sweepLower()
 		sweeps++
 		meter.progress.Sweeps++
@@ -368,26 +374,27 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (
 	return sweeps, change, nil
 }
 
-// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The
-// absolute margin covers what underflow may have lost.
+// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute
+// margin covers the amount that underflow may have lost.
 func (l *localSystem) guessUpper(relMargin, absMargin float64) {
 	for k, x := range l.lower {
 		x = x*(1+relMargin) + absMargin
-		if l.prob {
+		if l.atMostOne {
 			x = min(x, 1)
 		}
-		l.upper[k] = l.round.ceilToGrid(x)
+		l.upper[k] = l.rounding.ceilToGrid(x)
 	}
 }
 
 // nearUnderflow reports whether a lower bound is so small that underflow may have affected it.
 func (l *localSystem) nearUnderflow() bool {
-	return slices.Min(l.lower) < l.round.underflowThreshold()
+	return slices.Min(l.lower) < l.rounding.underflowThreshold()
 }
 
-// iterateUpper sweeps the upper bounds until the guess is proved or refuted.
-func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool, err error) {
-	for sweeps < limit {
+// iterateUpper sweeps the guessed upper bounds until they are proved or refuted. ok is true if they are
+// proved.
+func (l *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
+	for sweeps < maxSweeps {
 		verdict := l.sweepUpper()
 		sweeps++
 		meter.progress.Sweeps++
@@ -402,14 +409,14 @@ func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool
 	return sweeps, false, nil
 }
 
-// giveUp sets the upper bounds to trivial ones, and keeps the lower bounds. With a grid these are reset
-// to zero, since they need not be inductive.
+// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay,
+// except with a grid: they need not be inductive then, and become zero.
 func (l *localSystem) giveUp() {
-	if l.round.grid > 0 {
+	if l.rounding.grid > 0 {
 		clear(l.lower)
 	}
 	bound := math.Inf(1)
-	if l.prob {
+	if l.atMostOne {
 		bound = 1
 	}
 	for k := range l.upper {

@@ -16,92 +16,97 @@ import (
 // of that set.
 //
 // Source: PRISM's R[S], Storm's R[LRA].
-func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, g, r, nil, dir, opts)
+func LongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, graph, reward, nil, dir, opts)
 }
 
 // SteadyState returns bounds on the extremal long-run probability of a set of states. In an MDP it is
 // the long-run fraction of steps.
 //
 // Source: PRISM's S, Storm's LRA.
-func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, g, indicatorReward(set), set, dir, opts)
+func SteadyState(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, graph, indicatorReward(rewarded), rewarded, dir, opts)
 }
 
 // indicatorReward returns the reward structure with reward 1 in the states of a set, and 0 elsewhere.
-func indicatorReward(set *sparse.Set) *sparse.Reward {
-	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
+func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
+	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateRat: make([]*big.Rat, rewarded.Len())}
 	one := big.NewRat(1, 1)
-	for s := range set.All() {
-		r.State[s], r.StateRat[s] = 1, one
+	for s := range rewarded.All() {
+		reward.State[s], reward.StateRat[s] = 1, one
 	}
-	return r
+	return reward
 }
 
-// longRun is LongRun. If the reward is the indicator of a set, set is that set; otherwise it is nil.
-func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	if g.First != nil {
-		return optimalLongRun(ctx, g, r, set, dir, opts)
+// longRun computes the long-run average of a reward from each state, in a Markov chain or an MDP. If the
+// reward is 1 in the states of a set and 0 elsewhere, rewarded is that set; otherwise it is nil.
+func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if graph.First != nil {
+		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
 	}
 	opts.Scheduler = false
-	sys, err := newSystem(g, r, Max, opts)
+	sys, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	comps := g.Components(nil, nil)
-	bottom := comps.Bottom(g.Model)
-	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
+	components := graph.Components(nil, nil)
+	bottom := components.Bottom(graph.Model)
+	opts.Epsilon = opts.epsilon()
+	if len(bottom) < components.Num() {
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
-	recurrent := sparse.NewSet(g.NumStates())
+	recurrent := sparse.NewSet(graph.NumStates())
 	bscc := newBSCCGain(ctx, sys, opts)
 	for _, i := range bottom {
-		members := comps.Members(i)
-		if err := bscc.assignGain(members, set); err != nil {
+		members := components.Members(i)
+		if err := bscc.assignGain(members, rewarded); err != nil {
 			return nil, err
 		}
 		for _, s := range members {
 			recurrent.Add(int(s))
 		}
 	}
-	sys.v.Sweeps = bscc.meter.progress.Sweeps
-	sys.open, sys.reward, sys.prob = recurrent.Complement(), nil, set != nil
-	if set != nil && !sys.exact() {
-		zero, one := sys.v.certainStates(g, sys.open, recurrent)
-		sys.v.set(one, 1)
-		sys.open = sys.open.Minus(zero).Minus(one)
+	sys.values.Sweeps = bscc.meter.progress.Sweeps
+	// The values of transient states are absorption probabilities times gains.
+	sys.maybe = recurrent.Complement()
+	sys.reward = nil
+	sys.atMostOne = rewarded != nil
+	if rewarded != nil && !sys.exact() {
+		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
+		sys.values.set(one, 1)
+		sys.maybe = sys.maybe.Minus(zero).Minus(one)
 	}
 	return sys.solve(ctx, opts, false)
 }
 
-// assignGain computes the gain of a BSCC and makes it the value of all of its states.
-func (bscc *bsccGain) assignGain(members []uint32, set *sparse.Set) error {
-	v := bscc.rewards.v
-	if v.Exact != nil {
-		x, err := bscc.rewards.chainGainRat(members, &bscc.ws, bscc.meter)
+// assignGain computes the gain (long-run average reward) of a BSCC and makes it the value of its states.
+func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
+	values := bscc.rewardSystem.values
+	if values.Exact != nil {
+		gain, err := bscc.rewardSystem.chainGainRat(members, &bscc.index, bscc.meter)
 		if err != nil {
 			return err
 		}
 		for _, s := range members {
-			v.assign(int(s), x)
+			values.assign(int(s), gain)
 		}
 		return nil
 	}
-	lo, hi, ok, err := bscc.gain(members, set)
-	v.Converged = v.Converged && ok
+	lo, hi, ok, err := bscc.gainOfComponent(members, rewarded)
+	values.Converged = values.Converged && ok
 	for _, s := range members {
-		v.Lower[s], v.Upper[s] = lo, hi
+		values.Lower[s], values.Upper[s] = lo, hi
 	}
 	return err
 }
 
 // chainGainRat returns the exact gain of a BSCC.
-func (sys *system) chainGainRat(members []uint32, ws *workspace, meter *meter) (*big.Rat, error) {
-	c, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, ws, meter)
+func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
+	cycle, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, index, meter)
 	if err != nil {
 		return nil, err
 	}
-	return c.gain, nil
+	return cycle.gain, nil
 }
 
 // exactCycle has the results for a recurrent class with a reference state, its last. For every other
@@ -120,102 +125,104 @@ func (c *exactCycle) bias(i int) *big.Rat {
 	return earned.Sub(earned, mean.Mul(mean, c.gain))
 }
 
-// solveCycleRat solves the cycle equations of a recurrent class under the given choices. The last
-// member is the reference state.
-func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, meter *meter) (*exactCycle, error) {
+// solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward
+// and time until the reference state, the last member, is reached. The gain is the quotient of both for a
+// cycle from the reference state to itself (renewal-reward theorem).
+func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
-	ws.init(sys.g.NumStates())
+	index.init(sys.graph.NumStates())
 	for i, s := range others {
-		ws.number[s] = uint32(i)
+		index.ofState[s] = uint32(i)
 	}
-	defer ws.reset(others)
-	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
+	defer index.reset(others)
+	rows, equations := make([]*exactRow, len(others)), make([]exactRow, len(others))
 	for i, s := range others {
 		c := int(choice(s))
-		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.OfChoiceRat(int(s), c))
-		rows[i] = &rewards[i]
+		equations[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
+		rows[i] = &equations[i]
 	}
-	common := scaleConstants(rewards)
-	f, err := newLifting(meter, rows)
+	rewardDen := scaleConstants(equations)
+	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	out := &exactCycle{}
-	if out.reward, out.rewardDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	cycle := &exactCycle{}
+	if cycle.reward, cycle.rewardDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
-	out.rewardDen.Mul(out.rewardDen, common)
+	cycle.rewardDen.Mul(cycle.rewardDen, rewardDen)
 	// With weightDen as constants, every step or unit of time has reward 1.
-	if out.time, out.timeDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
+	if cycle.time, cycle.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
 	}
-	c := int(choice(reference))
-	out.gain = sys.expectationRat(c, sys.reward.OfChoiceRat(int(reference), c), out.reward, out.rewardDen, ws)
-	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
-	return out, nil
+	choiceOfRef := int(choice(reference))
+	cycle.gain = sys.expectationRat(choiceOfRef, sys.reward.OfChoiceRat(int(reference), choiceOfRef), cycle.reward, cycle.rewardDen, index)
+	cycle.gain.Quo(cycle.gain, sys.expectationRat(choiceOfRef, big.NewRat(1, 1), cycle.time, cycle.timeDen, index))
+	return cycle, nil
 }
 
-// expectation is expectationRat in floating-point arithmetic.
-func (sys *system) expectation(c int, x float64, values []float64, ws *workspace) float64 {
-	lo, hi := sys.g.Row(c)
-	for i := lo; i < hi; i++ {
-		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
-			x += sys.g.Prob(i) * values[k]
+// expectation returns sum plus the weighted sum of the values of the targets of choice c. Targets that are
+// not in index count as 0.
+func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
+	first, end := sys.graph.Row(c)
+	for i := first; i < end; i++ {
+		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
+			sum += sys.graph.Prob(i) * values[k]
 		}
 	}
-	return x
+	return sum
 }
 
-// expectationRat returns x plus the weighted sum of the values of the targets of choice c. The value of
-// target number k is num[k]/den; targets without a number count as 0. It changes x.
-func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+// expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/denominator.
+// It changes sum.
+func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
-	lo, hi := sys.g.Row(c)
-	for i := lo; i < hi; i++ {
-		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
-			x.Add(x, product.Mul(sys.g.Rat(i), product.SetFrac(num[k], den)))
+	first, end := sys.graph.Row(c)
+	for i := first; i < end; i++ {
+		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
+			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], denominator)))
 		}
 	}
-	return x
+	return sum
 }
 
 // bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
 // transitions; their rewards are the ones of the property, and 1 per step or unit of time.
 type bsccGain struct {
-	rewards, steps *system
-	opts           Options
-	meter          *meter
-	ws             workspace
-	bias           []float64 // approximate bias of each member, by its number in the workspace
+	rewardSystem, stepSystem *system
+	opts                     Options
+	meter                    *meter
+	index                    unknownIndex
+	bias                     []float64 // approximate bias of each member, by its number in the workspace
 }
 
 // countingSteps returns a system with the same choices, and reward 1 per step or unit of time.
 func (sys *system) countingSteps() *system {
-	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
-	return &system{g: sys.g, reward: reward, round: sys.round, v: sys.v, choices: sys.choices}
+	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.graph.NumStates())}
+	return &system{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
 }
 
 // newBSCCGain requires that all values of sys are zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
-	bscc := &bsccGain{rewards: sys, steps: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates())}
-	bscc.ws.init(sys.g.NumStates())
+	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
+	bscc.index.init(sys.graph.NumStates())
 	return bscc
 }
 
-// gain returns bounds on the gain of a BSCC. If the rewards are the indicator of a set, it needs no
-// computation where all members or none are in the set.
-func (bscc *bsccGain) gain(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
-	if set == nil {
+// gainOfComponent returns bounds on the gain of a BSCC. For the reward of a set of states, the gain is 1
+// without any computation if all members are in the set, and 0 if no member is.
+func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lo, hi float64, ok bool, err error) {
+	if rewarded == nil {
 		return bscc.solve(members)
 	}
-	in := 0
+	inside := 0
 	for _, s := range members {
-		if set.Has(int(s)) {
-			in++
+		if rewarded.Has(int(s)) {
+			inside++
 		}
 	}
-	switch in {
+	switch inside {
 	case 0:
 		return 0, 0, true, nil
 	case len(members):
@@ -229,22 +236,22 @@ func (bscc *bsccGain) gain(members []uint32, set *sparse.Set) (lo, hi float64, o
 // krylovMaxStates: the basis takes 170 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve bounds the gain. It starts with relaxed value iteration, accelerated by GMRES in large
-// components. Whenever the sweeps have cost about as much as an elimination would, it tries the
-// elimination.
+// solve bounds the gain of a BSCC. It starts with relaxed value iteration, accelerated by GMRES in large
+// components. Whenever the sweeps have cost about as much as an elimination would, it tries the elimination.
 func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
 	bscc.bias = make([]float64, n)
-	transitions := bscc.rewards.numTransitions(members)
+	transitions := bscc.rewardSystem.numTransitions(members)
 	lo, hi = 0, math.Inf(1)
 	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		l, h, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
-		lo, hi, sweepsDone = max(lo, l), min(hi, h), sweeps
+		newLower, newUpper, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
+		lo, hi = max(lo, newLower), min(hi, newUpper)
+		sweepsDone = sweeps
 		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
-			l, h, err = bscc.accelerate(members, transitions, interval{lo, hi}, limit-sweepsDone)
-			lo, hi = max(lo, l), min(hi, h)
+			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lo, hi}, limit-sweepsDone)
+			lo, hi = max(lo, newLower), min(hi, newUpper)
 		}
 		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
 			return lo, hi, bscc.converged(lo, hi), err
@@ -253,12 +260,13 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 			continue
 		}
 		// A sweep of bsccGain does more work per transition than one of localSystem.
-		l, h, eliminable, err = bscc.eliminate(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
-		lo, hi = max(lo, l), min(hi, h)
+		newLower, newUpper, eliminable, err = bscc.gainByElimination(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
+		lo, hi = max(lo, newLower), min(hi, newUpper)
 		if bscc.converged(lo, hi) || err != nil {
 			return lo, hi, true, err
 		}
-		if !math.IsInf(h, 1) && h-l <= 10*bscc.opts.epsilon()*h { // close enough: sweeps would take long for the rest
+		nearlyConverged := !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper
+		if nearlyConverged { // further sweeps would take too long
 			return lo, hi, true, nil
 		}
 	}
@@ -266,27 +274,27 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 
 func (bscc *bsccGain) converged(lo, hi float64) bool { return hi-lo <= bscc.opts.epsilon()*hi }
 
-// relaxedValueIteration improves the bias by a number of sweeps, and returns bounds on the gain. For
-// any vector h, the gain lies between the minimum and the maximum over all states of r(s) + (P h)(s) -
-// h(s).
+// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the
+// gain. For any vector h, the gain lies between the minimum and the maximum over all states s of r(s) + (P
+// h)(s) - h(s). work is the cost of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lo, hi float64, err error) {
 	for i, s := range members {
-		bscc.ws.number[s] = uint32(i)
+		bscc.index.ofState[s] = uint32(i)
 	}
-	defer bscc.ws.reset(members)
+	defer bscc.index.reset(members)
 	lo, hi = 0, math.Inf(1)
 	gainGuess := secant{}
 	for remaining := sweeps; remaining > 0; {
-		l, h := bscc.gainBounds(members)
-		if l <= h { // false if one is NaN
-			lo, hi = max(lo, l), min(hi, h)
+		newLower, newUpper := bscc.gainBounds(members)
+		if newLower <= newUpper { // false if one is NaN
+			lo, hi = max(lo, newLower), min(hi, newUpper)
 		}
 		if bscc.converged(lo, hi) {
 			return lo, hi, nil
 		}
-		if math.IsInf(h, 1) || h != h { // overflow: further sweeps are useless
+		if math.IsInf(newUpper, 1) || newUpper != newUpper { // overflow: further sweeps are useless
 			return lo, hi, nil
 		}
 		gain, drift := gainGuess.next(lo, hi), 0.0
@@ -328,34 +336,36 @@ func (s *secant) next(lo, hi float64) float64 {
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	n := len(members)
-	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewards.reward) / float64(n)
+	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewardSystem.reward) / float64(n)
 }
 
-// sweepRange sweeps over members[from:to]. It reads their values from next, and those of the other
-// members from h; it writes next. It returns the sum of the changes.
-func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float64, gain float64, reward *sparse.Reward) (drift float64) {
-	model, number := bscc.rewards.g.Model, bscc.ws.number
+// sweepRange is one relaxed sweep over members[from:to]. It writes their values in next, reads values of this
+// range from next (Gauss-Seidel), and reads those of other members from bias. It returns the sum of the
+// changes.
+func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, bias []float64, gain float64, reward *sparse.Reward) (drift float64) {
+	model, unknownOf := bscc.rewardSystem.graph.Model, bscc.index.ofState
 	for k, s := range members[from:to] {
 		k += from
 		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, next[k]
-		lo, hi := model.Start[s], model.Start[s+1]
-		targets := model.Target[lo:hi]
-		for i, w := range model.Weight[lo:hi] {
+		first, end := model.Start[s], model.Start[s+1]
+		targets := model.Target[first:end]
+		for i, weightID := range model.Weight[first:end] {
 			t := targets[i]
 			if t == s {
 				continue
 			}
-			weight, targetNum := model.Weights[w], int(number[t])
-			if exitRate += weight; targetNum >= from && targetNum < to {
-				sum += weight * (next[targetNum] - current)
+			weight, targetUnknown := model.Weights[weightID], int(unknownOf[t])
+			exitRate += weight
+			if targetUnknown >= from && targetUnknown < to {
+				sum += weight * (next[targetUnknown] - current)
 			} else {
-				sum += weight * (h[targetNum] - current)
+				sum += weight * (bias[targetUnknown] - current)
 			}
 		}
 		if exitRate > 0 {
-			weight := sum / (exitRate * (1 + slack))
-			drift += weight
-			next[k] += weight
+			change := sum / (exitRate * (1 + slack))
+			drift += change
+			next[k] += change
 		}
 	}
 	return drift
@@ -369,101 +379,100 @@ func (sys *system) numTransitions(members []uint32) (n int) {
 	return n
 }
 
-// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
-// where h is the bias. They are bounds on the gain.
+// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards, where h
+// is the bias. They are bounds on the gain.
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
-	inParts(len(members), 1<<12, func(from, to int) {
-		l, m := bscc.gainBoundsOf(members, from, to)
+	inParallelParts(len(members), 1<<12, func(from, to int) {
+		partMin, partMax := bscc.gainBoundsOfPart(members, from, to)
 		merge.Lock()
 		defer merge.Unlock()
-		minimum, maximum = min(minimum, l), max(maximum, m)
+		minimum, maximum = min(minimum, partMin), max(maximum, partMax)
 	})
 	return max(minimum, 0), maximum
 }
 
-// gainBoundsOf is gainBounds for members[from:to].
-func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, maximum float64) {
+// gainBoundsOfPart is gainBounds for members[from:to].
+func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
-		x, e := bscc.rewards.oneStepGain(int(s), int(s), bscc.bias, &bscc.ws)
+		x, e := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
 		minimum, maximum = min(minimum, x-e), max(maximum, x+e)
 	}
 	return minimum, maximum
 }
 
-// oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
-// rounding error.
-func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float64) {
-	reward, current, number := sys.reward.OfChoice(s, c), h[ws.number[s]], ws.number
+// oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on the
+// absolute rounding error.
+func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (change, absErr float64) {
+	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
-	lo, hi := sys.g.Row(c)
-	targets := sys.g.Target[lo:hi]
-	for i, w := range sys.g.Weight[lo:hi] {
-		x := h[number[targets[i]]] - current
-		hasTerms = hasTerms || x != 0
-		x *= sys.g.Weights[w]
-		sum += x
-		magnitude += math.Abs(x)
+	first, end := sys.graph.Row(c)
+	targets := sys.graph.Target[first:end]
+	for i, weightID := range sys.graph.Weight[first:end] {
+		change := bias[unknownOf[targets[i]]] - current
+		hasTerms = hasTerms || change != 0
+		change *= sys.graph.Weights[weightID]
+		sum += change
+		magnitude += math.Abs(change)
 	}
 	if !hasTerms {
-		return sum, sys.round.sumErr(1) * magnitude
+		return sum, sys.rounding.sumErr(1) * magnitude
 	}
-	return sum, sys.round.sumErr(hi-lo+1)*magnitude + sys.round.floor
+	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
 }
 
-// eliminate bounds the gain by elimination. If it reports overBudget, a larger budget may help.
-func (bscc *bsccGain) eliminate(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
-	// The search for components entered this one at the last member, which often is a likely state.
-	// Cycles of an unlikely reference state are so long that their numbers leave the range of float64.
-	for _, reference := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return bscc.likelyState(members) }} {
-		var reliable bool
-		if lo, hi, reliable, overBudget, err = bscc.gainByCycles(members, reference(), budget); reliable || overBudget || err != nil {
-			return lo, hi, overBudget, err
-		}
+// gainByElimination bounds the gain by solving cycle equations. overBudget says that a larger budget may
+// help.
+func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
+	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
+	// last member, at which Tarjan's algorithm found the component, often is a likely state.
+	lo, hi, reliable, overBudget, err := bscc.gainByCycles(members, members[len(members)-1], budget)
+	if !reliable && !overBudget && err == nil {
+		lo, hi, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
 	}
-	return 0, math.Inf(1), false, nil
+	return lo, hi, overBudget, err
 }
 
-// likelyState returns the state in which a simulated path ends; most likely it is a state of high
-// stationary probability.
+// likelyState returns the last state of a long simulated path, which most likely has a high stationary
+// probability. The seed is fixed.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := members[0]
 	for range 32*len(members) + 1000 {
-		lo, hi := bscc.rewards.g.Row(int(s))
+		first, end := bscc.rewardSystem.graph.Row(int(s))
 		sum := 0.0
-		for i := lo; i < hi; i++ {
-			sum += bscc.rewards.g.Prob(i)
+		for i := first; i < end; i++ {
+			sum += bscc.rewardSystem.graph.Prob(i)
 		}
-		x := sum * rng.Float64()
-		i := lo
-		for ; i < hi-1 && x >= bscc.rewards.g.Prob(i); i++ {
-			x -= bscc.rewards.g.Prob(i)
+		remaining := sum * rng.Float64()
+		i := first
+		for ; i < end-1 && remaining >= bscc.rewardSystem.graph.Prob(i); i++ {
+			remaining -= bscc.rewardSystem.graph.Prob(i)
 		}
-		s = bscc.rewards.g.Target[i]
+		s = bscc.rewardSystem.graph.Target[i]
 	}
 	return s
 }
 
-// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself,
-// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number
-// leaves the range of float64.
+// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself, divided
+// by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range
+// of float64. overBudget says that elimination exceeds the budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
 	lo, hi = 0, math.Inf(1)
-	c, overBudget, err := solveCycle(bscc.rewards, bscc.steps, withLast(members, reference), reference, &bscc.ws, bscc.meter, budget)
-	if c == nil || err != nil {
+	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
+	if cycle == nil || err != nil {
 		return lo, hi, false, overBudget, err
 	}
-	// A component without rewards does not get here.
-	if !c.solver.noUnderflow(c.time) || !(c.cycleReward >= 0x1p-300 && c.cycleReward <= 0x1p300) {
+	// The caller has handled components without rewards, so cycleReward is positive.
+	if !cycle.solver.noUnderflow(cycle.time) || !(cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300) {
 		return lo, hi, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
-	first, end := bscc.rewards.g.Row(int(reference))
-	e := 1.01 * (c.solver.err + c.solver.backErr + c.solver.perturbation() + 2.02*bscc.rewards.round.sumErr(end-first+1))
-	return bscc.rewards.round.down(c.gain, e), bscc.rewards.round.up(c.gain, e), true, false, nil
+	first, end := bscc.rewardSystem.graph.Row(int(reference))
+	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + 2.02*bscc.rewardSystem.rounding.sumErr(end-first+1))
+	return bscc.rewardSystem.rounding.down(cycle.gain, relErr), bscc.rewardSystem.rounding.up(cycle.gain, relErr), true, false, nil
 }
 
 // cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
@@ -474,30 +483,32 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for each
-// member; refChoice is that of the reference state. It returns nil if a number leaves the range of float64, or if
-// elimination exceeds the budget.
-func solveCycle(rewards, steps *system, members []uint32, refChoice uint32, ws *workspace, meter *meter, budget float64) (c *cycleSolution, overBudget bool, err error) {
+// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for
+// each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
+// number leaves the range of float64, or if elimination exceeds the budget.
+func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
-	c = &cycleSolution{}
+	cycle = &cycleSolution{}
 	if len(others) > 0 {
-		l := rewards.localSystem(others, ws)
-		ws.reset(others)
-		stepsLocal := steps.localSystem(others, ws)
-		defer ws.reset(others)
-		c.solver = newEliminationSolver(l, budget)
-		c.solver.factorsOnly = true
-		if c.reward, err = c.solver.solve(meter, c.solver.constant); c.reward == nil || err != nil {
-			return nil, c.solver.iterative, err
+		rewardEquations := rewardSystem.localSystem(others, index)
+		index.reset(others)
+		stepEquations := stepSystem.localSystem(others, index)
+		defer index.reset(others)
+		cycle.solver = newEliminationSolver(rewardEquations, budget)
+		cycle.solver.factorsOnly = true
+		cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant)
+		if cycle.reward == nil || err != nil {
+			return nil, cycle.solver.iterative, err
 		}
-		if c.time = c.solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
+		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.constLower[k] })
+		if cycle.time == nil {
 			return nil, false, nil
 		}
 	}
-	choice := int(refChoice)
-	c.cycleReward = rewards.expectation(choice, rewards.reward.OfChoice(int(reference), choice), c.reward, ws)
-	c.cycleTime = rewards.expectation(choice, 1, c.time, ws)
-	c.gain = c.cycleReward / c.cycleTime
-	return c, false, nil
+	choice := int(referenceChoice)
+	cycle.cycleReward = rewardSystem.expectation(choice, rewardSystem.reward.OfChoice(int(reference), choice), cycle.reward, index)
+	cycle.cycleTime = rewardSystem.expectation(choice, 1, cycle.time, index)
+	cycle.gain = cycle.cycleReward / cycle.cycleTime
+	return cycle, false, nil
 }

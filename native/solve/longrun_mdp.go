@@ -9,55 +9,55 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component.
-// In a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal
-// gain of each MEC, and then the optimal probability to end up in each: a reachability problem in the
-// MEC quotient, where every MEC is one state with an additional choice to stay forever.
+// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component, and in
+// a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal gain of
+// each MEC. Then it solves a reachability problem in the MEC quotient, where every MEC is one state with an
+// additional choice to stay forever.
 //
-// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok,
-// Chatterjee, Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov
-// decision processes (CAV 2017).
-func optimalLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	sys, err := newSystem(g, r, dir, opts)
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee,
+// Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov decision processes
+// (CAV 2017).
+func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	sys, err := newSystem(graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := g.EndComponents(ctx, nil, nil)
+	mecs, err := graph.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
-	mec := newMECGain(ctx, sys, ends, opts)
-	if err := mec.precompute(ctx, set); err != nil {
+	mec := newMECGain(ctx, sys, mecs, opts)
+	if err := mec.precompute(ctx, rewarded); err != nil {
 		return nil, err
 	}
-	for i := range ends.Num() {
-		if err := mec.solveMEC(i, set != nil); err != nil {
+	for i := range mecs.Num() {
+		if err := mec.solveMEC(i, rewarded != nil); err != nil {
 			return nil, err
 		}
 	}
-	quotient := newMECQuotient(g, ends)
-	v, err := quotient.solve(ctx, mec.gain, mec.known, dir, set != nil, opts)
+	quotient := newMECQuotient(graph, mecs)
+	values, err := quotient.solve(ctx, mec.gain, mec.known, dir, rewarded != nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	quotient.writeBack(v, sys.v, mec)
-	return sys.v, nil
+	quotient.writeBack(values, sys.values, mec)
+	return sys.values, nil
 }
 
 // mecGain computes the optimal gain of maximal end components.
 type mecGain struct {
-	rewards, steps *system // same transitions under the chosen choices; rewards of the property, and 1 per step
-	ends           *sparse.EndComponents
-	opts           Options
-	meter          *meter
-	ws             workspace
-	cycleWS        workspace   // numbers of the unknowns of solveCycle
-	chosen         *sparse.Set // the choices of the scheduler that solveCycle evaluates
-	gain           *Values     // of each MEC
-	known          *sparse.Set // MECs whose gain is known
-	route          []uint32    // of each state: scratch of leadTo
-	stay           []uint32    // of each state: the choice that attains the gain of its MEC
+	rewardSystem, stepSystem *system // same transitions under the chosen choices; rewards of the property, and 1 per step
+	mecs                     *sparse.EndComponents
+	opts                     Options
+	meter                    *meter
+	index                    unknownIndex
+	cycleIndex               unknownIndex // numbers of the unknowns of solveCycle
+	chosen                   *sparse.Set  // the choices of the scheduler that solveCycle evaluates
+	gain                     *Values      // of each MEC
+	known                    *sparse.Set  // MECs whose gain is known
+	route                    []uint32     // of each state: scratch of reachClass
+	stayChoice               []uint32     // of each state: the choice that attains the gain of its MEC
 
 	bias     []float64 // approximate bias
 	stepGain []float64 // r + P h - h for the current choice, where h is the bias
@@ -65,79 +65,80 @@ type mecGain struct {
 	stepErr  float64   // the greatest rounding error of stepGain
 }
 
-func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
-	chosen := sparse.NewSet(sys.g.NumChoices())
+// newMECGain prepares the computation of the optimal gains of the given maximal end components.
+func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, opts Options) *mecGain {
+	chosen := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = chosen
 	mec := &mecGain{
-		rewards: sys, steps: sys.countingSteps(), chosen: chosen,
-		ends: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
-		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
-		stay: make([]uint32, sys.g.NumStates()),
+		rewardSystem: sys, stepSystem: sys.countingSteps(), chosen: chosen,
+		mecs: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), known: sparse.NewSet(mecs.Num()),
+		gain:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
+		stayChoice: make([]uint32, sys.graph.NumStates()),
 	}
 	if opts.Exact {
-		mec.gain.Exact = make([]*big.Rat, ends.Num())
+		mec.gain.Exact = make([]*big.Rat, mecs.Num())
 	}
-	if sys.g.NumStates() < maxUnlimitedStates {
-		mec.meter.limit = 0
+	if sys.graph.NumStates() < maxUnlimitedStates {
+		mec.meter.maxWork = 0
 	}
-	stayInEndComponents(sys.g, ends, mec.stay)
-	mec.ws.init(sys.g.NumStates())
-	mec.cycleWS.init(sys.g.NumStates())
+	stayInEndComponents(sys.graph, mecs, mec.stayChoice)
+	mec.index.init(sys.graph.NumStates())
+	mec.cycleIndex.init(sys.graph.NumStates())
 	return mec
 }
 
-// precompute finds the MECs whose gain is 0, or 1 for the indicator reward of a set, by analysis of the
-// graph.
-func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
-	zeroReward, rewarded := sparse.NewSet(mec.rewards.g.NumChoices()), sparse.NewSet(mec.ends.Num())
-	for c := range mec.ends.Choices.All() {
-		s := mec.rewards.g.Owner(uint32(c))
-		if mec.rewards.reward.OfChoice(s, c) == 0 {
+// precompute finds the MECs whose gain is 0 (or 1, for the reward of a set of states) by graph analysis
+// alone.
+func (mec *mecGain) precompute(ctx context.Context, goalStates *sparse.Set) error {
+	zeroReward, rewarded := sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
+	for c := range mec.mecs.Choices.All() {
+		s := mec.rewardSystem.graph.Owner(uint32(c))
+		if mec.rewardSystem.reward.OfChoice(s, c) == 0 {
 			zeroReward.Add(c)
 		} else {
-			rewarded.Add(int(mec.ends.ID[s]))
+			rewarded.Add(int(mec.mecs.ID[s]))
 		}
 	}
-	if mec.rewards.min {
+	if mec.rewardSystem.minimize {
 		if err := mec.setMECsContaining(ctx, zeroReward, 0); err != nil {
 			return err
 		}
 	}
-	for i := range mec.ends.Num() {
+	for i := range mec.mecs.Num() {
 		if !rewarded.Has(i) {
 			mec.setGain(i, 0)
 		}
 	}
-	if set == nil {
+	if goalStates == nil {
 		return nil
 	}
-	if !mec.rewards.min {
-		return mec.setMECsContaining(ctx, mec.ends.Choices.Minus(zeroReward), 1)
+	if !mec.rewardSystem.minimize {
+		return mec.setMECsContaining(ctx, mec.mecs.Choices.Minus(zeroReward), 1)
 	}
-	for i := range mec.ends.Num() {
-		if !slices.ContainsFunc(mec.ends.Members(i), func(s uint32) bool { return !set.Has(int(s)) }) {
+	for i := range mec.mecs.Num() {
+		if !slices.ContainsFunc(mec.mecs.Members(i), func(s uint32) bool { return !goalStates.Has(int(s)) }) {
 			mec.setGain(i, 1)
 		}
 	}
 	return nil
 }
 
-// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices
-// only.
-func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, x float64) error {
-	inner, err := mec.rewards.g.EndComponents(ctx, nil, choices)
+// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices only,
+// and makes the scheduler reach this end component and stay in it.
+func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
+	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
 		return err
 	}
-	inside := sparse.NewSet(mec.rewards.g.NumStates())
+	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for i := range inner.Num() {
 		for _, s := range inner.Members(i) {
 			inside.Add(int(s))
 		}
-		mec.setGain(int(mec.ends.ID[inner.Members(i)[0]]), x)
+		mec.setGain(int(mec.mecs.ID[inner.Members(i)[0]]), gain)
 	}
-	stayInEndComponents(mec.rewards.g, inner, mec.stay)
-	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.stay)
+	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)
+	mec.rewardSystem.graph.Approach(mec.mecs.Choices, inside, mec.stayChoice)
 	return nil
 }
 
@@ -149,42 +150,45 @@ func (mec *mecGain) setGain(i int, x float64) {
 	}
 }
 
-// solveMEC computes the gain of MEC i, unless it is known already.
-func (mec *mecGain) solveMEC(i int, prob bool) error {
+// solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
+// already. isProb says that gains are at most 1.
+func (mec *mecGain) solveMEC(i int, isProb bool) error {
 	if mec.known.Has(i) {
 		return nil
 	}
-	members := mec.ends.Members(i)
+	members := mec.mecs.Members(i)
 	mec.init(members)
-	defer mec.ws.reset(members)
+	defer mec.index.reset(members)
 	if mec.gain.Exact != nil {
 		return mec.exactPolicyIteration(i, members)
 	}
-	lo, hi, err := mec.iterateWithElimination(members)
-	if prob {
-		lo, hi = min(lo, 1), min(hi, 1)
+	lower, upper, err := mec.iterateWithElimination(members)
+	if isProb {
+		lower, upper = min(lower, 1), min(upper, 1)
 	}
-	mec.gain.Lower[i], mec.gain.Upper[i] = lo, hi
-	mec.gain.Converged = mec.gain.Converged && (mec.converged(lo, hi) || hi-lo <= 10*mec.opts.epsilon()*hi)
+	mec.gain.Lower[i], mec.gain.Upper[i] = lower, upper
+	mec.gain.Converged = mec.gain.Converged && (mec.converged(lower, upper) || upper-lower <= 10*mec.opts.epsilon()*upper)
 	mec.meter.progress.Done += len(members)
 	return err
 }
 
 // init starts with bias 0 and any choices that stay in the MEC.
 func (mec *mecGain) init(members []uint32) {
-	mec.bias, mec.stepGain, mec.choice = make([]float64, len(members)), make([]float64, len(members)), make([]uint32, len(members))
+	mec.bias = make([]float64, len(members))
+	mec.stepGain = make([]float64, len(members))
+	mec.choice = make([]uint32, len(members))
 	for k, s := range members {
-		mec.ws.number[s] = uint32(k)
-		mec.choice[k] = mec.stay[s]
+		mec.index.ofState[s] = uint32(k)
+		mec.choice[k] = mec.stayChoice[s]
 	}
 }
 
 func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
 
-// iterateWithElimination alternates value iteration with policy iteration by elimination, which it runs
-// when it costs about as much as the sweeps so far.
+// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
+// iteration by elimination, which it runs when this costs about as much as the sweeps so far.
 func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
-	bounds := &interval{0, math.Inf(1)}
+	bounds := &gainInterval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
@@ -192,31 +196,37 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, er
 			return 0, 0, err
 		}
 		stepErr := mec.stepErr
-		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
-			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.rewards.numTransitions(members))*budgetPerWork*4); err != nil {
+		sweepsDone = sweeps
+		if eliminable && !mec.converged(bounds.lower, bounds.upper) {
+			budget := float64(sweepsDone) * float64(mec.rewardSystem.numTransitions(members)) * budgetPerWork * 4
+			if eliminable, err = mec.policyIteration(members, bounds, budget); err != nil {
 				return 0, 0, err
 			}
 		}
 		// Further sweeps would take long, or could only change rounding errors.
-		if !eliminable && (bounds.hi-bounds.lo <= 10*mec.opts.epsilon()*bounds.hi || bounds.hi-bounds.lo <= 4*stepErr) {
+		width := bounds.upper - bounds.lower
+		if !eliminable && (width <= 10*mec.opts.epsilon()*bounds.upper || width <= 4*stepErr) {
 			break
 		}
-		if mec.converged(bounds.lo, bounds.hi) || sweepsDone == limit {
+		if mec.converged(bounds.lower, bounds.upper) || sweepsDone == limit {
 			break
 		}
 	}
-	return bounds.lo, bounds.hi, nil
+	return bounds.lower, bounds.upper, nil
 }
 
-// interval has bounds that only get tighter.
-type interval struct{ lo, hi float64 }
+// gainInterval has bounds that only get tighter.
+type gainInterval struct{ lower, upper float64 }
 
-// valueIteration improves the bias by a number of relative value iteration sweeps.
-func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
-	work := mec.rewards.numTransitions(members)
+// valueIteration improves the bias and the bounds by at most the given number of relative value iteration
+// sweeps.
+//
+// Source: Puterman, Markov Decision Processes (1994), section 8.5.
+func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
+	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lo, hi := mec.sweep(members, bounds)
-		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+		if mec.converged(bounds.lower, bounds.upper) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -232,13 +242,13 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps in
 	return nil
 }
 
-// sweep computes stepGain and the choices that attain its optimum, and tightens b. For any bias h and
-// the maximum: if each state has a choice with r + P h - h >= lo, that scheduler has gain at least lo;
-// if no choice of any state exceeds hi, no scheduler has a greater gain. The minimum is symmetric. The
-// choices that attain the better bound are kept in stay.
+// sweep computes stepGain and the choices that attain its optimum, and tightens the bounds. For any bias h
+// and the maximum: if each state has a choice with r + P h - h >= lower, that scheduler has gain at least
+// lower; if no choice of any state exceeds upper, no scheduler has a greater gain. The minimum is symmetric.
+// The choices that attain the better bound are kept in stayChoice.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
+func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lo, hi := mec.bestChoice(k, int(s))
@@ -247,78 +257,91 @@ func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUp
 		}
 		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
 	}
-	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
+	gainLower = max(gainLower, 0)
+	if gainLower > gainUpper { // because of rounding errors
 		return 0, math.Inf(1)
 	}
-	if !mec.rewards.min && gainLower >= bounds.lo || mec.rewards.min && gainUpper <= bounds.hi {
+	improved := gainLower >= bounds.lower
+	if mec.rewardSystem.minimize {
+		improved = gainUpper <= bounds.upper
+	}
+	if improved {
 		for k, s := range members {
-			mec.stay[s] = mec.choice[k]
+			mec.stayChoice[s] = mec.choice[k]
 		}
 	}
-	bounds.lo, bounds.hi = max(bounds.lo, gainLower), min(bounds.hi, gainUpper)
+	bounds.lower, bounds.upper = max(bounds.lower, gainLower), min(bounds.upper, gainUpper)
 	return gainLower, gainUpper
 }
 
-// bestChoice updates the choice of a state: it changes only if another one is better by more than the
-// rounding error. It returns bounds on the optimum over all choices.
+// bestChoice updates the choice of state s, which is member k. The choice changes only if another one is
+// better by more than the rounding error. It returns bounds on the optimum of r + P h - h over all choices,
+// where h is the bias.
 func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
-	value, valueErr := mec.rewards.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.ws)
+	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
 	bound := value + valueErr
-	if mec.rewards.min {
+	if mec.rewardSystem.minimize {
 		bound = value - valueErr
 	}
-	first, end := mec.rewards.g.Choices(s)
+	first, end := mec.rewardSystem.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if c == int(mec.choice[k]) || !mec.ends.Choices.Has(c) {
+		if c == int(mec.choice[k]) || !mec.mecs.Choices.Has(c) {
 			continue
 		}
-		x, xErr := mec.rewards.oneStepGain(s, c, mec.bias, &mec.ws)
-		if mec.rewards.min {
-			bound = min(bound, x-xErr)
+		other, otherErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
+		var certainlyBetter bool
+		if mec.rewardSystem.minimize {
+			bound = min(bound, other-otherErr)
+			certainlyBetter = other+otherErr < value-valueErr
 		} else {
-			bound = max(bound, x+xErr)
+			bound = max(bound, other+otherErr)
+			certainlyBetter = other-otherErr > value+valueErr
 		}
-		if x != x || !mec.rewards.min && x-xErr > value+valueErr || mec.rewards.min && x+xErr < value-valueErr {
-			value, valueErr, mec.choice[k] = x, xErr, uint32(c)
+		if certainlyBetter || math.IsNaN(other) {
+			value, valueErr = other, otherErr
+			mec.choice[k] = uint32(c)
 		}
 	}
-	mec.stepGain[k], mec.stepErr = value, max(mec.stepErr, valueErr)
-	if mec.rewards.min {
+	mec.stepGain[k] = value
+	mec.stepErr = max(mec.stepErr, valueErr)
+	if mec.rewardSystem.minimize {
 		return bound, value + valueErr
 	}
 	return value - valueErr, bound
 }
 
-// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is
-// better. If it reports overBudget, a larger budget may help.
-func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
+// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is better.
+// It tightens the bounds. overBudget says that a larger budget may help.
+//
+// Source: Puterman, Markov Decision Processes (1994), section 8.6.
+func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
-	var c *cycleSolution
+	var cycle *cycleSolution
 	for range rounds {
 		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-			c, overBudget, err = mec.solveCycle(class, budget)
-			if c == nil {
+			cycle, overBudget, err = mec.solveCycle(class, budget)
+			if cycle == nil {
 				return nil, err
 			}
-			return new(big.Rat).SetFloat64(c.gain), nil
+			return new(big.Rat).SetFloat64(cycle.gain), nil
 		})
 		if reference == sparse.None || err != nil {
 			return overBudget, err
 		}
 		order := withLast(members, reference)
-		if c, overBudget, err = mec.solveCycle(order, budget); c == nil || err != nil {
+		if cycle, overBudget, err = mec.solveCycle(order, budget); cycle == nil || err != nil {
 			return overBudget, err
 		}
 		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
 		for i, s := range order[:len(order)-1] {
-			mec.bias[mec.ws.number[s]] = c.reward[i] - c.gain*c.time[i]
+			mec.bias[mec.index.ofState[s]] = cycle.reward[i] - cycle.gain*cycle.time[i]
 		}
-		mec.bias[mec.ws.number[reference]] = 0
+		mec.bias[mec.index.ofState[reference]] = 0
 		mec.sweep(members, bounds)
-		if *bounds == oldBounds { // the sweeps had the better bias
+		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
-		if mec.converged(bounds.lo, bounds.hi) || slices.Equal(oldChoices, mec.choice) {
+		if mec.converged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -336,31 +359,31 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
-	if err := mec.valueIteration(members, &interval{0, math.Inf(1)}, firstSweeps); err != nil {
+	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}
-	choice := func(s uint32) uint32 { return mec.choice[mec.ws.number[s]] }
-	bias := &Values{Exact: make([]*big.Rat, mec.rewards.g.NumStates())}
-	improvement := &system{g: mec.rewards.g, min: mec.rewards.min, reward: mec.rewards.reward, choices: mec.ends.Choices, step: true, v: bias}
+	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
+	bias := &Values{Exact: make([]*big.Rat, mec.rewardSystem.graph.NumStates())}
+	improvement := &system{graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward, choices: mec.mecs.Choices, oneStep: true, values: bias}
 	for {
 		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-			c, err := mec.rewards.solveCycleRat(class, choice, &mec.cycleWS, mec.meter)
+			cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
 			if err != nil {
 				return nil, err
 			}
-			return c.gain, nil
+			return cycle.gain, nil
 		})
 		if err != nil {
 			return err
 		}
 		order := withLast(members, reference)
-		c, err := mec.rewards.solveCycleRat(order, choice, &mec.cycleWS, mec.meter)
+		cycle, err := mec.rewardSystem.solveCycleRat(order, choice, &mec.cycleIndex, mec.meter)
 		if err != nil {
 			return err
 		}
 		bias.Exact[reference] = new(big.Rat)
 		for k, s := range order[:len(order)-1] {
-			bias.Exact[s] = c.bias(k)
+			bias.Exact[s] = cycle.bias(k)
 		}
 		better := false
 		for k, s := range members {
@@ -368,52 +391,52 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 			if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
 				return err
 			}
-			if now := new(big.Rat).Add(bias.Exact[s], c.gain); best.value.Cmp(now) != 0 {
+			if now := new(big.Rat).Add(bias.Exact[s], cycle.gain); best.value.Cmp(now) != 0 {
 				mec.choice[k], better = best.choice, true
 			}
 		}
 		if !better {
 			for k, s := range members {
-				mec.stay[s] = mec.choice[k]
+				mec.stayChoice[s] = mec.choice[k]
 			}
-			mec.gain.Exact[i] = c.gain
+			mec.gain.Exact[i] = cycle.gain
 			return nil
 		}
 	}
 }
 
-// makeUnichain changes the current scheduler so that it has one recurrent class: the one with the best
-// gain, which all other states are led to. It returns a state of that class, or sparse.None if gain
-// returns nil for a class.
-func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
+// makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class
+// with the best gain, and makes all other members reach it. It returns a state of that class, or sparse.None
+// if gainOfClass returns nil.
+func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	class := classes[0]
 	if len(classes) > 1 {
 		var best *big.Rat
 		for _, other := range classes {
-			x, err := average(other)
-			if x == nil || err != nil {
+			gain, err := gainOfClass(other)
+			if gain == nil || err != nil {
 				return sparse.None, err
 			}
-			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == mec.rewards.min {
-				class, best = other, x
+			if best == nil || gain.Cmp(best) != 0 && (gain.Cmp(best) < 0) == mec.rewardSystem.minimize {
+				class, best = other, gain
 			}
 		}
-		mec.leadTo(members, class)
+		mec.reachClass(members, class)
 	}
 	return class[len(class)-1], nil
 }
 
-// leadTo makes choices by which all other members reach the class.
-func (mec *mecGain) leadTo(members, class []uint32) {
-	inside := sparse.NewSet(mec.rewards.g.NumStates())
+// reachClass sets the choices of all other members such that they reach the class with probability one.
+func (mec *mecGain) reachClass(members, class []uint32) {
+	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for _, s := range class {
 		inside.Add(int(s))
 	}
 	if mec.route == nil {
-		mec.route = make([]uint32, mec.rewards.g.NumStates())
+		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
-	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.route)
+	mec.rewardSystem.graph.Approach(mec.mecs.Choices, inside, mec.route)
 	for k, s := range members {
 		if !inside.Has(int(s)) {
 			mec.choice[k] = mec.route[s]
@@ -421,120 +444,124 @@ func (mec *mecGain) leadTo(members, class []uint32) {
 	}
 }
 
-// recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
+// recurrentClasses returns the states of each recurrent class of the chain that the current scheduler
+// induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
-	b := sparse.NewDerivedBuilder(mec.rewards.g.Model, sparse.DTMC)
-	target := func(i int) uint32 { return mec.ws.number[mec.rewards.g.Target[i]] }
+	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
+	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
 	for k := range members {
-		b.State()
-		b.Copy(int(mec.choice[k]), target)
+		builder.State()
+		builder.Copy(int(mec.choice[k]), target)
 	}
-	m := b.Finish()
-	comps := m.Components(nil, nil)
-	var out [][]uint32
-	for _, i := range comps.Bottom(m) {
-		class := slices.Clone(comps.Members(i))
+	induced := builder.Finish()
+	components := induced.Components(nil, nil)
+	var classes [][]uint32
+	for _, i := range components.Bottom(induced) {
+		class := slices.Clone(components.Members(i))
 		for j, k := range class {
 			class[j] = members[k]
 		}
-		out = append(out, class)
+		classes = append(classes, class)
 	}
-	return out
+	return classes
 }
 
-// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the
-// reference state.
-func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSolution, overBudget bool, err error) {
+// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is
+// the reference state. It returns nil if elimination exceeds the budget or a number is out of range.
+func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
-		mec.chosen.Add(int(mec.choice[mec.ws.number[s]]))
+		mec.chosen.Add(int(mec.choice[mec.index.ofState[s]]))
 	}
 	defer func() {
 		for _, s := range members {
-			mec.chosen.Remove(int(mec.choice[mec.ws.number[s]]))
+			mec.chosen.Remove(int(mec.choice[mec.index.ofState[s]]))
 		}
 	}()
 	reference := members[len(members)-1]
-	c, overBudget, err = solveCycle(mec.rewards, mec.steps, members, mec.choice[mec.ws.number[reference]], &mec.cycleWS, mec.meter, budget)
-	if c != nil && (math.IsInf(c.gain, 0) || math.IsNaN(c.gain)) {
+	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.ofState[reference]], &mec.cycleIndex, mec.meter, budget)
+	if cycle != nil && (math.IsInf(cycle.gain, 0) || math.IsNaN(cycle.gain)) {
 		return nil, false, err
 	}
-	return c, overBudget, err
+	return cycle, overBudget, err
 }
 
 // mecQuotient is an MDP in which each of n maximal end components is one state. Its choices are those
 // that leave the MEC, and one to stay forever, which leads to an absorbing state. State i is MEC i,
 // state n+i its absorbing state; the other states follow.
 type mecQuotient struct {
-	g        *sparse.Graph
-	original *sparse.Graph
-	ends     *sparse.EndComponents
-	block    []uint32 // of each original state: its state in the quotient
-	origin   []uint32 // of each choice: the original choice, or sparse.None for staying
+	graph          *sparse.Graph
+	original       *sparse.Graph
+	mecs           *sparse.EndComponents
+	stateOf        []uint32 // of each original state: its state in the quotient
+	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
-func newMECQuotient(g *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
-	n := ends.Num()
-	q := &mecQuotient{original: g, ends: ends, block: slices.Clone(ends.ID)}
-	count := 2 * n
-	for s := range q.block {
-		if q.block[s] == sparse.None {
-			q.block[s] = uint32(count)
+// newMECQuotient builds the MEC quotient. With n MECs, states 0 to n-1 are the MECs, states n to 2n-1 are
+// absorbing states for staying in a MEC forever, and the remaining states belong to no MEC.
+func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
+	numMECs := mecs.Num()
+	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
+	count := 2 * numMECs
+	for s := range quotient.stateOf {
+		if quotient.stateOf[s] == sparse.None {
+			quotient.stateOf[s] = uint32(count)
 			count++
 		}
 	}
-	b := sparse.NewDerivedBuilder(g.Model, sparse.MDP)
-	target := func(i int) uint32 { return q.block[g.Target[i]] }
+	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
+	target := func(i int) uint32 { return quotient.stateOf[graph.Target[i]] }
 	leave := func(s int) {
-		first, end := g.Choices(s)
+		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !ends.Choices.Has(c) {
-				b.Copy(c, target)
+			if !mecs.Choices.Has(c) {
+				builder.Copy(c, target)
 			}
 		}
 	}
-	for i := range n {
-		b.State()
-		for _, s := range ends.Members(i) {
+	for i := range numMECs {
+		builder.State()
+		for _, s := range mecs.Members(i) {
 			leave(int(s))
 		}
-		b.Loop(uint32(n + i))
+		builder.Loop(uint32(numMECs + i))
 	}
-	for i := range n {
-		b.State()
-		b.Loop(uint32(n + i))
+	for i := range numMECs {
+		builder.State()
+		builder.Loop(uint32(numMECs + i))
 	}
-	for s, id := range ends.ID {
+	for s, id := range mecs.ID {
 		if id == sparse.None {
-			b.State()
+			builder.State()
 			leave(s)
 		}
 	}
-	q.g, q.origin = sparse.NewGraph(b.Finish()), b.Origin
-	return q
+	quotient.graph = sparse.NewGraph(builder.Finish())
+	quotient.originalChoice = builder.Origin
+	return quotient
 }
 
-// solve returns the values of the quotient. The absorbing states have the values in staying; those in
-// known are exactly 0 or 1.
-func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
-	sys, err := newSystem(q.g, nil, dir, opts)
+// solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
+// in its MEC. The gains in known are exactly 0 or 1.
+func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
+	sys, err := newSystem(q.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	n := q.ends.Num()
-	sys.prob, sys.open = prob, sparse.FullSet(q.g.NumStates())
+	n := q.mecs.Num()
+	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(q.graph.NumStates())
 	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
 	for i := range n {
 		s := n + i
-		sys.open.Remove(s)
-		if staying.Exact != nil {
-			sys.v.assign(s, staying.Exact[i])
+		sys.maybe.Remove(s)
+		if gain.Exact != nil {
+			sys.values.assign(s, gain.Exact[i])
 		} else {
-			sys.v.Lower[s], sys.v.Upper[s] = staying.Lower[i], staying.Upper[i]
+			sys.values.Lower[s], sys.values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
-		addTo(known.Has(i) && sys.v.Upper[s] == 0, s, zero, nonzero)
-		addTo(known.Has(i) && prob && sys.v.Lower[s] == 1, s, one, notOne)
+		addTo(known.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
+		addTo(known.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
 	}
-	sys.v.Converged = staying.Converged
+	sys.values.Converged = gain.Converged
 	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
 		return nil, err
 	}
@@ -544,67 +571,70 @@ func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.
 	return sys.solve(ctx, opts, false)
 }
 
-func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.g.NumStates()) }
+func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.graph.NumStates()) }
 
 // addTo adds s to a if yes, and to b otherwise.
-func addTo(yes bool, s int, a, b *sparse.Set) {
+func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
 	if yes {
-		a.Add(s)
+		ifTrue.Add(s)
 	} else {
-		b.Add(s)
+		ifFalse.Add(s)
 	}
 }
 
-// setCertain sets the value of the open states from which states of x are reached with probability one:
-// under some scheduler if some is set, and under all otherwise. others are the remaining absorbing
-// states.
+// setCertain fixes the value of the maybe states that reach targets with probability one: under some
+// scheduler if existential is set, otherwise under all schedulers. others are the remaining absorbing states.
 func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
-	sure := q.g.ExistsUntil(sparse.FullSet(q.g.NumStates()), others).Complement()
+	certain := q.graph.ExistsUntil(sparse.FullSet(q.graph.NumStates()), others).Complement()
 	if existential {
 		var err error
-		if sure, err = q.g.Prob1E(ctx, sparse.FullSet(q.g.NumStates()), targets); err != nil {
+		if certain, err = q.graph.Prob1E(ctx, sparse.FullSet(q.graph.NumStates()), targets); err != nil {
 			return err
 		}
-		if sys.v.Scheduler != nil {
-			q.g.Attract(sure, targets, sys.v.Scheduler)
+		if sys.values.Scheduler != nil {
+			q.graph.Attract(certain, targets, sys.values.Scheduler)
 		}
 	}
-	sure = sure.Intersect(sys.open)
-	sys.v.set(sure, value)
-	sys.open = sys.open.Minus(sure)
+	certain = certain.Intersect(sys.maybe)
+	sys.values.set(certain, value)
+	sys.maybe = sys.maybe.Minus(certain)
 	return nil
 }
 
-// writeBack copies values and scheduler of the quotient to the original model.
-func (q *mecQuotient) writeBack(from, to *Values, mec *mecGain) {
-	to.Converged, to.Estimated, to.Extended = from.Converged, from.Estimated, from.Extended
-	to.Sweeps = from.Sweeps + mec.meter.progress.Sweeps
-	for s, b := range q.block {
-		if to.Lower[s], to.Upper[s] = from.Lower[b], from.Upper[b]; to.Exact != nil {
-			to.Exact[s] = from.Exact[b]
+// writeBack copies the values and the scheduler of the quotient to the original model.
+func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+	values.Converged = solved.Converged
+	values.Estimated = solved.Estimated
+	values.Extended = solved.Extended
+	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
+	for s, quotientState := range q.stateOf {
+		values.Lower[s] = solved.Lower[quotientState]
+		values.Upper[s] = solved.Upper[quotientState]
+		if values.Exact != nil {
+			values.Exact[s] = solved.Exact[quotientState]
 		}
 	}
-	if to.Scheduler == nil {
+	if values.Scheduler == nil {
 		return
 	}
-	exits := sparse.NewSet(len(q.block))
-	for s, b := range q.block {
-		o := uint32(sparse.None)
-		if choice := from.Scheduler[b]; choice != sparse.None {
-			o = q.origin[choice]
+	exits := sparse.NewSet(len(q.stateOf))
+	for s, quotientState := range q.stateOf {
+		original := uint32(sparse.None)
+		if choice := solved.Scheduler[quotientState]; choice != sparse.None {
+			original = q.originalChoice[choice]
 		}
 		switch {
-		case o != sparse.None && q.original.Owner(o) == s:
-			to.Scheduler[s] = o
-			if q.ends.ID[s] != sparse.None {
+		case original != sparse.None && q.original.Owner(original) == s:
+			values.Scheduler[s] = original
+			if q.mecs.ID[s] != sparse.None {
 				exits.Add(s)
 			}
-		case o == sparse.None && q.ends.ID[s] != sparse.None:
-			to.Scheduler[s] = mec.stay[s]
+		case original == sparse.None && q.mecs.ID[s] != sparse.None:
+			values.Scheduler[s] = mec.stayChoice[s]
 		}
 	}
-	q.original.Approach(q.ends.Choices, exits, to.Scheduler)
+	q.original.Approach(q.mecs.Choices, exits, values.Scheduler)
 }

@@ -22,7 +22,7 @@ func (in *instance) longRun() []*big.Rat {
 }
 
 // longRunUnder is longRun under a scheduler.
-func (in *instance) longRunUnder(how []uint32, r *sparse.Reward) []*big.Rat {
+func (in *instance) longRunUnder(how []uint32, reward *sparse.Reward) []*big.Rat {
 	n := in.m.NumStates()
 	weights := sparsetest.Matrix(in.m, how)
 	a := sparsetest.Stochastic(sparsetest.Matrix(in.m, how))
@@ -47,7 +47,7 @@ func (in *instance) longRunUnder(how []uint32, r *sparse.Reward) []*big.Rat {
 		if !first {
 			continue
 		}
-		average := in.stationary(weights, bottom, how, r)
+		average := in.stationary(weights, bottom, how, reward)
 		for u, p := range sparsetest.UntilProb(a, all, bottom) {
 			out[u].Add(out[u], new(big.Rat).Mul(p, average))
 		}
@@ -57,7 +57,7 @@ func (in *instance) longRunUnder(how []uint32, r *sparse.Reward) []*big.Rat {
 
 // stationary returns the average reward in a bottom component: it solves
 // pi Q = 0 with the first balance equation replaced by pi(first) = 1.
-func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []uint32, r *sparse.Reward) *big.Rat {
+func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []uint32, reward *sparse.Reward) *big.Rat {
 	states := slices.Collect(bottom.All())
 	k := len(states)
 	m, b := make([][]*big.Rat, k), make([]*big.Rat, k)
@@ -87,7 +87,7 @@ func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []u
 	sum, total := new(big.Rat), new(big.Rat)
 	for i, s := range states {
 		total.Add(total, pi[i])
-		sum.Add(sum, new(big.Rat).Mul(pi[i], r.OfChoiceRat(s, int(how[s]))))
+		sum.Add(sum, new(big.Rat).Mul(pi[i], reward.OfChoiceRat(s, int(how[s]))))
 	}
 	return sum.Quo(sum, total)
 }
@@ -96,11 +96,11 @@ func TestLongRun(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
 			want := in.longRun()
-			v, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Max, solve.Options{})
+			values, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Max, solve.Options{})
 			if err != nil {
 				in.Fatal(err)
 			}
-			in.checkValues("long run", v, want, nil)
+			in.checkValues("long run", values, want, nil)
 			x, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Max, solve.Options{Exact: true})
 			if err != nil {
 				in.Fatal(err)
@@ -116,7 +116,7 @@ func TestLongRun(t *testing.T) {
 func TestLongRunQueue(t *testing.T) {
 	for _, n := range []int{10, 20_000} {
 		b := sparse.NewBuilder(sparse.CTMC)
-		r := &sparse.Reward{State: make([]float64, n+1)}
+		reward := &sparse.Reward{State: make([]float64, n+1)}
 		for s := range n + 1 { // jobs missing
 			b.State()
 			if s > 0 {
@@ -125,21 +125,21 @@ func TestLongRunQueue(t *testing.T) {
 			if s < n {
 				b.Add(s+1, 2)
 			}
-			r.State[s] = float64(n - s)
+			reward.State[s] = float64(n - s)
 		}
-		m, err := b.Finish()
+		model, err := b.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, solve.Max, solve.Options{Epsilon: 1e-6})
+		values, err := solve.LongRun(t.Context(), sparse.NewGraph(model), reward, solve.Max, solve.Options{Epsilon: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rho := 0.5
 		tail := math.Pow(rho, float64(n+1))
 		want := rho/(1-rho) - float64(n+1)*tail/(1-tail)
-		if v.Lower[0] > want*(1+1e-13) || v.Upper[0] < want*(1-1e-13) || v.Upper[0]-v.Lower[0] > 1e-6*want {
-			t.Errorf("length %d: [%v, %v], want %v", n, v.Lower[0], v.Upper[0], want)
+		if values.Lower[0] > want*(1+1e-13) || values.Upper[0] < want*(1-1e-13) || values.Upper[0]-values.Lower[0] > 1e-6*want {
+			t.Errorf("length %d: [%v, %v], want %v", n, values.Lower[0], values.Upper[0], want)
 		}
 	}
 }
@@ -147,16 +147,16 @@ func TestLongRunQueue(t *testing.T) {
 // TestLongRunOfMDP compares with the best of all memoryless schedulers.
 func TestLongRunOfMDP(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for _, r := range []*sparse.Reward{in.reward(), indicatorReward(in.left), indicatorReward(in.right)} {
-			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, r) }
+		for _, reward := range []*sparse.Reward{in.reward(), indicatorReward(in.left), indicatorReward(in.right)} {
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, reward) }
 			for name, dir := range krylovDimension {
 				want := in.overSchedulers(dir, value)
-				v, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Scheduler: true})
+				values, err := solve.LongRun(in.Context(), in.g, reward, dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, want, value)
-				x, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Exact: true, Scheduler: true})
+				in.checkValues(name, values, want, value)
+				x, err := solve.LongRun(in.Context(), in.g, reward, dir, solve.Options{Exact: true, Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
@@ -164,16 +164,16 @@ func TestLongRunOfMDP(t *testing.T) {
 			}
 		}
 		for name, dir := range krylovDimension {
-			v, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
+			values, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
 			if err != nil {
 				in.Fatal(err)
 			}
 			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, indicatorReward(in.left)) }
 			want := in.overSchedulers(dir, value)
-			in.checkValues(name+" of a set", v, want, value)
+			in.checkValues(name+" of a set", values, want, value)
 			for s, x := range want {
-				if certain := x.Sign() == 0 || x.Cmp(big.NewRat(1, 1)) == 0; certain != (v.Lower[s] == v.Upper[s] && (v.Upper[s] == 0 || v.Upper[s] == 1)) {
-					in.Errorf("%s of a set: state %d: [%v, %v], want %s and to know it", name, s, v.Lower[s], v.Upper[s], text(x))
+				if certain := x.Sign() == 0 || x.Cmp(big.NewRat(1, 1)) == 0; certain != (values.Lower[s] == values.Upper[s] && (values.Upper[s] == 0 || values.Upper[s] == 1)) {
+					in.Errorf("%s of a set: state %d: [%v, %v], want %s and to know it", name, s, values.Lower[s], values.Upper[s], text(x))
 				}
 			}
 		}
@@ -181,12 +181,12 @@ func TestLongRunOfMDP(t *testing.T) {
 }
 
 // indicatorReward is a reward of 1 in the states of a set.
-func indicatorReward(set *sparse.Set) *sparse.Reward {
-	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
-	for s := range set.All() {
-		r.State[s], r.StateRat[s] = 1, big.NewRat(1, 1)
+func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
+	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateRat: make([]*big.Rat, rewarded.Len())}
+	for s := range rewarded.All() {
+		reward.State[s], reward.StateRat[s] = 1, big.NewRat(1, 1)
 	}
-	return r
+	return reward
 }
 
 // TestLongRunOfMDPSlow has two states that the process leaves once in 2^30 steps. The first has reward
@@ -206,19 +206,19 @@ func TestLongRunOfMDPSlow(t *testing.T) {
 				b.Add(0, 1)
 			}
 		}
-		m, err := b.Finish()
+		model, err := b.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &sparse.Reward{Choice: []float64{1, test.rest, 0}}
+		reward := &sparse.Reward{Choice: []float64{1, test.rest, 0}}
 		for dir, want := range map[solve.Direction]float64{solve.Max: test.most, solve.Min: test.least} {
-			v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, dir, solve.Options{})
+			values, err := solve.LongRun(t.Context(), sparse.NewGraph(model), reward, dir, solve.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for s := range 2 {
-				if !(v.Lower[s] <= want && want <= v.Upper[s] && v.Upper[s]-v.Lower[s] <= 1e-8) || v.Sweeps > 1000 {
-					t.Errorf("%v, direction %v: [%v, %v] after %d sweeps, want %v", test, dir, v.Lower[s], v.Upper[s], v.Sweeps, want)
+				if !(values.Lower[s] <= want && want <= values.Upper[s] && values.Upper[s]-values.Lower[s] <= 1e-8) || values.Sweeps > 1000 {
+					t.Errorf("%v, direction %v: [%v, %v] after %d sweeps, want %v", test, dir, values.Lower[s], values.Upper[s], values.Sweeps, want)
 				}
 			}
 		}
@@ -230,10 +230,10 @@ func TestLongRunOfMDPSlow(t *testing.T) {
 func TestLongRunOfMDPQueue(t *testing.T) {
 	const n = 300
 	b := sparse.NewBuilder(sparse.MDP)
-	r := &sparse.Reward{State: make([]float64, n+1)}
+	reward := &sparse.Reward{State: make([]float64, n+1)}
 	for s := range n + 1 {
 		b.State()
-		r.State[s] = float64(s)
+		reward.State[s] = float64(s)
 		for _, service := range []float64{0.25, 0.5} {
 			b.Choice(sparse.NoAction)
 			stay := 1.0
@@ -248,18 +248,18 @@ func TestLongRunOfMDPQueue(t *testing.T) {
 			b.Add(s, stay)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Means of geometric distributions with these quotients, of which n cuts off nothing.
 	for dir, want := range map[solve.Direction]float64{solve.Max: 1, solve.Min: 1.0 / 3} {
-		v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, dir, solve.Options{Epsilon: 1e-6})
+		values, err := solve.LongRun(t.Context(), sparse.NewGraph(model), reward, dir, solve.Options{Epsilon: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Lower[0] > want*(1+1e-13) || v.Upper[0] < want*(1-1e-13) || v.Upper[0]-v.Lower[0] > 1e-6*want {
-			t.Errorf("direction %v: [%v, %v] after %d sweeps, want %v", dir, v.Lower[0], v.Upper[0], v.Sweeps, want)
+		if values.Lower[0] > want*(1+1e-13) || values.Upper[0] < want*(1-1e-13) || values.Upper[0]-values.Lower[0] > 1e-6*want {
+			t.Errorf("direction %v: [%v, %v] after %d sweeps, want %v", dir, values.Lower[0], values.Upper[0], values.Sweeps, want)
 		}
 	}
 }

@@ -21,39 +21,39 @@ var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out
 var ErrImmediate = errors.New("immediate states (in which no time passes) form a cycle")
 
 // MarkovUntil returns bounds on the extremal probability of `left U right` within a time, for a Markov
-// automaton whose embedded MDP is g. Schedulers may depend on the time.
+// automaton whose embedded MDP is graph. Schedulers may depend on the time.
 //
-// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised.
-// Schedulers that count steps are a subset of the timed ones; schedulers that know in advance how many
-// steps the piece has are more powerful than the timed ones. Their optimal values bound the true one
-// from both sides, and agree where one choice is optimal throughout the piece. A piece that widens the
-// bounds too much is halved.
+// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers
+// that count steps are a subset of the timed ones. Schedulers that know in advance how many steps the piece
+// has are more powerful than the timed ones. The optimal values of both bound the true one from both sides,
+// and agree where one choice is optimal throughout the piece. A piece that widens the bounds too much is
+// halved.
 //
-// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for
-// one piece; they raise the uniformisation rate instead of cutting the time.
-func MarkovUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
-	ma, err := newMarkovAutomaton(ctx, g, left, right, rates, time, dir, opts)
+// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one
+// piece; they raise the uniformisation rate instead of cutting the time.
+func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
+	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	if ma.v.Converged {
-		return ma.v, nil
+	if automaton.values.Converged {
+		return automaton.values, nil
 	}
 	// The first pass does not cut the time. Later ones widen the bounds by a total that is relative to it.
 	epsilon := opts.epsilon()
 	allowedWidening := math.Inf(1)
 	for {
-		done, err := ma.computeBounds(ctx, time, allowedWidening)
+		done, err := automaton.computeBounds(ctx, time, allowedWidening)
 		if err != nil {
 			return nil, err
 		}
-		width, minUpper := ma.width()
+		width, minUpper := automaton.width()
 		if width <= epsilon*minUpper {
-			ma.v.Converged = true
-			return ma.v, nil
+			automaton.values.Converged = true
+			return automaton.values, nil
 		}
 		if !done || allowedWidening < epsilon*minUpper/1e3 {
-			return ma.v, nil
+			return automaton.values, nil
 		}
 		allowedWidening = min(allowedWidening, max(width, epsilon*minUpper)) / 32
 	}
@@ -61,20 +61,20 @@ func MarkovUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 
 // markovAutomaton is a uniformised Markov automaton.
 type markovAutomaton struct {
-	uniform
-	dir            Direction
-	immediate      []uint32    // open immediate states, each after its successors
-	leaveProb      []float64   // of each state: the probability to leave it in one uniformised step
-	immediateErr   float64     // relative error of the values of immediate states
-	one            *sparse.Set // states that reach right before any time passes
-	numTransitions int         // of open states
-	meter          *meter
+	uniformisation
+	dir              Direction
+	immediate        []uint32    // open immediate states, each after its successors
+	leaveProb        []float64   // of each state: the probability to leave it in one uniformised step
+	immediateRelErr  float64     // relative error of the values of immediate states
+	immediatelyRight *sparse.Set // states that reach right before any time passes
+	numTransitions   int         // of maybe states
+	meter            *meter
 }
 
-func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
-	n := g.NumStates()
-	ma := &markovAutomaton{uniform: *newUniform(g, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
-	timeless, rateErr, err := ma.chooseRate(rates)
+func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
+	n := graph.NumStates()
+	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
+	timeless, rateErr, err := automaton.chooseRate(rates)
 	if err != nil {
 		return nil, err
 	}
@@ -82,48 +82,48 @@ func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *spars
 	if time.High.Sign() == 0 {
 		canContinue = left.Intersect(timeless)
 	}
-	prob01, err := computeProb01(ctx, g, canContinue, right, dir)
+	prob01, err := computeProb01(ctx, graph, canContinue, right, dir)
 	if err != nil {
 		return nil, err
 	}
-	immediately, err := computeProb01(ctx, g, left.Intersect(timeless), right, dir)
+	immediately, err := computeProb01(ctx, graph, left.Intersect(timeless), right, dir)
 	if err != nil {
 		return nil, err
 	}
-	ma.one = immediately.one.Union(right)
-	ma.v.set(ma.one, 1)
+	automaton.immediatelyRight = immediately.one.Union(right)
+	automaton.values.set(automaton.immediatelyRight, 1)
 	maxRow := 0
-	open := canContinue.Minus(prob01.zero).Minus(ma.one)
-	ma.v.Converged = open.Empty()
-	for c := range g.NumChoices() {
-		from, to := g.Row(c)
+	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
+	automaton.values.Converged = maybe.Empty()
+	for c := range graph.NumChoices() {
+		from, to := graph.Row(c)
 		maxRow = max(maxRow, to-from)
 	}
-	for s := range open.Minus(timeless).All() {
-		ma.states = append(ma.states, uint32(s))
-		ma.leaveProb[s] = rates.Low[s] / ma.rate
-		ma.stay[s] = (ma.rate - rates.Low[s]) / ma.rate
+	for s := range maybe.Minus(timeless).All() {
+		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
+		automaton.leaveProb[s] = rates.Low[s] / automaton.rate
+		automaton.stayProb[s] = (automaton.rate - rates.Low[s]) / automaton.rate
 	}
-	if err := ma.orderImmediate(open.Intersect(timeless), maxRow); err != nil {
+	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
 		return nil, err
 	}
-	for s := range open.All() {
-		ma.v.Upper[s] = 1
-		first, end := g.Choices(s)
-		ma.numTransitions += int(g.Start[end]-g.Start[first]) + 1
+	for s := range maybe.All() {
+		automaton.values.Upper[s] = 1
+		first, end := graph.Choices(s)
+		automaton.numTransitions += int(graph.Start[end]-graph.Start[first]) + 1
 	}
-	ma.err = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(ma.round.err+rateErr)*(1+1/slack)) + ma.immediateErr
-	return ma, nil
+	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(automaton.rounding.err+rateErr)*(1+1/slack)) + automaton.immediateRelErr
+	return automaton, nil
 }
 
-// chooseRate sets the uniformisation rate. It returns the immediate states, and the greatest relative
-// width of the bounds of an exit rate.
+// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the
+// immediate states, in which no time passes, and the greatest relative width of the bounds of an exit rate.
 func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
-	timeless = sparse.NewSet(ma.g.NumStates())
+	timeless = sparse.NewSet(ma.graph.NumStates())
 	fastest := 0.0
-	for s := range ma.g.NumStates() {
+	for s := range ma.graph.NumStates() {
 		lo, hi := rates.Low[s], rates.High[s]
-		first, end := ma.g.Choices(s)
+		first, end := ma.graph.Choices(s)
 		switch {
 		case lo == 0 && hi == 0:
 			timeless.Add(s)
@@ -141,21 +141,22 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	return timeless, rateErr, nil
 }
 
-// orderImmediate lists the immediate states such that each follows its successors.
+// orderImmediate sorts the immediate states such that each comes after its successors. The error is
+// ErrImmediate if they form a cycle.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
-	components := ma.g.Components(states, nil)
-	depth := make([]int, ma.g.NumStates())
+	components := ma.graph.Components(states, nil)
+	depth := make([]int, ma.graph.NumStates())
 	deepest := 0
 	for i := range components.Num() {
 		members := components.Members(i)
 		s := int(members[0])
-		first, end := ma.g.Choices(s)
+		first, end := ma.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if ma.onlySelfLoop(s, c) {
 				continue
 			}
-			from, to := ma.g.Row(c)
-			for _, t := range ma.g.Target[from:to] {
+			row, rowEnd := ma.graph.Row(c)
+			for _, t := range ma.graph.Target[row:rowEnd] {
 				if int(t) == s || len(members) > 1 {
 					return ErrImmediate
 				}
@@ -165,28 +166,29 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 		deepest = max(deepest, depth[s])
 		ma.immediate = append(ma.immediate, uint32(s))
 	}
-	ma.immediateErr = 1.05 * float64(deepest+1) * (float64(maxRow+4)*unit + ma.round.err)
+	ma.immediateRelErr = 1.05 * float64(deepest+1) * (float64(maxRow+4)*unit + ma.rounding.err)
 	return nil
 }
 
 // onlySelfLoop reports whether choice c of state s leads to s only. In an immediate state it stops the
 // time forever.
 func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
-	from, to := ma.g.Row(c)
-	return to == from+1 && int(ma.g.Target[from]) == s
+	from, to := ma.graph.Row(c)
+	return to == from+1 && int(ma.graph.Target[from]) == s
 }
 
-// optimizeImmediate sets the values of the immediate states to the optimum over their choices.
+// optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that
+// only loops has value 0.
 func (ma *markovAutomaton) optimizeImmediate(values []float64) {
-	g := ma.g
+	graph := ma.graph
 	for _, s := range ma.immediate {
-		first, end := g.Choices(int(s))
+		first, end := graph.Choices(int(s))
 		best := -1.0
 		for c := first; c < end; c++ {
 			sum := 0.0
 			if !ma.onlySelfLoop(int(s), c) {
-				for i := g.Start[c]; i < g.Start[c+1]; i++ {
-					sum += g.Prob(int(i)) * values[g.Target[i]]
+				for i := graph.Start[c]; i < graph.Start[c+1]; i++ {
+					sum += graph.Prob(int(i)) * values[graph.Target[i]]
 				}
 			}
 			if best < 0 || (sum > best) == (ma.dir == Max) {
@@ -197,20 +199,21 @@ func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	}
 }
 
-// step writes to out the values before one uniformised step, for the states in which time passes.
-func (ma *markovAutomaton) step(x, out []float64) error {
-	g := ma.g
-	inParts(len(ma.states), 1<<12, func(from, to int) {
-		for _, s := range ma.states[from:to] {
-			c := g.Start[s]
-			if g.First != nil {
-				c = g.First[s]
+// stepTimed writes to next the values before one uniformised step, for the states in which time passes.
+// values has the values after the step.
+func (ma *markovAutomaton) stepTimed(values, next []float64) error {
+	graph := ma.graph
+	inParallelParts(len(ma.maybeStates), 1<<12, func(from, to int) {
+		for _, s := range ma.maybeStates[from:to] {
+			c := graph.Start[s]
+			if graph.First != nil {
+				c = graph.First[s]
 			}
 			sum := 0.0
-			for i, end := g.Start[c], g.Start[c+1]; i < end; i++ {
-				sum += g.Prob(int(i)) * x[g.Target[i]]
+			for i, end := graph.Start[c], graph.Start[c+1]; i < end; i++ {
+				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
-			out[s] = ma.leaveProb[s]*sum + ma.stay[s]*x[s]
+			next[s] = ma.leaveProb[s]*sum + ma.stayProb[s]*values[s]
 		}
 	})
 	return ma.meter.addWork(ma.numTransitions)
@@ -226,17 +229,17 @@ const timeBits = 40
 // reports false if it gave up.
 func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (bool, error) {
 	x := make([]float64, len(ma.leaveProb))
-	for s := range ma.one.All() {
+	for s := range ma.immediatelyRight.All() {
 		x[s] = 1
 	}
 	ma.optimizeImmediate(x)
 	low, high := slices.Clone(x), x
-	ma.widen(low, high, ma.immediateErr, 0)
+	ma.widen(low, high, ma.immediateRelErr, 0)
 	if ma.rate == 0 || time.High.Sign() == 0 {
 		ma.keepTighter(low, high)
 		return true, nil
 	}
-	mean, meanErr, err := ma.mean(time)
+	mean, meanErr, err := ma.meanSteps(time)
 	switch {
 	case err != nil:
 		return false, err
@@ -249,14 +252,14 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
-		p := poissons[logLength]
-		if p == nil {
-			if p, err = newPoisson(ctx, max(math.Ldexp(mean, logLength-timeBits), 0x1p-1000), meanErr, truncation); err != nil {
+		distribution := poissons[logLength]
+		if distribution == nil {
+			if distribution, err = newPoisson(ctx, max(math.Ldexp(mean, logLength-timeBits), 0x1p-1000), meanErr, truncation); err != nil {
 				return false, err
 			}
-			poissons[logLength] = p
+			poissons[logLength] = distribution
 		}
-		newLow, newHigh, roundingErr, err := ma.backPiece(low, high, p)
+		newLow, newHigh, roundingErr, err := ma.backPiece(low, high, distribution)
 		if err != nil {
 			return false, err
 		}
@@ -285,33 +288,31 @@ func widest(low, high []float64) float64 {
 	return maxWidth
 }
 
-// backPiece returns the bounds before a piece from those after it, and the part of their width that is
-// due to rounding.
-func (ma *markovAutomaton) backPiece(low, high []float64, p *poisson) (newLow, newHigh []float64, rounded float64, err error) {
-	if ma.dir == Max {
-		if newLow, err = ma.stepCountingValue(low, p); err == nil {
-			newHigh, err = ma.propheticValue(high, p)
-		}
-	} else {
-		if newLow, err = ma.propheticValue(low, p); err == nil {
-			newHigh, err = ma.stepCountingValue(high, p)
-		}
+// backPiece returns the bounds before a piece of time from those after it, and the part of their width that
+// is due to rounding. stepCount is the distribution of the number of steps in the piece.
+func (ma *markovAutomaton) backPiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, rounded float64, err error) {
+	lowerValue, upperValue := ma.stepCountingValue, ma.propheticValue
+	if ma.dir != Max {
+		lowerValue, upperValue = upperValue, lowerValue
 	}
-	if err != nil {
+	if newLow, err = lowerValue(low, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	rel := compound(p.err + ma.err*float64(p.last()+2) + unit*float64(len(p.weight)+8))
-	abs := 1.01*p.rest + ma.round.floor
-	ma.widen(newLow, newHigh, rel, abs)
-	return newLow, newHigh, rel + abs, nil
+	if newHigh, err = upperValue(high, stepCount); err != nil {
+		return nil, nil, 0, err
+	}
+	relErr := compound(stepCount.relErr + ma.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
+	absErr := 1.01*stepCount.truncatedProb + ma.rounding.floor
+	ma.widen(newLow, newHigh, relErr, absErr)
+	return newLow, newHigh, relErr + absErr, nil
 }
 
-// widen rounds the computed bounds of the open states outwards.
+// widen rounds the computed bounds of the maybe states outwards.
 func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
-	for _, states := range [][]uint32{ma.states, ma.immediate} {
+	for _, states := range [][]uint32{ma.maybeStates, ma.immediate} {
 		for _, s := range states {
-			low[s] = ma.round.down(low[s], rel)
-			high[s] = min(ma.round.up(high[s], rel)+abs, 1)
+			low[s] = ma.rounding.down(low[s], rel)
+			high[s] = min(ma.rounding.up(high[s], rel)+abs, 1)
 		}
 	}
 }
@@ -319,16 +320,17 @@ func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
 // keepTighter intersects the stored bounds with new ones.
 func (ma *markovAutomaton) keepTighter(low, high []float64) {
 	for s := range low {
-		ma.v.Lower[s], ma.v.Upper[s] = max(ma.v.Lower[s], low[s]), min(ma.v.Upper[s], high[s])
+		ma.values.Lower[s] = max(ma.values.Lower[s], low[s])
+		ma.values.Upper[s] = min(ma.values.Upper[s], high[s])
 	}
 }
 
-// width returns the greatest width of the bounds of an initial state, and the least positive upper
-// bound.
+// width returns the greatest width of the bounds of an initial state, and the least positive upper bound of
+// an initial state.
 func (ma *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
-	for _, s := range ma.g.Initial {
-		lo, hi := ma.v.Lower[s], ma.v.Upper[s]
+	for _, s := range ma.graph.Initial {
+		lo, hi := ma.values.Lower[s], ma.values.Upper[s]
 		width = max(width, hi-lo)
 		if hi > 0 {
 			minUpper = min(minUpper, hi)
@@ -337,24 +339,24 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the
-// mean, over the Poisson distribution p, of the optimal value for that number.
-func (ma *markovAutomaton) propheticValue(values []float64, p *poisson) ([]float64, error) {
+// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the mean,
+// over the Poisson distribution of this number, of the optimal value for each number.
+func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
-	for _, s := range ma.states {
+	for _, s := range ma.maybeStates {
 		mean[s] = 0
 	}
-	for k := range p.last() + 1 {
-		weight := p.of(k)
+	for k := range stepCount.last() + 1 {
+		weight := stepCount.prob(k)
 		if weight > 0 {
-			for _, s := range ma.states {
+			for _, s := range ma.maybeStates {
 				mean[s] += weight * values[s]
 			}
 		}
-		if k == p.last() {
+		if k == stepCount.last() {
 			break
 		}
-		if err := ma.step(values, next); err != nil {
+		if err := ma.stepTimed(values, next); err != nil {
 			return nil, err
 		}
 		ma.optimizeImmediate(next)
@@ -364,31 +366,31 @@ func (ma *markovAutomaton) propheticValue(values []float64, p *poisson) ([]float
 	return mean, nil
 }
 
-// stepCountingValue returns the optimal value of schedulers that know only how many steps have
-// happened. It goes backwards through the steps, and adds the value x times the probability that the
-// step was the last one.
-func (ma *markovAutomaton) stepCountingValue(x []float64, p *poisson) ([]float64, error) {
-	after, next := make([]float64, len(x)), make([]float64, len(x))
+// stepCountingValue returns the optimal value of schedulers that know only how many steps have happened. It
+// goes backwards through the steps, and adds the final values times the probability that the step was the
+// last one.
+func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
+	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps
-	for k := p.last(); k >= 0; k-- {
-		if err := ma.step(after, next); err != nil {
+	for k := stepCount.last(); k >= 0; k-- {
+		if err := ma.stepTimed(after, next); err != nil {
 			return nil, err
 		}
-		if weight := p.of(k); weight > 0 {
-			for _, s := range ma.states {
-				next[s] += weight * x[s]
+		if weight := stepCount.prob(k); weight > 0 {
+			for _, s := range ma.maybeStates {
+				next[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
 			tailProb = 1
 		}
-		for s := range ma.one.All() {
+		for s := range ma.immediatelyRight.All() {
 			next[s] = tailProb
 		}
 		ma.optimizeImmediate(next)
 		after, next = next, after
 	}
-	for s := range ma.one.All() {
+	for s := range ma.immediatelyRight.All() {
 		after[s] = 1
 	}
 	return after, nil

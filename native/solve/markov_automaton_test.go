@@ -50,22 +50,22 @@ func automaton(t *testing.T, rng *rand.Rand, choices int, immediate float64) (*s
 		}
 		r.Low, r.High = append(r.Low, rate), append(r.High, rate)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Initial = []uint32{0}
-	return sparse.NewGraph(m), r
+	model.Initial = []uint32{0}
+	return sparse.NewGraph(model), r
 }
 
 // integrateBellman solves Bellman's differential equation by the Runge-Kutta method of order four.
-func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
-	n := g.NumStates()
+func integrateBellman(graph *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
+	n := graph.NumStates()
 	mean := func(c int, x []float64) float64 {
 		sum := 0.0
-		lo, hi := g.Row(c)
+		lo, hi := graph.Row(c)
 		for i := lo; i < hi; i++ {
-			sum += g.Prob(i) * x[g.Target[i]]
+			sum += graph.Prob(i) * x[graph.Target[i]]
 		}
 		return sum
 	}
@@ -74,7 +74,7 @@ func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, t
 			if r.Low[s] > 0 || right.Has(s) || !left.Has(s) {
 				continue
 			}
-			first, end := g.Choices(s)
+			first, end := graph.Choices(s)
 			x[s] = 0
 			best := math.NaN()
 			for c := first; c < end; c++ {
@@ -93,7 +93,7 @@ func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, t
 		resolve(y)
 		for s := range n {
 			if r.Low[s] > 0 && left.Has(s) && !right.Has(s) {
-				first, _ := g.Choices(s)
+				first, _ := graph.Choices(s)
 				out[s] = r.Low[s] * (mean(first, y) - y[s])
 			}
 		}
@@ -121,26 +121,26 @@ func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, t
 func TestMarkovUntil(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		g, r := automaton(t, rng, 3, 0.5)
-		n := g.NumStates()
+		graph, r := automaton(t, rng, 3, 0.5)
+		n := graph.NumStates()
 		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
 		time := math.Ldexp(float64(1+rng.IntN(15)), rng.IntN(5)-4)
 		if seed%10 == 0 {
 			time = 0
 		}
 		for _, dir := range []solve.Direction{solve.Max, solve.Min} {
-			v, err := solve.MarkovUntil(t.Context(), g, left, right, r, at(time), dir, solve.Options{})
+			values, err := solve.MarkovUntil(t.Context(), graph, left, right, r, at(time), dir, solve.Options{})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			want := integrateBellman(g, r, left, right, time, dir)
+			want := integrateBellman(graph, r, left, right, time, dir)
 			for s, x := range want {
 				// What the oracle is off by is that of steps in which the best choice changes.
-				if lo, hi := v.Lower[s], v.Upper[s]; !(lo <= x+1e-6 && x-1e-6 <= hi && lo <= hi) {
+				if lo, hi := values.Lower[s], values.Upper[s]; !(lo <= x+1e-6 && x-1e-6 <= hi && lo <= hi) {
 					t.Errorf("seed %d, direction %d, time %v, state %d: found [%v, %v], want %v", seed, dir, time, s, lo, hi, x)
 				}
 			}
-			if lo, hi := v.Lower[0], v.Upper[0]; !v.Converged || hi-lo > 1e-8*hi {
+			if lo, hi := values.Lower[0], values.Upper[0]; !values.Converged || hi-lo > 1e-8*hi {
 				t.Errorf("seed %d, direction %d, time %v: found [%v, %v], want a relative width of 1e-8", seed, dir, time, lo, hi)
 			}
 		}
@@ -151,36 +151,36 @@ func TestMarkovUntil(t *testing.T) {
 func TestMarkovChain(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 6))
-		g, r := automaton(t, rng, 1, 0)
-		n := g.NumStates()
+		graph, r := automaton(t, rng, 1, 0)
+		n := graph.NumStates()
 		b := sparse.NewBuilder(sparse.CTMC)
 		for s := range n {
 			b.State()
-			lo, hi := g.Row(s)
-			for i := lo; i < hi; i++ {
-				b.AddRat(int(g.Target[i]), new(big.Rat).Mul(g.Rat(i), new(big.Rat).SetFloat64(r.Low[s])), sparse.NoAction)
+			first, end := graph.Row(s)
+			for i := first; i < end; i++ {
+				b.AddRat(int(graph.Target[i]), new(big.Rat).Mul(graph.Rat(i), new(big.Rat).SetFloat64(r.Low[s])), sparse.NoAction)
 			}
 		}
-		m, err := b.Finish()
+		model, err := b.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
 		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
 		time := aTime(rng)
-		want, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Interval{From: at(0), To: at(time)}, solve.Options{})
+		want, err := solve.TimedUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Interval{From: at(0), To: at(time)}, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := solve.MarkovUntil(t.Context(), g, left, right, r, at(time), solve.Max, solve.Options{})
+		values, err := solve.MarkovUntil(t.Context(), graph, left, right, r, at(time), solve.Max, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for s := range n {
-			if v.Lower[s] > want.Upper[s] || want.Lower[s] > v.Upper[s] {
-				t.Errorf("seed %d, state %d: found [%v, %v], want some of [%v, %v]", seed, s, v.Lower[s], v.Upper[s], want.Lower[s], want.Upper[s])
+			if values.Lower[s] > want.Upper[s] || want.Lower[s] > values.Upper[s] {
+				t.Errorf("seed %d, state %d: found [%v, %v], want some of [%v, %v]", seed, s, values.Lower[s], values.Upper[s], want.Lower[s], want.Upper[s])
 			}
-			if v.Upper[s]-v.Lower[s] > 1e-8*v.Upper[s] {
-				t.Errorf("seed %d, state %d: found [%v, %v], want a relative width of 1e-8", seed, s, v.Lower[s], v.Upper[s])
+			if values.Upper[s]-values.Lower[s] > 1e-8*values.Upper[s] {
+				t.Errorf("seed %d, state %d: found [%v, %v], want a relative width of 1e-8", seed, s, values.Lower[s], values.Upper[s])
 			}
 		}
 	}
@@ -195,14 +195,14 @@ func TestMarkovRefused(t *testing.T) {
 			b.Add(s, 1/float64(len(to)))
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Initial = []uint32{0}
-	g, all, soon, late := sparse.NewGraph(m), sparse.FullSet(4), sparse.SetOf(4, 2), sparse.SetOf(4, 3)
+	model.Initial = []uint32{0}
+	graph, all, soon, late := sparse.NewGraph(model), sparse.FullSet(4), sparse.SetOf(4, 2), sparse.SetOf(4, 3)
 	ask := func(ctx context.Context, goal *sparse.Set, time float64, rate ...float64) error {
-		_, err := solve.MarkovUntil(ctx, g, all, goal, solve.Rates{Low: rate, High: rate}, at(time), solve.Max, solve.Options{})
+		_, err := solve.MarkovUntil(ctx, graph, all, goal, solve.Rates{Low: rate, High: rate}, at(time), solve.Max, solve.Options{})
 		return err
 	}
 	stopped, stop := context.WithCancel(t.Context())

@@ -73,6 +73,7 @@ var ErrWork = errors.New("the solution takes too long")
 // DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
 const DefaultEpsilon = 1e-8
 
+// epsilon returns the wanted relative width, with the default where the option is 0.
 func (o Options) epsilon() float64 {
 	switch {
 	case o.Epsilon > 0:
@@ -126,34 +127,35 @@ func (v *Values) Value(s int) float64 {
 	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
 }
 
-// newValues returns bounds, or exact values, of zero for every state.
-func newValues(m *sparse.Model, opts Options) *Values {
-	n := m.NumStates()
-	v := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+// newValues returns values of zero for every state: bounds, or fractions if opts.Exact is set. The scheduler
+// has no choices yet.
+func newValues(model *sparse.Model, opts Options) *Values {
+	n := model.NumStates()
+	values := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
 	if opts.Exact {
-		v.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+		values.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
 	}
-	if opts.Scheduler && m.Kind == sparse.MDP {
-		v.Scheduler = make([]uint32, n)
-		for s := range v.Scheduler {
-			v.Scheduler[s] = sparse.None
+	if opts.Scheduler && model.Kind == sparse.MDP {
+		values.Scheduler = make([]uint32, n)
+		for s := range values.Scheduler {
+			values.Scheduler[s] = sparse.None
 		}
 	}
-	return v
+	return values
 }
 
-// set gives all states of a set the value x, a small integer or infinity.
+// set gives all states of a set the value x, which must be an integer or infinity.
 func (v *Values) set(states *sparse.Set, x float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = x, x
 	}
 	if v.Exact != nil {
-		var r *big.Rat
+		var exact *big.Rat
 		if !math.IsInf(x, 1) {
-			r = new(big.Rat).SetFloat64(x)
+			exact = new(big.Rat).SetFloat64(x)
 		}
 		for s := range states.All() {
-			v.Exact[s] = r
+			v.Exact[s] = exact
 		}
 	}
 }
@@ -166,19 +168,19 @@ func (v *Values) assign(s int, x *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states whose expected value must be 0, or 1, exactly: everything that they reach
-// through open states has this value, among the states in count.
-func (v *Values) certainStates(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
-	some, less := sparse.NewSet(g.NumStates()), sparse.NewSet(g.NumStates())
-	for s := range count.All() {
+// certainStates returns the states whose value must be exactly 0, and those whose value must be exactly 1:
+// every relevant state that they reach through maybe states has this value.
+func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
+	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
+	for s := range relevant.All() {
 		if v.Upper[s] > 0 {
-			some.Add(s)
+			positive.Add(s)
 		}
 		if v.Lower[s] != 1 || v.Upper[s] != 1 {
-			less.Add(s)
+			belowOne.Add(s)
 		}
 	}
-	return g.ExistsUntil(open, some).Complement(), g.ExistsUntil(open, less).Complement()
+	return graph.ExistsUntil(maybe, positive).Complement(), graph.ExistsUntil(maybe, belowOne).Complement()
 }
 
 // progressCount is the progress of a computation.
@@ -189,7 +191,7 @@ type progressCount struct {
 	Change float64
 }
 
-// detail says how far iterations are; it is empty before the first one.
+// detail describes the progress of iterations for the user. It is empty before the first sweep.
 func (p progressCount) detail() string {
 	switch {
 	case p.Sweeps == 0:
@@ -202,37 +204,41 @@ func (p progressCount) detail() string {
 
 // meter counts work. It polls the context and reports progress at regular amounts of work.
 type meter struct {
-	ctx      context.Context
-	report   func(progress.Progress)
-	progress progressCount
-	work     int // since the last poll
-	total    int // before the last poll
-	limit    int // Options.MaxWork
+	ctx           context.Context
+	report        func(progress.Progress)
+	progress      progressCount
+	workSincePoll int // since the last poll
+	polledWork    int // before the last poll
+	maxWork       int // Options.MaxWork
 }
 
-func (t *meter) totalWork() float64 { return float64(t.total) + float64(t.work) }
+func (t *meter) totalWork() float64 { return float64(t.polledWork) + float64(t.workSincePoll) }
 
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, limit: opts.MaxWork}
+	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, maxWork: opts.MaxWork}
 }
 
-// addWork adds work, in transitions evaluated. It returns ErrWork or the context's error.
+// addWork adds work, measured in evaluated transitions. At regular intervals it reports progress and polls
+// the context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
-	if t.work += work; t.work < workPerPoll {
+	t.workSincePoll += work
+	if t.workSincePoll < workPerPoll {
 		return nil
 	}
-	t.total += t.work
-	t.work = 0
-	if t.limit > 0 && t.total > t.limit {
+	t.polledWork += t.workSincePoll
+	t.workSincePoll = 0
+	if t.maxWork > 0 && t.polledWork > t.maxWork {
 		return ErrWork
 	}
 	if t.report != nil {
-		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail()})
+		t.report(progress.Progress{
+			Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail(),
+		})
 	}
-	if why := t.ctx.Err(); why != nil {
-		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", why, t.progress.Done, t.progress.Total, t.progress.Sweeps)
+	if err := t.ctx.Err(); err != nil {
+		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", err, t.progress.Done, t.progress.Total, t.progress.Sweeps)
 	}
 	return nil
 }

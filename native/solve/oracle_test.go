@@ -36,12 +36,12 @@ func forRandom(t *testing.T, kind sparse.Kind, check func(in *instance)) {
 		rng := rand.New(rand.NewPCG(seed, uint64(kind)))
 		sh := shapes[seed%uint64(len(shapes))]
 		sh.Kind = kind
-		m := sparsetest.Random(rng, sh)
-		if sparsetest.NumSchedulers(m, 2000) == 2000 {
+		model := sparsetest.Random(rng, sh)
+		if sparsetest.NumSchedulers(model, 2000) == 2000 {
 			continue
 		}
-		n := m.NumStates()
-		in := &instance{t, seed, m, sparse.NewGraph(m), sparsetest.RandomSet(rng, n, 0.8), sparsetest.RandomSet(rng, n, 0.25)}
+		n := model.NumStates()
+		in := &instance{t, seed, model, sparse.NewGraph(model), sparsetest.RandomSet(rng, n, 0.8), sparsetest.RandomSet(rng, n, 0.25)}
 		if check(in); t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -89,25 +89,25 @@ func contains(lower, upper float64, x *big.Rat) bool {
 
 // checkValues checks that the bounds contain the oracle's values, are narrow,
 // and hold for the scheduler returned.
-func (in *instance) checkValues(name string, v *solve.Values, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
+func (in *instance) checkValues(name string, values *solve.Values, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
 	in.Helper()
 	for s, x := range want {
-		if !contains(v.Lower[s], v.Upper[s], x) {
-			in.Errorf("%s: state %d: [%v, %v] does not contain %s", name, s, v.Lower[s], v.Upper[s], text(x))
+		if !contains(values.Lower[s], values.Upper[s], x) {
+			in.Errorf("%s: state %d: [%v, %v] does not contain %s", name, s, values.Lower[s], values.Upper[s], text(x))
 		}
-		if v.Upper[s]-v.Lower[s] > 1.01e-8*v.Upper[s] {
-			in.Errorf("%s: state %d: [%v, %v] is wide", name, s, v.Lower[s], v.Upper[s])
+		if values.Upper[s]-values.Lower[s] > 1.01e-8*values.Upper[s] {
+			in.Errorf("%s: state %d: [%v, %v] is wide", name, s, values.Lower[s], values.Upper[s])
 		}
 	}
-	if !v.Converged {
+	if !values.Converged {
 		in.Errorf("%s: not converged", name)
 	}
 	if value == nil || in.m.Kind != sparse.MDP {
 		return
 	}
-	for s, x := range in.underScheduler(v.Scheduler, value) {
-		if !contains(v.Lower[s], v.Upper[s], x) {
-			in.Errorf("%s: state %d: scheduler %v gives %s, not within [%v, %v]", name, s, v.Scheduler, text(x), v.Lower[s], v.Upper[s])
+	for s, x := range in.underScheduler(values.Scheduler, value) {
+		if !contains(values.Lower[s], values.Upper[s], x) {
+			in.Errorf("%s: state %d: scheduler %v gives %s, not within [%v, %v]", name, s, values.Scheduler, text(x), values.Lower[s], values.Upper[s])
 		}
 	}
 }
@@ -127,11 +127,11 @@ func TestUntil(t *testing.T) {
 		forRandom(t, kind, func(in *instance) {
 			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
-				v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Scheduler: true})
+				values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.overSchedulers(dir, value), value)
+				in.checkValues(name, values, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -144,11 +144,11 @@ func TestReachReward(t *testing.T) {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 				}
-				v, err := solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, solve.Options{Scheduler: true})
+				values, err := solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.overSchedulers(dir, value), value)
+				in.checkValues(name, values, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -161,11 +161,11 @@ func TestTotalReward(t *testing.T) {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 				}
-				v, err := solve.TotalReward(in.Context(), in.g, in.reward(), dir, solve.Options{Scheduler: true})
+				values, err := solve.TotalReward(in.Context(), in.g, in.reward(), dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.overSchedulers(dir, value), value)
+				in.checkValues(name, values, in.overSchedulers(dir, value), value)
 			}
 		})
 	}

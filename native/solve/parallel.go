@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// inParts calls part for consecutive parts of the numbers from 0 to n, concurrently if there are
-// several processors. Each part has at least the given size. Results must not depend on where the parts
-// end, as that depends on the number of processors.
-func inParts(n, minPart int, do func(from, to int)) {
+// inParallelParts calls handlePart for consecutive parts of the numbers from 0 to n, concurrently if there
+// are several processors. Each part has at least minPart numbers. Results must not depend on the borders of
+// the parts, since these depend on the number of processors.
+func inParallelParts(n, minPart int, handlePart func(from, to int)) {
 	size := n
 	if workers := min(runtime.GOMAXPROCS(0), n/minPart); workers > 1 {
 		size = (n + workers - 1) / workers
@@ -17,8 +17,8 @@ func inParts(n, minPart int, do func(from, to int)) {
 	from := 0
 	for ; n-from > size; from += size {
 		first := from
-		wg.Go(func() { do(first, first+size) })
+		wg.Go(func() { handlePart(first, first+size) })
 	}
-	do(from, n)
+	handlePart(from, n)
 	wg.Wait()
 }

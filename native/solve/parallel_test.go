@@ -27,11 +27,11 @@ func TestParallelSame(t *testing.T) {
 				b.Add(s*7919%n, 1)
 			}
 		}
-		m, err := b.Finish()
+		model, err := b.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sparse.NewGraph(m)
+		return sparse.NewGraph(model)
 	}
 	all, goal := sparse.FullSet(n), sparse.SetOf(n, 30)
 	reward := &sparse.Reward{State: make([]float64, n)}

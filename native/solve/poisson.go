@@ -16,84 +16,84 @@ const leastRest = 0x1p-1000
 // poisson holds the probabilities of a Poisson distribution around its mode:
 // weight[i] is that of first+i.
 type poisson struct {
-	mean   float64
-	first  int
-	weight []float64
-	// err bounds the relative error of every weight, when the mean's own
+	mean      float64
+	firstKept int
+	weight    []float64
+	// relErr bounds the relative error of every weight, when the mean's own
 	// relative error is within meanErr.
-	err float64
-	// rest bounds the probability of all numbers left out.
-	rest float64
-	// excess bounds the mean of by how much a number exceeds the last one kept.
-	excess float64
+	relErr float64
+	// truncatedProb bounds the probability of all numbers left out.
+	truncatedProb float64
+	// truncatedExcess bounds the mean of by how much a number exceeds the last one kept.
+	truncatedExcess float64
 }
 
-// newPoisson computes the probabilities by their recurrence from the mode, where
-// the weight is set to one, and scales them by their sum. It goes on until the
-// geometric series that bounds the rest is below cut.
+// newPoisson computes Poisson probabilities by their recurrence from the mode, where the weight is set to
+// one, and divides them by their sum. It stops where the geometric series that bounds the remaining
+// probabilities is below cut. meanErr is the relative error of the mean.
 //
-// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the
-// weighter; its finder, whose bounds Jansen (2011) corrects, is replaced by the
-// geometric bounds, which are sharper and need no normal approximation.
+// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter; its finder, whose bounds
+// Jansen (2011) corrects, is replaced by the geometric bounds, which are sharper and need no normal
+// approximation.
 func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
-	p := &poisson{mean: mean}
+	distribution := &poisson{mean: mean}
 	mode := int(mean)
-	below, low, err := tail(ctx, mean, mode, -1, cut)
+	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, cut)
 	if err != nil {
 		return nil, err
 	}
-	above, high, err := tail(ctx, mean, mode, +1, cut)
+	above, aboveRemainder, err := poissonTail(ctx, mean, mode, +1, cut)
 	if err != nil {
 		return nil, err
 	}
-	p.first = mode - len(below)
+	distribution.firstKept = mode - len(below)
 	for i := range below {
-		p.weight = append(p.weight, below[len(below)-1-i])
+		distribution.weight = append(distribution.weight, below[len(below)-1-i])
 	}
-	p.weight = append(p.weight, 1)
-	p.weight = append(p.weight, above...)
+	distribution.weight = append(distribution.weight, 1)
+	distribution.weight = append(distribution.weight, above...)
 	// Small weights first, for accuracy.
 	sum := 0.0
-	for i, j := 0, len(p.weight)-1; i <= j; {
-		if i < j && p.weight[j] < p.weight[i] {
-			sum += p.weight[j]
+	for i, j := 0, len(distribution.weight)-1; i <= j; {
+		if i < j && distribution.weight[j] < distribution.weight[i] {
+			sum += distribution.weight[j]
 			j--
 		} else {
-			sum += p.weight[i]
+			sum += distribution.weight[i]
 			i++
 		}
 	}
-	for i := range p.weight {
-		p.weight[i] /= sum
+	for i := range distribution.weight {
+		distribution.weight[i] /= sum
 	}
-	p.rest = max(1.01*(low+high)/sum, leastRest)
-	last := float64(p.first + len(p.weight) - 1)
-	ratio := mean / (last + 1)
-	p.excess = max(1.01*p.weight[len(p.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
+	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, leastRest)
+	lastKept := float64(distribution.firstKept + len(distribution.weight) - 1)
+	ratio := mean / (lastKept + 1)
+	distribution.truncatedExcess = max(1.01*distribution.weight[len(distribution.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
 	// of the weight of k by that of the mean is k - mean.
 	steps := float64(max(len(below), len(above)) + 1)
-	p.err = 1.05 * (unit*(2*steps+float64(len(p.weight))+2) + meanErr*(steps+1) + p.rest)
-	return p, nil
+	distribution.relErr = 1.05 * (unit*(2*steps+float64(len(distribution.weight))+2) + meanErr*(steps+1) + distribution.truncatedProb)
+	return distribution, nil
 }
 
-// tail returns the weights beyond the mode in one direction, relative to the
-// mode's, and a bound of the sum of those that follow.
-func tail(ctx context.Context, mean float64, mode, step int, cut float64) (weights []float64, rest float64, err error) {
-	w, sum := 1.0, 1.0
-	for k := mode; ; k += step {
+// poissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative
+// to the weight of the mode. remainder bounds the sum of the weights that follow.
+func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
+	weight, sum := 1.0, 1.0
+	for k := mode; ; k += direction {
 		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
-		if step < 0 {
+		if direction < 0 {
 			ratio = float64(k) / mean
 		}
 		if ratio < 1 {
-			if rest = w * ratio / (1 - ratio); rest <= cut*sum {
-				return weights, rest, nil
+			if remainder = weight * ratio / (1 - ratio); remainder <= cut*sum {
+				return weights, remainder, nil
 			}
 		}
-		w *= ratio
-		sum += w
-		weights = append(weights, w)
+		weight *= ratio
+		sum += weight
+		weights = append(weights, weight)
 		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // there are as many as the root of the mean
 			return nil, 0, ctx.Err()
 		}
@@ -101,24 +101,24 @@ func tail(ctx context.Context, mean float64, mode, step int, cut float64) (weigh
 }
 
 // last returns the greatest number kept.
-func (p *poisson) last() int { return p.first + len(p.weight) - 1 }
+func (p *poisson) last() int { return p.firstKept + len(p.weight) - 1 }
 
-// of returns the probability of k, zero when it is left out.
-func (p *poisson) of(k int) float64 {
-	if k < p.first || k > p.last() {
+// prob returns the probability of k, zero when it is left out.
+func (p *poisson) prob(k int) float64 {
+	if k < p.firstKept || k > p.last() {
 		return 0
 	}
-	return p.weight[k-p.first]
+	return p.weight[k-p.firstKept]
 }
 
-// beyond returns, for each number from first on, the probability of greater numbers. Its relative error is that of the
-// weights. Below first the probability is one.
-func (p *poisson) beyond() []float64 {
-	out := make([]float64, len(p.weight))
+// tailProbs returns, for each number k from firstKept on, the probability of more than k steps. Its relative
+// error is that of the weights. Below firstKept this probability is one.
+func (p *poisson) tailProbs() []float64 {
+	probs := make([]float64, len(p.weight))
 	sum := 0.0
-	for i := len(out) - 1; i >= 0; i-- {
-		out[i] = min(sum, 1)
+	for i := len(probs) - 1; i >= 0; i-- {
+		probs[i] = min(sum, 1)
 		sum += p.weight[i]
 	}
-	return out
+	return probs
 }

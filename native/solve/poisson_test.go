@@ -33,39 +33,39 @@ func exp(x float64) *big.Float {
 // sum of those left out with its bound.
 func TestPoisson(t *testing.T) {
 	for _, mean := range []float64{1e-9, 0.01, 0.5, 1, 2, 10, 24.999, 25, 400, 401.5, 12345.678} {
-		p, err := newPoisson(t.Context(), mean, 0, truncation)
+		distribution, err := newPoisson(t.Context(), mean, 0, truncation)
 		if err != nil {
 			t.Fatal(err)
 		}
 		kept, excess := new(big.Float), new(big.Float)
 		w := exp(mean)
-		for k := 0; k <= p.last()+400; k++ {
+		for k := 0; k <= distribution.last()+400; k++ {
 			if k > 0 {
 				w.Mul(w, big.NewFloat(mean))
 				w.Quo(w, big.NewFloat(float64(k)))
 			}
 			switch {
-			case k > p.last():
-				excess.Add(excess, new(big.Float).Mul(w, big.NewFloat(float64(k-p.last()))))
+			case k > distribution.last():
+				excess.Add(excess, new(big.Float).Mul(w, big.NewFloat(float64(k-distribution.last()))))
 				continue
-			case k < p.first:
+			case k < distribution.firstKept:
 				continue
 			}
 			kept.Add(kept, w)
-			off, _ := new(big.Float).Sub(new(big.Float).Quo(big.NewFloat(p.of(k)), w), big.NewFloat(1)).Float64()
-			if math.Abs(off) > p.err {
-				t.Fatalf("mean %v: weight of %d is off by %v, more than %v", mean, k, off, p.err)
+			off, _ := new(big.Float).Sub(new(big.Float).Quo(big.NewFloat(distribution.prob(k)), w), big.NewFloat(1)).Float64()
+			if math.Abs(off) > distribution.relErr {
+				t.Fatalf("mean %v: weight of %d is off by %v, more than %v", mean, k, off, distribution.relErr)
 			}
 		}
 		rest, _ := new(big.Float).Sub(big.NewFloat(1), kept).Float64()
-		if rest > p.rest || p.rest > 1e-19 {
-			t.Errorf("mean %v: %v is left out, the bound is %v", mean, rest, p.rest)
+		if rest > distribution.truncatedProb || distribution.truncatedProb > 1e-19 {
+			t.Errorf("mean %v: %v is left out, the bound is %v", mean, rest, distribution.truncatedProb)
 		}
-		if x, _ := excess.Float64(); x > p.excess || p.excess > 1e-17*(1+mean) {
-			t.Errorf("mean %v: excess %v, the bound is %v", mean, x, p.excess)
+		if x, _ := excess.Float64(); x > distribution.truncatedExcess || distribution.truncatedExcess > 1e-17*(1+mean) {
+			t.Errorf("mean %v: excess %v, the bound is %v", mean, x, distribution.truncatedExcess)
 		}
-		if p.err > 1e-12 {
-			t.Errorf("mean %v: error bound %v", mean, p.err)
+		if distribution.relErr > 1e-12 {
+			t.Errorf("mean %v: error bound %v", mean, distribution.relErr)
 		}
 	}
 }
@@ -73,15 +73,15 @@ func TestPoisson(t *testing.T) {
 // TestPoissonBeyond compares with sums of the weights.
 func TestPoissonBeyond(t *testing.T) {
 	for _, mean := range []float64{0.3, 7, 1000} {
-		p, err := newPoisson(t.Context(), mean, 0, truncation)
+		distribution, err := newPoisson(t.Context(), mean, 0, truncation)
 		if err != nil {
 			t.Fatal(err)
 		}
-		beyond := p.beyond()
+		beyond := distribution.tailProbs()
 		for i := range beyond {
-			k, want := p.first+i, 0.0
-			for j := p.last(); j > k; j-- {
-				want += p.of(j)
+			k, want := distribution.firstKept+i, 0.0
+			for j := distribution.last(); j > k; j-- {
+				want += distribution.prob(j)
 			}
 			if math.Abs(beyond[i]-want) > 1e-14*want {
 				t.Errorf("mean %v: beyond %d: %v, want %v", mean, k, beyond[i], want)

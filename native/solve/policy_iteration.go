@@ -7,31 +7,30 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices, in a way that suits large ones: it
-// decomposes the chain that each scheduler induces, whose components usually are small, and improves by
-// several sweeps, which carry an improvement further than one. The result must be proved as in
-// solveByElimination. Otherwise ok is false, and the bounds are unchanged; overBudget says that a
-// larger budget may help.
+// solveByPolicyIteration solves a component with several choices, in a way that suits large ones. It
+// decomposes the chain that each scheduler induces, whose components usually are small. It improves by
+// several sweeps, which carry an improvement further than one. The result must be proved inductive. Otherwise
+// ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	p := newPolicyIteration(l, meter, budget)
-	x, err := p.run(l.lower, p.constant, p.improve)
+	iteration := newPolicyIteration(l, meter, budget)
+	x, err := iteration.run(l.lower, iteration.constant, iteration.improve)
 	if x == nil || err != nil {
-		return false, p.exhausted(), err
+		return false, iteration.exhausted(), err
 	}
 	low, high := x, x
-	if l.inherited > 0 || l.underflowed || l.inheritedAbs > 0 {
-		if low, err = p.solve(x, func(k int) float64 { return p.chosen(l.constLower, k) }); low == nil || err != nil {
+	if l.inheritedWidth > 0 || l.underflowed || l.inheritedAbsWidth > 0 {
+		if low, err = iteration.solve(x, func(k int) float64 { return iteration.chosen(l.constLower, k) }); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = p.solve(x, func(k int) float64 { return p.chosen(l.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solve(x, func(k int) float64 { return iteration.chosen(l.constUpper, k) }); high == nil || err != nil {
 			return false, false, err
 		}
 	}
-	slack, err := p.solveSlack(x)
+	slack, err := iteration.solveSlack(x)
 	if slack == nil || err != nil {
-		return false, p.exhausted(), err
+		return false, iteration.exhausted(), err
 	}
 	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * l.work())
 }
@@ -39,50 +38,52 @@ func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it
 // induces.
 type policyIteration struct {
-	system    *localSystem
+	equations *localSystem
 	meter     *meter
 	choice    []uint32
-	workLimit float64 // the total work of mt at which it gives up
+	workLimit float64 // the total work of meter at which it gives up
 	budget    float64 // operations that one elimination may take
 
-	// fresh says that the following fields belong to the current scheduler.
-	fresh         bool
-	decomposition *sparse.Components
-	components    []*eliminationSolver // solvers of the components with several unknowns, in their order
-	index         []uint32             // of each unknown in its component
+	// decompositionCurrent says that the following fields belong to the current scheduler.
+	decompositionCurrent bool
+	decomposition        *sparse.Components
+	components           []*eliminationSolver // solvers of the components with several unknowns, in their order
+	indexInComponent     []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. Where a minimum
-// needs it, choices are replaced such that every component is left.
-func newPolicyIteration(l *localSystem, meter *meter, budget float64) *policyIteration {
-	n := len(l.choiceStart) - 1
-	p := &policyIteration{system: l, meter: meter, choice: make([]uint32, n), workLimit: meter.totalWork() + budget, budget: budget, index: make([]uint32, n)}
-	for k := range p.choice {
-		_, p.choice[k] = l.lowerUpdateOffGrid(k, l.lower)
+// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. For a minimal reward it
+// makes this scheduler proper, so that every component is left.
+func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
+	n := len(local.choiceStart) - 1
+	iteration := &policyIteration{equations: local, meter: meter, choice: make([]uint32, n), workLimit: meter.totalWork() + budget, budget: budget, indexInComponent: make([]uint32, n)}
+	for k := range iteration.choice {
+		_, iteration.choice[k] = local.lowerUpdateOffGrid(k, local.lower)
 	}
-	if l.min && l.hasRewards {
-		p.makeProper()
+	if local.minimize && local.hasRewards {
+		iteration.makeProper()
 	}
-	return p
+	return iteration
 }
 
-// makeProper replaces the choices in components of the induced chain that are never left.
+// makeProper replaces the choices in those components of the induced chain that are never left, by choices
+// that lead out of the whole system.
 func (p *policyIteration) makeProper() {
 	p.decompose()
-	proper := p.system.properScheduler()
+	proper := p.equations.properScheduler()
 	leaving := sparse.NewSet(len(p.choice))
 	for i := range p.decomposition.Num() {
 		members := p.decomposition.Members(i)
 		leaves := slices.ContainsFunc(members, func(k uint32) bool {
-			j := p.choice[k]
-			return j == sparse.None || p.system.exit[j] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
+			choice := p.choice[k]
+			return choice == sparse.None || p.equations.exitWeight[choice] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
 		})
 		for _, k := range members {
 			if leaves {
 				leaving.Add(int(k))
-			} else {
-				p.choice[k], p.fresh = proper[k], false
+				continue
 			}
+			p.choice[k] = proper[k]
+			p.decompositionCurrent = false
 		}
 	}
 }
@@ -95,7 +96,7 @@ func (p *policyIteration) row(k uint32) []uint32 {
 	if j == sparse.None {
 		return nil
 	}
-	return p.system.col[p.system.termStart[j]:p.system.termStart[j+1]]
+	return p.equations.column[p.equations.termStart[j]:p.equations.termStart[j+1]]
 }
 
 // chosen returns the entry of the current choice of k, or 0 if it has none.
@@ -108,7 +109,7 @@ func (p *policyIteration) chosen(constants []float64, k int) float64 {
 
 // constant returns the midpoint of the constant of the current choice of k.
 func (p *policyIteration) constant(k int) float64 {
-	lo, hi := p.chosen(p.system.constLower, k), p.chosen(p.system.constUpper, k)
+	lo, hi := p.chosen(p.equations.constLower, k), p.chosen(p.equations.constUpper, k)
 	return lo + (hi-lo)/2
 }
 
@@ -116,8 +117,8 @@ func (p *policyIteration) constant(k int) float64 {
 // improvements are as small as rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run improves the scheduler until improve finds no better choice. It returns the solution of x = P x +
-// rhs for the last scheduler, or nil if it gives up.
+// run alternates solving and improving until improve finds no better choice. It returns the solution of x = P
+// x + rhs for the last scheduler, or nil if it gives up.
 func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func(x []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -131,7 +132,7 @@ func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func
 		if err != nil || !changed {
 			return x, err
 		}
-		p.fresh = false
+		p.decompositionCurrent = false
 	}
 	return nil, nil
 }
@@ -139,10 +140,10 @@ func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to choices that are better by more than the rounding error, in a few sweeps that
-// start from x. It reports whether there were any.
+// improve switches to choices that are better by more than the rounding error, in a few sweeps that start
+// from x and change it. It reports whether any choice changed.
 func (p *policyIteration) improve(x []float64) (bool, error) {
-	l := p.system
+	local := p.equations
 	threshold := 1 - p.tolerance()
 	changed := false
 	for range sweepsPerImprovement {
@@ -151,11 +152,11 @@ func (p *policyIteration) improve(x []float64) (bool, error) {
 			if current == sparse.None {
 				continue
 			}
-			best, value := current, l.constantMidpoint(current)+l.terms(current, x)
-			for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-				v := l.constantMidpoint(j) + l.terms(j, x)
-				if l.min && v < value*threshold || !l.min && v*threshold > value {
-					best, value = j, v
+			best, value := current, local.constantMidpoint(current)+local.sumTerms(current, x)
+			for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+				newValue := local.constantMidpoint(j) + local.sumTerms(j, x)
+				if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
+					best, value = j, newValue
 				}
 			}
 			x[k] = value
@@ -164,7 +165,7 @@ func (p *policyIteration) improve(x []float64) (bool, error) {
 			}
 		}
 		changed = changed || better
-		if err := p.meter.addWork(l.work()); err != nil || !better {
+		if err := p.meter.addWork(local.work()); err != nil || !better {
 			return changed, err
 		}
 	}
@@ -181,40 +182,41 @@ func (p *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// solveSlack solves w = P w + x (plus a multiple of the grid), such that w is about an upper bound of P
-// w + x for every choice that is optimal or nearly so.
+// solveSlack returns the slack vector w for proveInductive: it solves w = P w + x (plus a multiple of the
+// grid) by policy iteration over the choices that are nearly optimal for x. So w is about an upper bound of P
+// w + x for each of them.
 func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
-	l := p.system
+	local := p.equations
 	const tolerance = 1e-9
 	start, nearOptimal := make([]uint32, len(x)+1), make([]uint32, 0, len(x))
 	for k := range x {
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-			if math.Abs(l.constantMidpoint(j)+l.terms(j, x)-x[k]) <= tolerance*x[k] {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+			if math.Abs(local.constantMidpoint(j)+local.sumTerms(j, x)-x[k]) <= tolerance*x[k] {
 				nearOptimal = append(nearOptimal, j)
 			}
 		}
 		start[k+1] = uint32(len(nearOptimal))
 	}
-	rhs := func(k int) float64 { return x[k] + l.round.grid*0x1p39 }
-	return p.run(x, rhs, func(w []float64) (bool, error) {
+	rhs := func(k int) float64 { return x[k] + local.rounding.grid*0x1p39 }
+	return p.run(x, rhs, func(slack []float64) (bool, error) {
 		changed := false
 		for k, current := range p.choice {
-			best := w[k]
+			best := slack[k]
 			for _, j := range nearOptimal[start[k]:start[k+1]] {
-				if v := rhs(k) + l.terms(j, w); j != current && v > best+x[k]/2 {
-					best, p.choice[k], changed = v, j, true
+				if newSlack := rhs(k) + local.sumTerms(j, slack); j != current && newSlack > best+x[k]/2 {
+					best, p.choice[k], changed = newSlack, j, true
 				}
 			}
-			w[k] = best
+			slack[k] = best
 		}
 		return changed, p.meter.addWork(len(nearOptimal))
 	})
 }
 
-// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if
-// that takes too long or overflows. Iterative solvers start from guess.
+// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if that
+// takes too long or overflows. Iterative solvers start from guess.
 func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
-	if !p.fresh {
+	if !p.decompositionCurrent {
 		p.decompose()
 		p.components = p.components[:0]
 	}
@@ -224,29 +226,32 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 		members := p.decomposition.Members(i)
 		if len(members) == 1 {
 			k := members[0]
-			if x[k] = rhs(int(k)); p.choice[k] != sparse.None {
-				x[k] += p.system.terms(p.choice[k], x)
+			x[k] = rhs(int(k))
+			if p.choice[k] != sparse.None {
+				x[k] += p.equations.sumTerms(p.choice[k], x)
 			}
 			continue
 		}
-		if nextComponent++; nextComponent > len(p.components) {
+		if nextComponent == len(p.components) {
 			p.components = append(p.components, p.componentSolver(members))
 		}
-		if ok, err := p.solveComponent(p.components[nextComponent-1], members, x, guess, rhs); !ok || err != nil {
+		if ok, err := p.solveComponent(p.components[nextComponent], members, x, guess, rhs); !ok || err != nil {
 			return nil, err
 		}
+		nextComponent++
 	}
-	p.fresh = true
-	return x, p.meter.addWork(len(p.system.choiceStart) * 8)
+	p.decompositionCurrent = true
+	return x, p.meter.addWork(len(p.equations.choiceStart) * 8)
 }
 
-// solveComponent solves a component whose successors are solved, and writes the solution to x.
+// solveComponent solves a component whose successors are solved, and writes the solution to x. It returns
+// false if that takes too long or overflows.
 func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, x, guess []float64, rhs func(k int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, k := range members {
-		// In x the component itself is still zero.
-		solver.guess[i], localRHS[i] = guess[k], rhs(int(k))+p.system.terms(p.choice[k], x)
+		solver.guess[i] = guess[k]
+		localRHS[i] = rhs(int(k)) + p.equations.sumTerms(p.choice[k], x) // x is still zero within the component
 	}
 	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
@@ -260,37 +265,41 @@ func (p *policyIteration) solveComponent(solver *eliminationSolver, members []ui
 
 // decompose computes the strongly connected components of the induced chain.
 func (p *policyIteration) decompose() {
-	m := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(p.choice)+1), Target: make([]uint32, 0, 2*len(p.choice))}
+	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(p.choice)+1), Target: make([]uint32, 0, 2*len(p.choice))}
 	for k := range p.choice {
-		m.Target = append(m.Target, p.row(uint32(k))...)
-		m.Start = append(m.Start, uint32(len(m.Target)))
+		model.Target = append(model.Target, p.row(uint32(k))...)
+		model.Start = append(model.Start, uint32(len(model.Target)))
 	}
-	p.decomposition = m.Components(nil, nil)
+	p.decomposition = model.Components(nil, nil)
 }
 
-// componentSolver builds the equations of a component with several unknowns.
+// componentSolver builds the equations of a component with several unknowns. The weights of terms outside of
+// the component are added up in the exit weights.
 func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
-	l := p.system
-	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exit: make([]float64, 0, len(members))}
-	solver := &eliminationSolver{system: local, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
+	equations := p.equations
+	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exitWeight: make([]float64, 0, len(members))}
+	solver := &eliminationSolver{equations: local, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
 	for i, k := range members {
-		p.index[k] = uint32(i)
+		p.indexInComponent[k] = uint32(i)
 	}
 	id := p.decomposition.ID[members[0]]
 	for i, k := range members {
 		j := p.choice[k]
 		solver.choice[i] = uint32(i)
-		local.choiceStart, local.termStart = append(local.choiceStart, uint32(i)), append(local.termStart, uint32(len(local.col)))
-		exit := l.exit[j]
-		for t := l.termStart[j]; t < l.termStart[j+1]; t++ {
-			if to := l.col[t]; p.decomposition.ID[to] == id {
-				local.col, local.weight = append(local.col, p.index[to]), append(local.weight, l.weight[t])
+		local.choiceStart = append(local.choiceStart, uint32(i))
+		local.termStart = append(local.termStart, uint32(len(local.column)))
+		exit := equations.exitWeight[j]
+		for term := equations.termStart[j]; term < equations.termStart[j+1]; term++ {
+			if target := equations.column[term]; p.decomposition.ID[target] == id {
+				local.column = append(local.column, p.indexInComponent[target])
+				local.weight = append(local.weight, equations.weight[term])
 			} else {
-				exit += l.weight[t]
+				exit += equations.weight[term]
 			}
 		}
-		local.exit = append(local.exit, exit)
+		local.exitWeight = append(local.exitWeight, exit)
 	}
-	local.choiceStart, local.termStart = append(local.choiceStart, uint32(len(members))), append(local.termStart, uint32(len(local.col)))
+	local.choiceStart = append(local.choiceStart, uint32(len(members)))
+	local.termStart = append(local.termStart, uint32(len(local.column)))
 	return solver
 }

@@ -7,186 +7,202 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// shifted is the number num / (unit * base^exp) of some powers; nil stands for zero.
-type shifted struct {
-	num *big.Int
-	exp int
+// baseFraction is the number numerator / (valueDenominator * base^exponent) of a baseFractionSteps; a nil
+// numerator stands for zero.
+type baseFraction struct {
+	numerator *big.Int
+	exponent  int
 }
 
-// powers has the values of steps as integers over powers of a common denominator of all
-// weights, which takes no greatest common divisors. No numerator is a multiple of the base,
-// so that equal numbers are written in the same way.
-type powers struct {
+// baseFractionSteps takes steps in rational arithmetic without greatest common divisors. It represents each
+// value as an integer divided by a power of the base, a common denominator of all weights. No numerator is a
+// multiple of the base, so equal numbers have equal representations.
+type baseFractionSteps struct {
 	*system
-	base  *big.Int
-	power []*big.Int // of the base
-	coef  []*big.Int // of each weight: times the base
-	unit  *big.Int   // a common denominator of the first values and the rewards
-	value []shifted  // of each state
-	gain  func(s, c int) *big.Int
-	one   uint32 // the weight 1, if there is one
+	base             *big.Int
+	basePowers       []*big.Int     // of the base
+	scaledWeight     []*big.Int     // of each weight: times the base
+	valueDenominator *big.Int       // a common denominator of the first values and the rewards
+	scaledValues     []baseFraction // of each state
+	scaledReward     func(s, c int) *big.Int
+	weightOne        uint32 // the weight 1, if there is one
 
-	term, left big.Int // scratch
+	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newPowers returns nil where weights, or first values and rewards, have no small common
+// newBaseFractionSteps returns nil if the weights, or the initial values and rewards, have no small common
 // denominator.
-func (sys *system) newPowers() *powers {
-	base := common(big.NewInt(1), sys.g.Rats)
-	if sys.maximizer != nil || sys.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
+func (sys *system) newBaseFractionSteps() *baseFractionSteps {
+	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
+	if sys.maximizer != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
-	p := &powers{system: sys, base: base, power: []*big.Int{big.NewInt(1)}, unit: common(big.NewInt(1), sys.v.Exact), one: sparse.None}
-	for id, w := range sys.g.Rats {
-		p.coef = append(p.coef, p.times(w, base))
+	steps := &baseFractionSteps{
+		system: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
+		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
+	}
+	for id, w := range sys.graph.Rats {
+		steps.scaledWeight = append(steps.scaledWeight, steps.scaledInteger(w, base))
 		if w.Cmp(big.NewRat(1, 1)) == 0 {
-			p.one = uint32(id)
+			steps.weightOne = uint32(id)
 		}
 	}
-	if r := sys.reward; r != nil {
-		p.unit = common(common(p.unit, r.StateRat), r.ChoiceRat)
-		p.gain = func(s, c int) *big.Int { return p.times(r.OfChoiceRat(s, c), p.unit) }
+	if reward := sys.reward; reward != nil {
+		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
+		steps.scaledReward = func(s, c int) *big.Int { return steps.scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
 	}
-	if p.unit.BitLen() > 64 { // then it is no multiple of all of them
+	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
 	}
-	for _, x := range sys.v.Exact {
-		p.value = append(p.value, p.strip(p.times(x, p.unit), 0))
+	for _, x := range sys.values.Exact {
+		steps.scaledValues = append(steps.scaledValues, steps.reduce(steps.scaledInteger(x, steps.valueDenominator), 0))
 	}
-	return p
+	return steps
 }
 
-// common returns a common multiple of n and the denominators of fractions, of which
-// some may be nil; one of more than a word if it would be.
-func common(n *big.Int, of []*big.Rat) *big.Int {
-	var left big.Int
-	for _, x := range of {
-		if x == nil || n.BitLen() > 64 || left.Mod(n, x.Denom()).Sign() == 0 {
+// commonDenominator returns a common multiple of n and the denominators of the given fractions, some of which
+// may be nil. If the result would exceed 64 bits, it returns some number of more than 64 bits.
+func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
+	var divisor big.Int
+	for _, x := range fractions {
+		if x == nil || n.BitLen() > 64 || divisor.Mod(n, x.Denom()).Sign() == 0 {
 			continue
 		}
-		left.GCD(nil, nil, n, x.Denom())
-		n = new(big.Int).Mul(n, left.Quo(x.Denom(), &left))
+		divisor.GCD(nil, nil, n, x.Denom())
+		n = new(big.Int).Mul(n, divisor.Quo(x.Denom(), &divisor))
 	}
 	return n
 }
 
-// times returns an integer: a fraction times a multiple of its denominator.
-func (p *powers) times(x *big.Rat, n *big.Int) *big.Int {
-	out := new(big.Int).Quo(n, x.Denom())
-	return out.Mul(out, x.Num())
+// scaledInteger returns fraction times multiple, which must be a multiple of its denominator.
+func (p *baseFractionSteps) scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
+	quotient := new(big.Int).Quo(multiple, fraction.Denom())
+	return quotient.Mul(quotient, fraction.Num())
 }
 
-// strip divides by the base where that leaves nothing.
-func (p *powers) strip(num *big.Int, exp int) shifted {
-	if num.Sign() == 0 {
-		return shifted{}
+// reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes
+// numerator.
+func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
+	if numerator.Sign() == 0 {
+		return baseFraction{}
 	}
-	var quo big.Int
-	for exp > 0 {
-		if quo.QuoRem(num, p.base, &p.left); p.left.Sign() != 0 {
+	var quotient big.Int
+	for exponent > 0 {
+		quotient.QuoRem(numerator, p.base, &p.scratchRemainder)
+		if p.scratchRemainder.Sign() != 0 {
 			break
 		}
-		num.Set(&quo)
-		exp--
+		numerator.Set(&quotient)
+		exponent--
 	}
-	return shifted{num, exp}
+	return baseFraction{numerator, exponent}
 }
 
-// raised returns x times a power of the base, in scratch.
-func (p *powers) raised(x *big.Int, n int) *big.Int {
-	for len(p.power) <= n {
-		p.power = append(p.power, new(big.Int).Mul(p.power[len(p.power)-1], p.base))
+// timesBasePower returns number * base^exponent. The result is valid until the next call.
+func (p *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.Int {
+	for len(p.basePowers) <= exponent {
+		p.basePowers = append(p.basePowers, new(big.Int).Mul(p.basePowers[len(p.basePowers)-1], p.base))
 	}
-	if n == 0 {
-		return x
+	if exponent == 0 {
+		return number
 	}
-	return p.term.Mul(x, p.power[n])
+	return p.scratchProduct.Mul(number, p.basePowers[exponent])
 }
 
-// choice is what a choice is worth after one more step.
-func (p *powers) choice(s, c int) shifted {
-	first, end := p.g.Row(c)
-	var gain *big.Int
-	if p.gain != nil {
-		if gain = p.gain(s, c); gain.Sign() == 0 {
-			gain = nil
+// evaluateScaled returns the value of choice c of state s after one more step.
+func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
+	first, end := p.graph.Row(c)
+	var reward *big.Int
+	if p.scaledReward != nil {
+		reward = p.scaledReward(s, c)
+		if reward.Sign() == 0 {
+			reward = nil
 		}
 	}
-	if gain == nil && end-first == 1 && p.g.Weight[first] == p.one {
-		return p.value[p.g.Target[first]]
+	if reward == nil && end-first == 1 && p.graph.Weight[first] == p.weightOne {
+		return p.scaledValues[p.graph.Target[first]]
 	}
-	exp := 0
+	exponent := 0
 	for i := first; i < end; i++ {
-		exp = max(exp, p.value[p.g.Target[i]].exp)
+		exponent = max(exponent, p.scaledValues[p.graph.Target[i]].exponent)
 	}
 	sum := new(big.Int)
 	for i := first; i < end; i++ {
-		if x := p.value[p.g.Target[i]]; x.num != nil {
-			sum.Add(sum, p.term.Mul(p.raised(x.num, exp-x.exp), p.coef[p.g.Weight[i]]))
+		target := p.scaledValues[p.graph.Target[i]]
+		if target.numerator == nil {
+			continue
 		}
+		numerator := p.timesBasePower(target.numerator, exponent-target.exponent)
+		sum.Add(sum, p.scratchProduct.Mul(numerator, p.scaledWeight[p.graph.Weight[i]]))
 	}
-	if gain != nil {
-		sum.Add(sum, p.raised(gain, exp+1))
+	if reward != nil {
+		sum.Add(sum, p.timesBasePower(reward, exponent+1))
 	}
-	return p.strip(sum, exp+1)
+	return p.reduce(sum, exponent+1)
 }
 
-// cmp compares two numbers.
-func (p *powers) cmp(x, y shifted) int {
+// compare returns -1, 0 or 1 if left is less than, equal to or greater than right.
+func (p *baseFractionSteps) compare(left, right baseFraction) int {
 	switch {
-	case x.num == nil || y.num == nil || x.exp == y.exp:
-		return p.numerator(x).Cmp(p.numerator(y))
-	case x.exp < y.exp:
-		return p.raised(x.num, y.exp-x.exp).Cmp(y.num)
+	case left.numerator == nil || right.numerator == nil || left.exponent == right.exponent:
+		return p.numeratorOf(left).Cmp(p.numeratorOf(right))
+	case left.exponent < right.exponent:
+		return p.timesBasePower(left.numerator, right.exponent-left.exponent).Cmp(right.numerator)
 	}
-	return -p.raised(y.num, x.exp-y.exp).Cmp(x.num)
+	return -p.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
 }
 
-func (p *powers) numerator(x shifted) *big.Int {
-	if x.num == nil {
+func (p *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
+	if value.numerator == nil {
 		return new(big.Int)
 	}
-	return x.num
+	return value.numerator
 }
 
-// best is bestRat.
-func (p *powers) best(s int) (value shifted, choice uint32) {
+// optimumScaled is optimumRat in the arithmetic of baseFractionSteps.
+func (p *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
-	first, end := p.g.Choices(s)
+	first, end := p.graph.Choices(s)
 	for c := first; c < end; c++ {
 		if !p.usable(c) {
 			continue
 		}
-		x := p.choice(s, c)
-		if choice == sparse.None || x != value && p.cmp(x, value) != 0 && (p.cmp(x, value) < 0) == p.min {
-			value, choice = x, uint32(c)
+		candidate := p.evaluateScaled(s, c)
+		if choice == sparse.None {
+			value, choice = candidate, uint32(c)
+			continue
+		}
+		order := p.compare(candidate, value)
+		if order < 0 && p.minimize || order > 0 && !p.minimize {
+			value, choice = candidate, uint32(c)
 		}
 	}
 	return value, choice
 }
 
 // rat returns a number as a fraction.
-func (p *powers) rat(x shifted) *big.Rat {
-	if x.num == nil {
+func (p *baseFractionSteps) rat(value baseFraction) *big.Rat {
+	if value.numerator == nil {
 		return new(big.Rat)
 	}
-	return new(big.Rat).SetFrac(x.num, new(big.Int).Mul(p.unit, p.raised(big.NewInt(1), x.exp)))
+	return new(big.Rat).SetFrac(value.numerator, new(big.Int).Mul(p.valueDenominator, p.timesBasePower(big.NewInt(1), value.exponent)))
 }
 
-// steps is exactSteps.
-func (p *powers) steps(meter *meter, b *stepWindow, n int) error {
-	next := slices.Clone(p.value)
-	err := b.forEachStep(p.trace, meter, n, func(s uint32) (choice uint32, work int) {
-		next[s], choice = p.best(int(s))
-		return choice, 100 + 4*len(p.numerator(next[s]).Bits())
-	}, func() { p.value, next = next, p.value })
+// run applies the equations n times to the states of the window, and stores the values that are wanted as
+// fractions.
+func (p *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
+	next := slices.Clone(p.scaledValues)
+	err := window.forEachStep(p.stepScheduler, meter, n, func(s uint32) (choice uint32, work int) {
+		next[s], choice = p.optimumScaled(int(s))
+		return choice, 100 + 4*len(p.numeratorOf(next[s]).Bits())
+	}, func() { p.scaledValues, next = next, p.scaledValues })
 	if err != nil {
 		return err
 	}
-	for _, s := range b.states {
-		if !b.restricted || b.queryDistance[s] == 0 {
-			p.v.Exact[s] = p.rat(p.value[s])
-			if err := meter.addWork(1000 + reductionCost(p.v.Exact[s])); err != nil {
+	for _, s := range window.states {
+		if !window.restricted || window.queryDistance[s] == 0 {
+			p.values.Exact[s] = p.rat(p.scaledValues[s])
+			if err := meter.addWork(1000 + reductionCost(p.values.Exact[s])); err != nil {
 				return err
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // PreciseUntil is TimedUntil, or NotTimedUntil if negated, in double-word arithmetic: for exact models
 // whose rates are so large that the rounding errors of float64 steps add up. The errors are
 // ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
-func PreciseUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
-	pt, err := newPreciseTransient(ctx, g, opts)
+func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
+	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -28,58 +28,58 @@ func PreciseUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 	case bound.To.None():
 		l, r := left, right
 		if negated {
-			l, r = right.Complement(), g.Prob0A(left, right)
+			l, r = right.Complement(), graph.Prob0A(left, right)
 		}
 		opts.Exact = true
-		x, err := Until(ctx, g, l, r, Max, opts)
+		x, err := Until(ctx, graph, l, r, Max, opts)
 		if err != nil {
 			return nil, err
 		}
 		for s, v := range x.Exact {
-			pt.set(s, v)
+			transient.set(s, v)
 		}
 	default:
-		pt.setAll(right.Complement(), missed)
-		pt.setAll(right, met)
-		if err := pt.evolve(left.Minus(right), bound.To.since(bound.From).Low); err != nil {
+		transient.setAll(right.Complement(), missed)
+		transient.setAll(right, met)
+		if err := transient.evolve(left.Minus(right), bound.To.since(bound.From).Low); err != nil {
 			return nil, err
 		}
 	}
 	if bound.From.Low.Sign() > 0 {
-		pt.setAll(left.Complement(), missed)
-		if err := pt.evolve(left, bound.From.Low); err != nil {
+		transient.setAll(left.Complement(), missed)
+		if err := transient.evolve(left, bound.From.Low); err != nil {
 			return nil, err
 		}
 	}
-	v := pt.values(big.NewRat(1, 1))
-	for s, u := range v.Upper {
-		v.Upper[s] = min(u, 1)
+	values := transient.bounds(big.NewRat(1, 1))
+	for s, u := range values.Upper {
+		values.Upper[s] = min(u, 1)
 	}
-	return v, nil
+	return values, nil
 }
 
-// PreciseInstantReward is TimedInstantReward in double-word arithmetic, with the errors of
-// PreciseUntil.
-func PreciseInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
-	pt, err := newPreciseTransient(ctx, g, opts)
+// PreciseInstantReward is TimedInstantReward in double-word arithmetic, which has about 30 decimal digits. It
+// returns the errors of PreciseUntil.
+func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
+	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
 		return nil, err
 	}
 	if !time.Known() {
 		return nil, ErrTime
 	}
-	scale := pt.setScaledRewards(r.StateRat)
-	if err := pt.evolve(sparse.FullSet(g.NumStates()), time.Low); err != nil {
+	scale := transient.setScaledRewards(reward.StateRat)
+	if err := transient.evolve(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
-	return pt.values(scale), nil
+	return transient.bounds(scale), nil
 }
 
-// PreciseCumulReward is TimedCumulReward in double-word arithmetic, with the errors of PreciseUntil.
-// The accumulated reward is the value of an additional state, to which every state has a transition
-// with its reward as rate.
-func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
-	pt, err := newPreciseTransient(ctx, g, opts)
+// PreciseCumulReward is TimedCumulReward in double-word arithmetic, which has about 30 decimal digits. It
+// returns the errors of PreciseUntil. The accumulated reward is the value of an additional state, to which
+// every state has a transition with its reward as rate.
+func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
+	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -87,42 +87,42 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 		return nil, ErrTime
 	}
 	opts.Exact = true
-	sys, err := newSystem(g, r, Max, opts)
+	sys, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	stateRewards := make([]*big.Rat, g.NumStates())
+	stateRewards := make([]*big.Rat, graph.NumStates())
 	for s := range stateRewards {
 		stateRewards[s] = sys.reward.OfChoiceRat(s, s)
 	}
-	scale := pt.setScaledRewards(stateRewards)
-	pt.rewardRate = pt.x
-	all := sparse.FullSet(g.NumStates())
-	pt.zero = g.ExistsUntil(all, pt.zero.Complement()).Complement()
-	pt.x = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
-	if err := pt.evolve(all, time.Low); err != nil {
+	scale := transient.setScaledRewards(stateRewards)
+	transient.rewardRate = transient.value
+	all := sparse.FullSet(graph.NumStates())
+	transient.zeroStates = graph.ExistsUntil(all, transient.zeroStates.Complement()).Complement()
+	transient.value = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
+	if err := transient.evolve(all, time.Low); err != nil {
 		return nil, err
 	}
-	if pt.rate.hi > 0 { // one step takes 1/rate units of time
-		scale = new(big.Rat).Quo(scale, pt.rate.rat())
+	if transient.rate.hi > 0 { // one step takes 1/rate units of time
+		scale = new(big.Rat).Quo(scale, transient.rate.rat())
 	} else {
 		scale = new(big.Rat).Mul(scale, time.Low)
 	}
-	pt.x = pt.x[:len(stateRewards)]
-	return pt.values(scale), nil
+	transient.value = transient.value[:len(stateRewards)]
+	return transient.bounds(scale), nil
 }
 
 // preciseTransient computes transient values by uniformisation in double-word arithmetic, with error
 // bounds.
 type preciseTransient struct {
 	ctx        context.Context
-	g          *sparse.Graph
+	graph      *sparse.Graph
 	meter      *meter
-	x          []doubleWord
+	value      []doubleWord
 	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
-	// zero and one are the states whose value is exactly that.
-	zero, one      *sparse.Set
-	relErr, absErr float64 // relative error, and absolute error as a multiple of the greatest value
+	// zeroStates and one are the states whose value is exactly that.
+	zeroStates, oneStates *sparse.Set
+	relErr, absErr        float64 // relative error, and absolute error as a multiple of the greatest value
 
 	rate doubleWord // uniformisation rate
 	rows [][]preciseTransition
@@ -130,17 +130,19 @@ type preciseTransient struct {
 
 // preciseTransition is a transition of the uniformised chain.
 type preciseTransition struct {
-	to int
-	p  doubleWord
+	target int
+	prob   doubleWord
 }
 
-func newPreciseTransient(ctx context.Context, g *sparse.Graph, opts Options) (*preciseTransient, error) {
-	if !g.Exact() {
+// newPreciseTransient returns values of zero for every state. The error is ErrNotExact if the weights of the
+// model are not fractions.
+func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options) (*preciseTransient, error) {
+	if !graph.Exact() {
 		return nil, ErrNotExact
 	}
-	n := g.NumStates()
+	n := graph.NumStates()
 	return &preciseTransient{
-		ctx: ctx, g: g, meter: newMeter(ctx, opts, n), x: make([]doubleWord, n), zero: sparse.FullSet(n), one: sparse.NewSet(n),
+		ctx: ctx, graph: graph, meter: newMeter(ctx, opts, n), value: make([]doubleWord, n), zeroStates: sparse.FullSet(n), oneStates: sparse.NewSet(n),
 		relErr: 16 * doubleWordUnit, absErr: 0x1p-700,
 	}, nil
 }
@@ -151,45 +153,48 @@ func (pt *preciseTransient) setAll(states *sparse.Set, v *big.Rat) {
 	}
 }
 
-func (pt *preciseTransient) set(s int, v *big.Rat) {
-	pt.x[s] = newDoubleWord(v).flush()
-	pt.zero.Remove(s)
-	pt.one.Remove(s)
-	if v.Sign() == 0 {
-		pt.zero.Add(s)
-	} else if v.IsInt() && v.Num().IsInt64() && v.Num().Int64() == 1 {
-		pt.one.Add(s)
+// set gives state s a value, and records whether it is exactly zero or one.
+func (pt *preciseTransient) set(s int, value *big.Rat) {
+	pt.value[s] = newDoubleWord(value).flush()
+	pt.zeroStates.Remove(s)
+	pt.oneStates.Remove(s)
+	if value.Sign() == 0 {
+		pt.zeroStates.Add(s)
+	} else if value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1 {
+		pt.oneStates.Add(s)
 	}
 }
 
-// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns.
-func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (scale *big.Rat) {
+// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns as the
+// scale.
+func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
 	maximum := new(big.Rat)
-	for _, v := range r {
-		if v != nil && v.Cmp(maximum) > 0 {
-			maximum = v
+	for _, reward := range rewards {
+		if reward != nil && reward.Cmp(maximum) > 0 {
+			maximum = reward
 		}
 	}
 	if maximum.Sign() == 0 {
 		return maximum
 	}
-	for s, v := range r {
-		if v != nil {
-			pt.set(s, new(big.Rat).Quo(v, maximum))
+	for s, reward := range rewards {
+		if reward != nil {
+			pt.set(s, new(big.Rat).Quo(reward, maximum))
 		}
 	}
 	return maximum
 }
 
-// evolve replaces the values of the open states by their expectation after some time. The other states
+// evolve replaces the values of the maybe states by their expectation after some time. The other states
 // are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
 // of a short slice of time and squares it repeatedly, whichever is cheaper.
-func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
-	zero, one := pt.g.ExistsUntil(open, pt.zero.Complement()).Complement(), pt.g.ExistsUntil(open, pt.one.Complement()).Complement()
+func (pt *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
+	zero := pt.graph.ExistsUntil(maybe, pt.zeroStates.Complement()).Complement()
+	one := pt.graph.ExistsUntil(maybe, pt.oneStates.Complement()).Complement()
 	if pt.rewardRate != nil {
-		zero, one = pt.zero, sparse.NewSet(len(pt.x))
+		zero, one = pt.zeroStates, sparse.NewSet(len(pt.value))
 	}
-	if err := pt.uniformise(open); err != nil {
+	if err := pt.uniformise(maybe); err != nil {
 		return err
 	}
 	exact := new(big.Rat).Mul(pt.rate.rat(), time)
@@ -198,11 +203,11 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 		return nil
 	}
 	if pt.rate.hi == 0 { // no transitions: only rewards accumulate
-		copy(pt.x, pt.rewardRate)
+		copy(pt.value, pt.rewardRate)
 		return nil
 	}
 	if mean.hi < doubleWordFloor { // covered by the absolute error
-		pt.zero, pt.one = zero, one
+		pt.zeroStates, pt.oneStates = zero, one
 		return nil
 	}
 	if !(mean.hi < 1<<53) {
@@ -213,7 +218,7 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
 	// squarings: how often the matrix of one slice is squared to cover all the time.
-	n, squarings := len(pt.x), max(0, math.Ilogb(mean.hi)+1)
+	n, squarings := len(pt.value), max(0, math.Ilogb(mean.hi)+1)
 	steps, sliceSteps := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
 	transientWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
@@ -225,12 +230,12 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
 	case transientWork <= squaringWork:
 		pt.relErr += doubleWordUnit * (steps*errPerStep + 1000)
-		pt.x, err = pt.poissonMean(pt.x, 1, mean)
+		pt.value, err = pt.poissonMean(pt.value, 1, mean)
 	default:
 		pt.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
 		err = pt.squareMatrix(mean, squarings)
 	}
-	pt.zero, pt.one = zero, one
+	pt.zeroStates, pt.oneStates = zero, one
 	return err
 }
 
@@ -238,21 +243,21 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 const maxPreciseWork = 1 << 30
 
 // uniformise computes the transitions of the uniformised chain.
-func (pt *preciseTransient) uniformise(open *sparse.Set) error {
-	n := pt.g.NumStates()
-	rates := make([]doubleWord, len(pt.g.Rats))
-	for i, r := range pt.g.Rats {
+func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
+	n := pt.graph.NumStates()
+	rates := make([]doubleWord, len(pt.graph.Rats))
+	for i, r := range pt.graph.Rats {
 		if rates[i] = newDoubleWord(r); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
 		}
 	}
 	exits := make([]doubleWord, n)
 	fastest := doubleWord{}
-	for s := range open.All() {
-		lo, hi := pt.g.Row(s)
-		for i := lo; i < hi; i++ {
-			if int(pt.g.Target[i]) != s {
-				exits[s] = exits[s].add(rates[pt.g.Weight[i]])
+	for s := range maybe.All() {
+		first, end := pt.graph.Row(s)
+		for i := first; i < end; i++ {
+			if int(pt.graph.Target[i]) != s {
+				exits[s] = exits[s].add(rates[pt.graph.Weight[i]])
 			}
 		}
 		if exits[s].hi > fastest.hi {
@@ -260,17 +265,17 @@ func (pt *preciseTransient) uniformise(open *sparse.Set) error {
 		}
 	}
 	pt.rate = fastest.mul(doubleWord{1 + slack, 0})
-	pt.rows = make([][]preciseTransition, len(pt.x))
+	pt.rows = make([][]preciseTransition, len(pt.value))
 	for s := range pt.rows {
-		if s >= n || !open.Has(s) || pt.rate.hi == 0 {
+		if s >= n || !maybe.Has(s) || pt.rate.hi == 0 {
 			pt.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
 			continue
 		}
 		row := []preciseTransition{{s, pt.rate.sub(exits[s]).quo(pt.rate)}}
-		lo, hi := pt.g.Row(s)
-		for i := lo; i < hi; i++ {
-			if t := int(pt.g.Target[i]); t != s {
-				row = append(row, preciseTransition{t, rates[pt.g.Weight[i]].quo(pt.rate)})
+		first, end := pt.graph.Row(s)
+		for i := first; i < end; i++ {
+			if t := int(pt.graph.Target[i]); t != s {
+				row = append(row, preciseTransition{t, rates[pt.graph.Weight[i]].quo(pt.rate)})
 			}
 		}
 		if pt.rewardRate != nil {
@@ -281,21 +286,21 @@ func (pt *preciseTransient) uniformise(open *sparse.Set) error {
 	return nil
 }
 
-// poissonMean returns the expected value of each column of x after a Poisson-distributed number of
-// steps.
-func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
+// poissonMean returns the expected value of each column of values (state by state, column by column) after a
+// Poisson-distributed number of steps.
+func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstKept, weights := doubleWordPoisson(mean)
-	next, sum := make([]doubleWord, len(x)), make([]doubleWord, len(x))
+	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
 	work := 0
 	for _, row := range pt.rows {
 		work += len(row) * columns * 4
 	}
 	for k := 0; ; k++ {
 		if k >= firstKept {
-			w := weights[k-firstKept]
-			for i, v := range x {
-				if v.hi > 0 {
-					sum[i] = sum[i].add(w.mul(v))
+			weight := weights[k-firstKept]
+			for i, value := range values {
+				if value.hi > 0 {
+					sum[i] = sum[i].add(weight.mul(value))
 				}
 			}
 			if k-firstKept == len(weights)-1 {
@@ -304,16 +309,16 @@ func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean double
 		}
 		for s, row := range pt.rows {
 			for c := range columns {
-				v := doubleWord{}
-				for _, e := range row {
-					if y := x[e.to*columns+c]; y.hi > 0 {
-						v = v.add(e.p.mul(y))
+				value := doubleWord{}
+				for _, transition := range row {
+					if targetValue := values[transition.target*columns+c]; targetValue.hi > 0 {
+						value = value.add(transition.prob.mul(targetValue))
 					}
 				}
-				next[s*columns+c] = v.flush()
+				next[s*columns+c] = value.flush()
 			}
 		}
-		x, next = next, x
+		values, next = next, values
 		if err := pt.meter.addWork(work); err != nil {
 			return nil, err
 		}
@@ -327,7 +332,7 @@ func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean double
 // squareMatrix evolves the values by the matrix of a slice of time, squared until it covers all the
 // time.
 func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
-	n := len(pt.x)
+	n := len(pt.value)
 	m := make([]doubleWord, n*n)
 	for s := range n {
 		m[s*n+s] = doubleWord{1, 0}
@@ -363,34 +368,35 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	}
 	out := make([]doubleWord, n)
 	for s := range n {
-		for t, v := range pt.x {
+		for t, v := range pt.value {
 			if v.hi > 0 {
 				out[s] = out[s].add(m[s*n+t].mul(v))
 			}
 		}
 		out[s] = out[s].flush()
 	}
-	pt.x = out
+	pt.value = out
 	return nil
 }
 
-// doubleWordPoisson is newPoisson in double-word arithmetic: the probabilities from number firstKept
-// on. Those left out are too small to matter.
+// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word
+// arithmetic. It computes them by their recurrence from the mode, as newPoisson does. Probabilities that are
+// too small to matter are left out.
 func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	mode := int(mean.hi)
-	weightsFrom := func(step int) (out []doubleWord) {
-		w, sum := doubleWord{1, 0}, 1.0
+	weightsFrom := func(step int) (tail []doubleWord) {
+		weight, sum := doubleWord{1, 0}, 1.0
 		for k := mode; ; k += step {
 			ratio := mean.quo(doubleWord{float64(k + 1), 0})
 			if step < 0 {
 				ratio = doubleWord{float64(k), 0}.quo(mean)
 			}
-			if ratio.hi < 1 && w.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
-				return out
+			if ratio.hi < 1 && weight.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
+				return tail
 			}
-			w = w.mul(ratio)
-			sum += w.hi
-			out = append(out, w)
+			weight = weight.mul(ratio)
+			sum += weight.hi
+			tail = append(tail, weight)
 		}
 	}
 	below, above := weightsFrom(-1), weightsFrom(+1)
@@ -399,35 +405,35 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	}
 	weights = append(append(weights, doubleWord{1, 0}), above...)
 	sum := doubleWord{}
-	for _, w := range weights {
-		sum = sum.add(w)
+	for _, weight := range weights {
+		sum = sum.add(weight)
 	}
-	for i, w := range weights {
-		weights[i] = w.quo(sum)
+	for i, weight := range weights {
+		weights[i] = weight.quo(sum)
 	}
 	return mode - len(below), weights
 }
 
-// values returns bounds on the values times factor. The absolute error covers underflow and the Poisson
-// probabilities left out.
-func (pt *preciseTransient) values(factor *big.Rat) *Values {
-	v := newValues(pt.g.Model, Options{})
+// bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson
+// probabilities that were left out.
+func (pt *preciseTransient) bounds(factor *big.Rat) *Values {
+	values := newValues(pt.graph.Model, Options{})
 	if factor.Sign() == 0 {
-		return v
+		return values
 	}
 	mantissa := new(big.Float).SetRat(factor)
-	exp := mantissa.MantExp(nil)
-	f, _ := mantissa.SetMantExp(mantissa, -exp).Float64()
+	exponent := mantissa.MantExp(nil)
+	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()
 	relErr := pt.relErr + 8*unit // plus the rounding to one float64
-	for s, x := range pt.x {
-		value := x.hi * f
-		v.Lower[s], v.Upper[s] = ldexp(max(0, value*(1-relErr)), value*(1+relErr)+pt.absErr, exp)
+	for s, value := range pt.value {
+		middle := value.hi * scaledFactor
+		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+pt.absErr, exponent)
 	}
-	v.set(pt.zero, 0)
+	values.set(pt.zeroStates, 0)
 	if factor.IsInt() && factor.Num().IsInt64() && factor.Num().Int64() == 1 {
-		v.set(pt.one, 1)
+		values.set(pt.oneStates, 1)
 	}
-	return v
+	return values
 }
 
 // ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.

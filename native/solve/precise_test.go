@@ -47,7 +47,7 @@ func stiff(rng *rand.Rand) *sparse.Model {
 			b.AddRat(t, new(big.Rat).Mul(big.NewRat(1+rng.Int64N(9), 1+rng.Int64N(9)), fraction(sizes[rng.IntN(len(sizes))])), sparse.NoAction)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		panic(err)
 	}
@@ -58,14 +58,14 @@ func stiff(rng *rand.Rand) *sparse.Model {
 			choice[s], _ = rewards[s].Float64()
 		}
 	}
-	m.Rewards = []sparse.Reward{{State: choice, StateRat: rewards, Err: 0x1p-53}}
-	return m
+	model.Rewards = []sparse.Reward{{State: choice, StateRat: rewards, Err: 0x1p-53}}
+	return model
 }
 
 // transientMatrix returns the transition matrix for a time, with an additional state for accumulated
 // rewards: by the Taylor series for a short slice of time, squared repeatedly.
-func transientMatrix(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
-	n := m.NumStates()
+func transientMatrix(model *sparse.Model, maybe *sparse.Set, time *big.Rat) matrix {
+	n := model.NumStates()
 	q, id := make(matrix, n+1), make(matrix, n+1)
 	most := big.NewRat(1, 1)
 	for s := range q {
@@ -74,15 +74,15 @@ func transientMatrix(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 			q[s][t], id[s][t] = bigFloat(), bigFloat()
 		}
 		id[s][s].SetInt64(1)
-		if s == n || !open.Has(s) {
+		if s == n || !maybe.Has(s) {
 			continue
 		}
 		exit := new(big.Rat)
-		lo, hi := m.Row(s)
-		for i := lo; i < hi; i++ {
-			if t := int(m.Target[i]); t != s {
-				exit.Add(exit, m.Rat(i))
-				q[s][t].Add(q[s][t], bigFloat().SetRat(new(big.Rat).Mul(m.Rat(i), time)))
+		first, end := model.Row(s)
+		for i := first; i < end; i++ {
+			if t := int(model.Target[i]); t != s {
+				exit.Add(exit, model.Rat(i))
+				q[s][t].Add(q[s][t], bigFloat().SetRat(new(big.Rat).Mul(model.Rat(i), time)))
 			}
 		}
 		exit.Mul(exit, time)
@@ -90,7 +90,7 @@ func transientMatrix(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 		if exit.Cmp(most) > 0 {
 			most = exit
 		}
-		if r := m.Rewards[0].StateRat[s]; r != nil {
+		if r := model.Rewards[0].StateRat[s]; r != nil {
 			q[s][n].SetRat(new(big.Rat).Mul(r, time))
 		}
 	}
@@ -142,10 +142,10 @@ func TestStiff(t *testing.T) {
 	times := []string{"1e-12", "1e-3", "1", "5"}
 	for seed := range needs.Some(uint64(60)) {
 		rng := rand.New(rand.NewPCG(seed, 13))
-		m := stiff(rng)
-		n := m.NumStates()
-		in := &stiffCase{T: t, exact: sparse.NewGraph(m)}
-		d := *m
+		model := stiff(rng)
+		n := model.NumStates()
+		in := &stiffCase{T: t, exact: sparse.NewGraph(model)}
+		d := *model
 		d.Rats = nil
 		in.doubles = sparse.NewGraph(&d)
 		left, right := sparsetest.RandomSet(rng, n, 0.7), sparsetest.RandomSet(rng, n, 0.4)
@@ -154,7 +154,7 @@ func TestStiff(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			from = fraction(times[rng.IntN(4)])
 		}
-		in.short = slices.Max(m.Weights)*float(length) < 1e5 && slices.Max(m.Weights)*float(from) < 1e5
+		in.short = slices.Max(model.Weights)*float(length) < 1e5 && slices.Max(model.Weights)*float(from) < 1e5
 		in.until(left, right, from, length, rng.IntN(2) == 0)
 		in.rewards(length)
 		if t.Failed() {
@@ -185,8 +185,8 @@ func (in *stiffCase) until(left, right *sparse.Set, from, length *big.Rat, negat
 		want = transientMatrix(in.exact.Model, left, from).of(want)
 	}
 	bound := solve.Interval{From: solve.At(from), To: solve.At(new(big.Rat).Add(from, length))}
-	v, err := solve.PreciseUntil(ctx, in.exact, left, right, bound, negated, solve.Options{})
-	in.check("precise until", v, err, want, 1e-14)
+	values, err := solve.PreciseUntil(ctx, in.exact, left, right, bound, negated, solve.Options{})
+	in.check("precise until", values, err, want, 1e-14)
 	f := solve.TimedUntil
 	if !in.short {
 		return
@@ -195,16 +195,16 @@ func (in *stiffCase) until(left, right *sparse.Set, from, length *big.Rat, negat
 		f = solve.NotTimedUntil
 	}
 	for _, epsilon := range []float64{0, 1e-9} {
-		v, err = f(ctx, in.doubles, left, right, bound, solve.Options{Epsilon: epsilon})
-		in.check("until", v, err, want, 1)
+		values, err = f(ctx, in.doubles, left, right, bound, solve.Options{Epsilon: epsilon})
+		in.check("until", values, err, want, 1)
 	}
 }
 
-func indicate(set *sparse.Set, negated bool) []*big.Float {
-	out := make([]*big.Float, set.Len())
+func indicate(rewarded *sparse.Set, negated bool) []*big.Float {
+	out := make([]*big.Float, rewarded.Len())
 	for s := range out {
 		out[s] = bigFloat()
-		if set.Has(s) != negated {
+		if rewarded.Has(s) != negated {
 			out[s].SetInt64(1)
 		}
 	}
@@ -212,30 +212,30 @@ func indicate(set *sparse.Set, negated bool) []*big.Float {
 }
 
 func (in *stiffCase) rewards(length *big.Rat) {
-	ctx, r, all := context.Background(), &in.exact.Rewards[0], sparse.FullSet(in.exact.NumStates())
+	ctx, reward, all := context.Background(), &in.exact.Rewards[0], sparse.FullSet(in.exact.NumStates())
 	m := transientMatrix(in.exact.Model, all, length)
-	x := make([]*big.Float, len(r.State))
+	x := make([]*big.Float, len(reward.State))
 	for s := range x {
-		if x[s] = bigFloat(); r.StateRat[s] != nil {
-			x[s].SetRat(r.StateRat[s])
+		if x[s] = bigFloat(); reward.StateRat[s] != nil {
+			x[s].SetRat(reward.StateRat[s])
 		}
 	}
-	v, err := solve.PreciseInstantReward(ctx, in.exact, r, solve.At(length), solve.Options{})
-	in.check("precise instantaneous", v, err, m.of(x), 1e-14)
-	v, err = solve.PreciseCumulReward(ctx, in.exact, r, solve.At(length), solve.Options{})
-	in.check("precise cumulative", v, err, m.of(nil), 1e-14)
+	values, err := solve.PreciseInstantReward(ctx, in.exact, reward, solve.At(length), solve.Options{})
+	in.check("precise instantaneous", values, err, m.of(x), 1e-14)
+	values, err = solve.PreciseCumulReward(ctx, in.exact, reward, solve.At(length), solve.Options{})
+	in.check("precise cumulative", values, err, m.of(nil), 1e-14)
 	if !in.short {
 		return
 	}
 	for _, epsilon := range []float64{0, 1e-9} {
-		v, err = solve.TimedInstantReward(ctx, in.doubles, r, solve.At(length), solve.Options{Epsilon: epsilon})
-		in.check("instantaneous", v, err, m.of(x), math.Inf(1))
-		v, err = solve.TimedCumulReward(ctx, in.doubles, r, solve.At(length), solve.Options{Epsilon: epsilon})
-		in.check("cumulative", v, err, m.of(nil), math.Inf(1))
+		values, err = solve.TimedInstantReward(ctx, in.doubles, reward, solve.At(length), solve.Options{Epsilon: epsilon})
+		in.check("instantaneous", values, err, m.of(x), math.Inf(1))
+		values, err = solve.TimedCumulReward(ctx, in.doubles, reward, solve.At(length), solve.Options{Epsilon: epsilon})
+		in.check("cumulative", values, err, m.of(nil), math.Inf(1))
 	}
 }
 
-func (in *stiffCase) check(name string, v *solve.Values, err error, want []*big.Float, width float64) {
+func (in *stiffCase) check(name string, values *solve.Values, err error, want []*big.Float, width float64) {
 	in.Helper()
 	if errors.Is(err, solve.ErrTooManySteps) {
 		return
@@ -244,7 +244,7 @@ func (in *stiffCase) check(name string, v *solve.Values, err error, want []*big.
 		in.Fatal(name, err)
 	}
 	for s, x := range want {
-		lo, hi := v.Lower[s], v.Upper[s]
+		lo, hi := values.Lower[s], values.Upper[s]
 		off := bigFloat().SetMantExp(x, -1000) // more than this is off
 		most, least := bigFloat().Add(x, off), bigFloat().Sub(x, off)
 		if bigFloat().SetFloat64(lo).Cmp(most) > 0 || !math.IsInf(hi, 1) && bigFloat().SetFloat64(hi).Cmp(least) < 0 || hi-lo > width*hi && hi > 1e-80 {

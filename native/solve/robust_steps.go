@@ -8,45 +8,45 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-func robustNext(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	return robustBounded(ctx, g, sparse.FullSet(g.NumStates()), x, Steps{Low: 1, High: 1}, dir, opts)
+func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
 
-// robustBounded is BoundedUntil. Scheduler and nature may count steps.
-func robustBounded(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	iv, err := newIntervalSystem(ctx, g, nil, dir, opts)
+// robustBounded is BoundedUntil for interval models. Scheduler and nature may count steps.
+func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
+	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	iv.prob = true
+	sys.atMostOne = true
 	if bound.High == Unbounded {
-		if iv.v, err = robustUntil(ctx, g, left, right, dir, opts); err != nil {
+		if sys.values, err = robustUntil(ctx, graph, left, right, dir, opts); err != nil {
 			return nil, err
 		}
 	}
-	return iv.v, boundedUntil(iv.v, left, right, bound, iv.steps)
+	return sys.values, boundedUntil(sys.values, left, right, bound, sys.steps)
 }
 
-func robustCumul(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	iv, err := newIntervalSystem(ctx, g, r, dir, opts)
+func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	return iv.v, iv.steps(sparse.FullSet(g.NumStates()), steps)
+	return sys.values, sys.steps(sparse.FullSet(graph.NumStates()), steps)
 }
 
-// steps applies the equations of the open states n times, to all of them at once.
-func (iv *intervalSystem) steps(open *sparse.Set, n int) error {
-	if iv.v.Exact != nil {
-		return iv.exactSteps(open, n)
+// steps applies the equations of the maybe states n times, to all of them at once.
+func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
+	if iv.values.Exact != nil {
+		return iv.exactSteps(maybe, n)
 	}
-	return iv.v.applySteps(iv.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
+	return iv.values.applySteps(iv.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
 		changed := false
-		for s := range open.All() {
+		for s := range maybe.All() {
 			var work int
 			lower[s], work = iv.optimum(uint32(s), false)
 			upper[s], _ = iv.optimum(uint32(s), true)
-			changed = changed || lower[s] != iv.v.Lower[s] || upper[s] != iv.v.Upper[s]
+			changed = changed || lower[s] != iv.values.Lower[s] || upper[s] != iv.values.Upper[s]
 			if err := iv.meter.addWork(2 * work); err != nil {
 				return true, err
 			}
@@ -55,9 +55,10 @@ func (iv *intervalSystem) steps(open *sparse.Set, n int) error {
 	})
 }
 
-func (iv *intervalSystem) exactSteps(open *sparse.Set, n int) error {
-	next := slices.Clone(iv.v.Exact)
-	return newStepWindow(open).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {
+// exactSteps is steps in rational arithmetic.
+func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
+	next := slices.Clone(iv.values.Exact)
+	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {
 		var best *big.Rat
 		iv.forEachChoice(s, func(t, c int) {
 			x := iv.choiceValue(t, c, iv.distribution(c))
@@ -67,5 +68,5 @@ func (iv *intervalSystem) exactSteps(open *sparse.Set, n int) error {
 		})
 		next[s] = best
 		return sparse.None, 1000 + reductionCost(best)
-	}, func() { iv.v.Exact, next = next, iv.v.Exact })
+	}, func() { iv.values.Exact, next = next, iv.values.Exact })
 }

@@ -24,14 +24,16 @@ type rounding struct {
 	grid float64
 }
 
-func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
+// newRounding returns the relative error of the weights and rewards, and the least positive bound (the
+// floor), below which products could underflow.
+func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
-	for _, w := range m.Weights {
-		minWeight, maxWeight = min(minWeight, w), max(maxWeight, w)
+	for _, weight := range model.Weights {
+		minWeight, maxWeight = min(minWeight, weight), max(maxWeight, weight)
 	}
-	err := m.Err
-	if r != nil {
-		err = max(err, r.Err)
+	err := model.Err
+	if reward != nil {
+		err = max(err, reward.Err)
 	}
 	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }

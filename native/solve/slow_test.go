@@ -40,15 +40,15 @@ func gamblersRuin(t testing.TB, n int, p float64, again bool) *sparse.Model {
 			b.Add(s+1, 0.1*p)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Err = 0x1p-52 // of 0.1
+	model.Err = 0x1p-52 // of 0.1
 	if !again {
-		m.Err = 0
+		model.Err = 0
 	}
-	return m
+	return model
 }
 
 // TestRuin compares with the closed forms: from s, n is reached with probability (1-q^s)/(1-q^n), q =
@@ -61,28 +61,28 @@ func TestRuin(t *testing.T) {
 				if n > 250 && p != 0.5 {
 					continue // values are too small for doubles
 				}
-				m := gamblersRuin(t, n, p, again)
-				g := sparse.NewGraph(m)
+				model := gamblersRuin(t, n, p, again)
+				graph := sparse.NewGraph(model)
 				all, top := sparse.FullSet(n+1), sparse.SetOf(n+1, n)
 				for _, dir := range krylovDimension {
-					v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
+					values, err := solve.Until(t.Context(), graph, all, top, dir, solve.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
 					for s := range n + 1 {
-						checkNear(t, "probability", v, s, ruinProb(n, s, p))
+						checkNear(t, "probability", values, s, ruinProb(n, s, p))
 					}
 				}
 				if p != 0.5 || again {
 					continue
 				}
 				steps := &sparse.Reward{State: constant(n+1, 1)}
-				v, err := solve.ReachReward(t.Context(), g, steps, sparse.SetOf(n+1, 0, n), solve.Max, solve.Options{})
+				values, err := solve.ReachReward(t.Context(), graph, steps, sparse.SetOf(n+1, 0, n), solve.Max, solve.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for s := range n + 1 {
-					checkNear(t, "steps", v, s, big.NewFloat(float64(s*(n-s))))
+					checkNear(t, "steps", values, s, big.NewFloat(float64(s*(n-s))))
 				}
 			}
 		}
@@ -116,14 +116,14 @@ func ruinProb(n, s int, p float64) *big.Float {
 }
 
 // checkNear checks that the bounds of a state are narrow and contain x.
-func checkNear(t *testing.T, what string, v *solve.Values, s int, x *big.Float) {
+func checkNear(t *testing.T, what string, values *solve.Values, s int, x *big.Float) {
 	t.Helper()
 	want, _ := x.Float64()
-	if v.Lower[s] > math.Nextafter(want, math.Inf(1)) || v.Upper[s] < math.Nextafter(want, math.Inf(-1)) {
-		t.Errorf("%s of state %d: [%v, %v] does not contain %v", what, s, v.Lower[s], v.Upper[s], want)
+	if values.Lower[s] > math.Nextafter(want, math.Inf(1)) || values.Upper[s] < math.Nextafter(want, math.Inf(-1)) {
+		t.Errorf("%s of state %d: [%v, %v] does not contain %v", what, s, values.Lower[s], values.Upper[s], want)
 	}
-	if v.Upper[s]-v.Lower[s] > 1.01e-8*v.Upper[s] || !v.Converged {
-		t.Errorf("%s of state %d: [%v, %v] is wide", what, s, v.Lower[s], v.Upper[s])
+	if values.Upper[s]-values.Lower[s] > 1.01e-8*values.Upper[s] || !values.Converged {
+		t.Errorf("%s of state %d: [%v, %v] is wide", what, s, values.Lower[s], values.Upper[s])
 	}
 }
 
@@ -146,25 +146,25 @@ func TestRareExit(t *testing.T) {
 		b.Choice(sparse.NoAction)
 		b.Add(s, 1)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := sparse.NewGraph(m)
+	graph := sparse.NewGraph(model)
 	want := map[string]float64{"min": 0.25, "max": 0.75}
 	for name, dir := range krylovDimension {
-		v, err := solve.Until(t.Context(), g, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
+		values, err := solve.Until(t.Context(), graph, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkNear(t, name, v, 0, big.NewFloat(want[name]))
-		r := &sparse.Reward{State: []float64{1, 0, 0, 0}}
-		v, err = solve.ReachReward(t.Context(), g, r, sparse.SetOf(4, 2, 3), dir, solve.Options{})
+		checkNear(t, name, values, 0, big.NewFloat(want[name]))
+		reward := &sparse.Reward{State: []float64{1, 0, 0, 0}}
+		values, err = solve.ReachReward(t.Context(), graph, reward, sparse.SetOf(4, 2, 3), dir, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// From state 0 every other step is there: 1/(1-(1-rare)^2).
-		checkNear(t, name+" reward", v, 0, big.NewFloat(1/(2*rare-rare*rare)))
+		checkNear(t, name+" reward", values, 0, big.NewFloat(1/(2*rare-rare*rare)))
 	}
 }
 
@@ -189,23 +189,23 @@ func TestGivenUp(t *testing.T) {
 			b.Add(s+1, 0.5)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Err = 0
-	g := sparse.NewGraph(m)
+	model.Err = 0
+	graph := sparse.NewGraph(model)
 	opts := solve.Options{MaxSweeps: 20}
-	v, err := solve.Until(t.Context(), g, sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, n), solve.Max, opts)
+	values, err := solve.Until(t.Context(), graph, sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, n), solve.Max, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := solve.ReachReward(t.Context(), g, &sparse.Reward{State: constant(2*n+1, 1)}, sparse.SetOf(2*n+1, 0, n), solve.Max, opts)
+	r, err := solve.ReachReward(t.Context(), graph, &sparse.Reward{State: constant(2*n+1, 1)}, sparse.SetOf(2*n+1, 0, n), solve.Max, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Converged || r.Converged {
-		t.Errorf("converged after %d and %d sweeps", v.Sweeps, r.Sweeps)
+	if values.Converged || r.Converged {
+		t.Errorf("converged after %d and %d sweeps", values.Sweeps, r.Sweeps)
 	}
 	for s := range 2*n + 1 {
 		prob, steps := 0.5, float64(n/2*(n/2))
@@ -222,8 +222,8 @@ func TestGivenUp(t *testing.T) {
 			// The ends of the second walk are n, seen as the middle, and 2n.
 			steps += float64(s-n) / n
 		}
-		if v.Lower[s] > prob || v.Upper[s] < prob || r.Lower[s] > steps || r.Upper[s] < steps {
-			t.Errorf("state %d: [%v, %v] and [%v, %v], want %v and %v", s, v.Lower[s], v.Upper[s], r.Lower[s], r.Upper[s], prob, steps)
+		if values.Lower[s] > prob || values.Upper[s] < prob || r.Lower[s] > steps || r.Upper[s] < steps {
+			t.Errorf("state %d: [%v, %v] and [%v, %v], want %v and %v", s, values.Lower[s], values.Upper[s], r.Lower[s], r.Upper[s], prob, steps)
 		}
 	}
 }
@@ -247,13 +247,13 @@ func TestLongChain(t *testing.T) {
 		b.State()
 		b.Add(2*n+i, 1)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Err = 0
-	g := sparse.NewGraph(m)
-	v, err := solve.Until(t.Context(), g, sparse.FullSet(2*n+2), sparse.SetOf(2*n+2, 2*n), solve.Max, solve.Options{})
+	model.Err = 0
+	graph := sparse.NewGraph(model)
+	values, err := solve.Until(t.Context(), graph, sparse.FullSet(2*n+2), sparse.SetOf(2*n+2, 2*n), solve.Max, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,8 +261,8 @@ func TestLongChain(t *testing.T) {
 	for range n {
 		want.Mul(want, number(1-2*lost))
 	}
-	checkNear(t, "chain", v, 0, want)
-	if width := v.Upper[0] - v.Lower[0]; width > 1e-10 {
+	checkNear(t, "chain", values, 0, want)
+	if width := values.Upper[0] - values.Lower[0]; width > 1e-10 {
 		t.Errorf("width %v", width)
 	}
 }

@@ -10,27 +10,29 @@ import (
 )
 
 // SteadyState computes the long-run probability of each state from the initial states: for a DTMC the
-// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns it from then on;
-// earlier calls of Steps and Time do not matter.
+// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns these probabilities
+// afterwards; earlier calls of Steps and Time do not matter.
 //
 // It multiplies the absorption probability of each bottom strongly connected component (BSCC) with the
 // stationary distribution of the component. Both follow from expected numbers of visits.
 //
 // Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
 func (f *Forward) SteadyState(ctx context.Context) error {
-	sys, err := newSystem(f.g, nil, Max, Options{})
+	sys, err := newSystem(f.graph, nil, Max, Options{})
 	if err != nil {
 		return err
 	}
-	solver := &steadyStateSolver{Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.g.Model, Options{Exact: f.exact != nil})}
-	comps := f.g.Components(f.reachable, nil)
-	bottom := comps.Bottom(f.g.Model)
-	entered, err := solver.absorptionProbabilities(comps, bottom)
+	solver := &steadyStateSolver{
+		Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.graph.Model, Options{Exact: f.exact != nil}),
+	}
+	components := f.graph.Components(f.reachable, nil)
+	bottom := components.Bottom(f.graph.Model)
+	absorption, err := solver.absorptionProbabilities(components, bottom)
 	if err != nil {
 		return err
 	}
-	for i, c := range bottom {
-		if err := solver.solveBottomComponent(comps.Members(c), entered[i]); err != nil {
+	for i, component := range bottom {
+		if err := solver.solveBottomComponent(components.Members(component), absorption[i]); err != nil {
 			return err
 		}
 	}
@@ -53,21 +55,22 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it.
+// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it: the expected
+// number of transitions into the component from transient states.
 func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
 	if len(bottom) == 1 {
 		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
 	}
-	recurrent := sparse.NewSet(ss.g.NumStates())
-	for _, c := range bottom {
-		for _, s := range components.Members(c) {
+	recurrent := sparse.NewSet(ss.graph.NumStates())
+	for _, component := range bottom {
+		for _, s := range components.Members(component) {
 			recurrent.Add(int(s))
 		}
 	}
 	var transient []uint32
 	initial := make(map[uint32]*big.Rat)
-	for _, s := range ss.g.Initial {
-		initial[s] = big.NewRat(1, int64(len(ss.g.Initial)))
+	for _, s := range ss.graph.Initial {
+		initial[s] = big.NewRat(1, int64(len(ss.graph.Initial)))
 	}
 	for _, s := range slices.Backward(components.States) { // predecessors first
 		if !recurrent.Has(int(s)) {
@@ -83,30 +86,30 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 		visitsOf[s] = visits[k]
 	}
 	probs := make([]enclosure, len(bottom))
-	for i, c := range bottom {
+	for i, component := range bottom {
 		probs[i].exact = new(big.Rat)
-		n := 0
-		for _, s := range components.Members(c) {
-			n += ss.addInflow(&probs[i], s, initial[s], visitsOf)
+		terms := 0
+		for _, s := range components.Members(component) {
+			terms += ss.addInflow(&probs[i], s, initial[s], visitsOf)
 		}
-		probs[i].lower = ss.system.round.down(probs[i].lower, ss.system.round.sumErr(2*n))
-		probs[i].upper = min(ss.system.round.up(probs[i].upper, ss.system.round.sumErr(2*n)), 1)
+		probs[i].lower = ss.system.rounding.down(probs[i].lower, ss.system.rounding.sumErr(2*terms))
+		probs[i].upper = min(ss.system.rounding.up(probs[i].upper, ss.system.rounding.sumErr(2*terms)), 1)
 	}
 	return probs, nil
 }
 
-// addInflow adds to total the probability that the chain begins in s, and the expected number of
-// transitions to s from the states in visits. It returns the number of floating-point operations, from
-// which the caller bounds the rounding error.
+// addInflow adds to total the probability that the chain begins in s, and the expected number of transitions
+// to s from the states in visits. It returns the number of floating-point operations, from which the caller
+// bounds the rounding error.
 func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
 	if initial != nil {
 		p, _ := initial.Float64()
 		total.lower, total.upper = total.lower+p, total.upper+p
 		total.exact.Add(total.exact, initial)
 	}
-	incoming := ss.uniform.g.Model
-	lo, hi := incoming.Row(int(s))
-	for i := lo; i < hi; i++ {
+	incoming := ss.uniformisation.graph.Model
+	first, end := incoming.Row(int(s))
+	for i := first; i < end; i++ {
 		t := incoming.Target[i]
 		fromVisits, ok := visits[t]
 		if !ok {
@@ -119,31 +122,33 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 		}
 		exit, terms := ss.exitRate(t)
 		p := incoming.Prob(i) / exit
-		total.lower, total.upper, n = total.lower+p*fromVisits.lower, total.upper+p*fromVisits.upper, n+1+terms
+		total.lower += p * fromVisits.lower
+		total.upper += p * fromVisits.upper
+		n += 1 + terms
 	}
 	return n
 }
 
-// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In
-// a DTMC this is the probability to leave s in one step: expected visits of both kinds of chain are
-// computed for the chain without self-loops.
+// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a
+// DTMC this sum is the probability to leave s in one step. Expected visits are computed for the chain without
+// self-loops, in a DTMC and in a CTMC.
 func (ss *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
-	lo, hi := ss.g.Row(int(s))
-	for i := lo; i < hi; i++ {
-		if ss.g.Target[i] != s {
-			sum += ss.g.Prob(i)
+	first, end := ss.graph.Row(int(s))
+	for i := first; i < end; i++ {
+		if ss.graph.Target[i] != s {
+			sum += ss.graph.Prob(i)
 		}
 	}
-	return sum, hi - lo
+	return sum, end - first
 }
 
 // exitRateRat is exitRate in rational arithmetic.
 func (ss *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	sum := new(big.Rat)
-	lo, hi := ss.g.Row(int(s))
-	for i := lo; i < hi; i++ {
-		if ss.g.Target[i] != s {
-			sum.Add(sum, ss.g.Rat(i))
+	first, end := ss.graph.Row(int(s))
+	for i := first; i < end; i++ {
+		if ss.graph.Target[i] != s {
+			sum.Add(sum, ss.graph.Rat(i))
 		}
 	}
 	return sum
@@ -168,9 +173,9 @@ func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclos
 		}
 	}
 	next := make(map[uint32]*big.Rat)
-	lo, hi := ss.g.Row(int(reference))
-	for i := lo; i < hi; i++ {
-		if t := ss.g.Target[i]; t != reference {
+	first, end := ss.graph.Row(int(reference))
+	for i := first; i < end; i++ {
+		if t := ss.graph.Target[i]; t != reference {
 			if next[t] == nil {
 				next[t] = new(big.Rat)
 			}
@@ -188,7 +193,8 @@ func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclos
 	if err != nil {
 		return err
 	}
-	others, visits = append(others, reference), append(visits, enclosure{1, 1, big.NewRat(1, 1)})
+	others = append(others, reference)
+	visits = append(visits, enclosure{1, 1, big.NewRat(1, 1)})
 	if ss.exact != nil {
 		ss.normalizeRat(others, visits, total.exact)
 	} else {
@@ -201,9 +207,9 @@ func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclos
 // float64 otherwise.
 func (ss *steadyStateSolver) weightRat(i int) *big.Rat {
 	if ss.exact != nil {
-		return ss.g.Rat(i)
+		return ss.graph.Rat(i)
 	}
-	return new(big.Rat).SetFloat64(ss.g.Prob(i))
+	return new(big.Rat).SetFloat64(ss.graph.Prob(i))
 }
 
 func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
@@ -214,24 +220,27 @@ func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
 	ss.values.Lower[s], ss.values.Upper[s] = x.lower, x.upper
 }
 
-// normalize sets the value of each state to its share of total. The shares are proportional to visits
-// divided by exit rate, that is, to the expected time in the state.
+// normalize sets the value of each state to its share of total. The shares are proportional to the expected
+// time in the state: visits divided by exit rate.
 func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
 	sum := enclosure{}
 	maxTerms := 0
 	for k, s := range states {
 		exit, terms := ss.exitRate(s)
-		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
-		sum.lower, sum.upper, maxTerms = sum.lower+visits[k].lower, sum.upper+visits[k].upper, max(maxTerms, terms)
+		visits[k].lower /= exit
+		visits[k].upper /= exit
+		sum.lower += visits[k].lower
+		sum.upper += visits[k].upper
+		maxTerms = max(maxTerms, terms)
 	}
-	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.sumErr(maxTerms))
+	err := 1.01 * (float64(len(states))*unit + 2*ss.system.rounding.sumErr(maxTerms))
 	for k, s := range states {
 		lo, hi := 0.0, total.upper
 		if sum.upper <= math.MaxFloat64 {
-			lo = ss.system.round.down(total.lower*(visits[k].lower/sum.upper), err)
+			lo = ss.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
 		}
-		if x := visits[k].upper / sum.lower; x < 1 {
-			hi = min(ss.system.round.up(total.upper*x, err), hi)
+		if share := visits[k].upper / sum.lower; share < 1 {
+			hi = min(ss.system.rounding.up(total.upper*share, err), hi)
 		}
 		ss.assign(s, enclosure{lower: lo, upper: hi})
 	}
@@ -245,13 +254,13 @@ func (ss *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, t
 		sum.Add(sum, visits[k].exact)
 	}
 	for k, s := range states {
-		x := visits[k].exact
-		ss.assign(s, enclosure{exact: x.Mul(x.Quo(x, sum), total)})
+		share := visits[k].exact
+		ss.assign(s, enclosure{exact: share.Mul(share.Quo(share, sum), total)})
 	}
 }
 
-// expectedVisits returns how often each of the states is visited before the chain leaves them all, if
-// it begins in state s of them with probability initial[s]. Self-loops do not count as visits.
+// expectedVisits returns how often each of the given states is visited before the chain leaves them all, if
+// it begins in state s with probability initial[s]. Self-loops do not count as visits.
 func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
 	if len(states) == 0 {
 		return nil, nil
@@ -259,26 +268,26 @@ func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]
 	if ss.exact != nil {
 		return ss.expectedVisitsRat(states, initial)
 	}
-	l := ss.system.localSystem(states, &ss.bscc.ws)
-	defer ss.bscc.ws.reset(states)
-	v := newVisitEquations(l)
+	local := ss.system.localSystem(states, &ss.bscc.index)
+	defer ss.bscc.index.reset(states)
+	equations := newVisitEquations(local)
 	for k, s := range states {
 		if p := initial[s]; p != nil {
-			v.initial[k], _ = p.Float64()
+			equations.initial[k], _ = p.Float64()
 		}
 	}
-	out, ok, err := v.solve(ss.bscc.meter, ss.opts)
+	out, ok, err := equations.solve(ss.bscc.meter, ss.opts)
 	ss.values.Converged = ss.values.Converged && ok
 	return out, err
 }
 
 // expectedVisitsRat is expectedVisits in rational arithmetic.
 func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
-	ws, incoming := &ss.bscc.ws, ss.uniform.g.Model
+	index, incoming := &ss.bscc.index, ss.uniformisation.graph.Model
 	for k, s := range states {
-		ws.number[s] = uint32(k)
+		index.ofState[s] = uint32(k)
 	}
-	defer ws.reset(states)
+	defer index.reset(states)
 	exitRates := make([]*big.Rat, len(states))
 	for k, s := range states {
 		exitRates[k] = ss.exitRateRat(s)
@@ -287,35 +296,36 @@ func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint
 	for k, s := range states {
 		row, scale := &rowStore[k], big.NewInt(1)
 		var probs []*big.Rat
-		lo, hi := incoming.Row(int(s))
-		for i := lo; i < hi; i++ {
-			from := ws.number[incoming.Target[i]]
+		first, end := incoming.Row(int(s))
+		for i := first; i < end; i++ {
+			from := index.ofState[incoming.Target[i]]
 			if from == sparse.None || incoming.Target[i] == s {
 				continue
 			}
 			p := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
-			row.col, probs = append(row.col, from), append(probs, p)
+			row.column = append(row.column, from)
+			probs = append(probs, p)
 			scale.Mul(scale, new(big.Int).Quo(p.Denom(), new(big.Int).GCD(nil, nil, scale, p.Denom())))
 		}
 		for _, p := range probs {
 			coef := new(big.Int).Quo(scale, p.Denom())
-			row.coef = append(row.coef, coef.Mul(coef, p.Num()))
+			row.coefficient = append(row.coefficient, coef.Mul(coef, p.Num()))
 		}
 		row.scale, row.weightDen, row.constant = scale, scale, new(big.Rat)
 		if p := initial[s]; p != nil {
 			row.constant.Mul(p, new(big.Rat).SetInt(scale))
 		}
 		rows[k] = row
-		if err := ss.bscc.meter.addWork(100 * (1 + hi - lo)); err != nil {
+		if err := ss.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, err
 		}
 	}
 	common := scaleConstants(rowStore)
-	f, err := newLifting(ss.bscc.meter, rows)
+	lift, err := newLifting(ss.bscc.meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	num, den, err := f.solve(ss.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	num, den, err := lift.solve(ss.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,15 @@ type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
 // triesLimit reports whether to call the stepLimit after so many steps.
 func (sys *system) triesLimit(done, remaining int) bool {
-	return sys.limit != nil && sys.trace == nil && sys.round.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
+	return sys.stepLimit != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
 }
 
-// untilLimit bounds the probabilities of left U<=k right by those after fewer steps and those of left U right. The
-// system starts with 1 in right and 0 elsewhere.
+// untilLimit returns a function that bounds the probabilities of left U<=k right for large k: from below by
+// those of fewer steps, from above by those of left U right. The system starts with value 1 in right and 0
+// elsewhere.
 //
-// For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula. So the
-// same holds for minima and maxima.
+// For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula.
+// So the same holds for minima and maxima.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
@@ -32,30 +33,30 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 	var unbounded *Values
 	opts.Scheduler, opts.Within, opts.Exact = false, nil, false
 	return func(_, _ []float64, remaining int) (bool, error) {
-		const worthIt = 10_000 // steps that may take longer than the equations of the unbounded formula
-		if unbounded == nil && remaining < worthIt {
+		const minSteps = 10_000 // fewer steps may take less time than solving the unbounded formula
+		if unbounded == nil && remaining < minSteps {
 			return false, nil
 		}
 		if unbounded == nil {
 			narrower := opts
 			narrower.Epsilon = opts.epsilon() / 4
 			var err error
-			if unbounded, err = Until(ctx, sys.g, left, right, dir, narrower); err != nil {
-				sys.limit = nil // the steps may be less work
+			if unbounded, err = Until(ctx, sys.graph, left, right, dir, narrower); err != nil {
+				sys.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
 		for s, upper := range unbounded.Upper {
-			if upper-sys.v.Lower[s] > opts.epsilon()/2*upper {
+			if upper-sys.values.Lower[s] > opts.epsilon()/2*upper {
 				return false, nil
 			}
 		}
-		copy(sys.v.Upper, unbounded.Upper)
+		copy(sys.values.Upper, unbounded.Upper)
 		return true, nil
 	}
 }
 
-// drift skips steps whose effect is nearly the same in every state. It is for equations T with T(x+c) = T(x)+c for every
+// stepSkipper skips steps whose effect is nearly the same in every state. It is for equations T with T(x+c) = T(x)+c for every
 // constant c: the probabilities of each choice sum to one, and no state has a fixed value.
 //
 // T is monotone. If p steps take the upper bounds U to at most U+c, then m p further steps add at most m c to bounds that are
@@ -64,96 +65,103 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 // upper bounds that are p steps apart. Every p is sound; in a periodic model a multiple of the period gives narrow bounds.
 //
 // Source: Odoni (1969), for the long-run average.
-type drift struct {
-	epsilon float64
-	lower   []float64 // after at steps
-	upper   []float64
-	at      int     // a power of two; 0 before the first
-	most    float64 // of upper
+type stepSkipper struct {
+	epsilon    float64
+	savedLower []float64 // after at steps
+	savedUpper []float64
+	savedAfter int     // a power of two; 0 before the first
+	savedMax   float64 // of upper
 	// When left steps remain, low and high are what they add at least and at most; left is 0 while that is not known.
-	left      int
-	low, high float64
+	jumpSteps                int
+	lowerGrowth, upperGrowth float64
 }
 
-// newDrift returns nil where every step is taken.
-func (sys *system) newDrift(opts Options) *drift {
-	if opts.Classic || sys.g.Kind == sparse.CTMC {
+// newStepSkipper returns nil where every step is taken.
+func (sys *system) newStepSkipper(opts Options) *stepSkipper {
+	if opts.Classic || sys.graph.Kind == sparse.CTMC {
 		return nil
 	}
-	return &drift{epsilon: opts.epsilon()}
+	return &stepSkipper{epsilon: opts.epsilon()}
 }
 
-// skip reports whether it has written the bounds after the remaining steps.
-func (d *drift) skip(v *Values, done, remaining int) bool {
+// trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
+// whether it has written the final bounds to values. steps is the number of steps already taken.
+func (d *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
+	isPowerOfTwo := steps&(steps-1) == 0
 	switch {
-	case d.left > 0:
-		return remaining == d.left && d.add(v)
-	case done >= fewestSteps && done&(done-1) == 0 && remaining > done:
-		d.lower, d.upper, d.at = append(d.lower[:0], v.Lower...), append(d.upper[:0], v.Upper...), done
-		d.most = slices.Max(v.Upper)
+	case d.jumpSteps > 0:
+		return remaining == d.jumpSteps && d.addGrowth(values)
+	case steps >= fewestSteps && isPowerOfTwo && remaining > steps:
+		d.savedLower = append(d.savedLower[:0], values.Lower...)
+		d.savedUpper = append(d.savedUpper[:0], values.Upper...)
+		d.savedAfter = steps
+		d.savedMax = slices.Max(values.Upper)
 		return false
-	case d.at == 0 || remaining < done-d.at:
-		return false
-	}
-	period := done - d.at
-	times := remaining / period
-	if !d.bound(v, float64(times)) || !d.narrow(v) {
+	case d.savedAfter == 0 || remaining < steps-d.savedAfter:
 		return false
 	}
-	d.left = times * period
-	return remaining == d.left && d.add(v)
+	period := steps - d.savedAfter
+	periods := remaining / period
+	if !d.boundGrowth(values, float64(periods)) || !d.grownIsNarrow(values) {
+		return false
+	}
+	d.jumpSteps = periods * period
+	return remaining == d.jumpSteps && d.addGrowth(values)
 }
 
-// bound sets low and high to what n periods add. It reports whether they can be close.
-func (d *drift) bound(v *Values, n float64) bool {
-	const tiny = 0x1p-960 // below it a product of positive numbers may lose its digits
-	least, most := math.Inf(1), 0.0
-	for s, upper := range v.Upper {
-		least = min(least, v.Lower[s]-d.lower[s])
-		most = max(most, upper-d.upper[s])
-		if (most-least)*n > 2*d.epsilon*(d.most+most*n) {
+// boundGrowth sets lowerGrowth and upperGrowth to bounds on the growth in the given number of periods, where
+// one period lies between the saved bounds and values. It reports whether they are close enough to be useful.
+func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
+	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
+	minGrowth, maxGrowth := math.Inf(1), 0.0
+	for s, upper := range values.Upper {
+		minGrowth = min(minGrowth, values.Lower[s]-d.savedLower[s])
+		maxGrowth = max(maxGrowth, upper-d.savedUpper[s])
+		if (maxGrowth-minGrowth)*periods > 2*d.epsilon*(d.savedMax+maxGrowth*periods) {
 			return false
 		}
 	}
-	// Each difference, product and sum is rounded once: four units cover that and the rounding of n.
-	down := 1 - 4*unit
-	if least < 0 {
-		down = 1 + 4*unit
+	// Each difference, product and sum is rounded once: four units cover that and the rounding of periods.
+	downFactor := 1 - 4*unit
+	if minGrowth < 0 {
+		downFactor = 1 + 4*unit
 	}
-	d.low, d.high = least*down*n*down, most*(1+4*unit)*n*(1+4*unit)
-	if math.Abs(d.low) < tiny {
-		d.low = min(0, math.Copysign(tiny, least))
+	d.lowerGrowth = minGrowth * downFactor * periods * downFactor
+	d.upperGrowth = maxGrowth * (1 + 4*unit) * periods * (1 + 4*unit)
+	if math.Abs(d.lowerGrowth) < minProduct {
+		d.lowerGrowth = min(0, math.Copysign(minProduct, minGrowth))
 	}
-	if most > 0 {
-		d.high = max(d.high, tiny)
+	if maxGrowth > 0 {
+		d.upperGrowth = max(d.upperGrowth, minProduct)
 	}
 	return true
 }
 
-// after returns the bounds of a state when low and high are added.
-func (d *drift) after(v *Values, s int) (lo, hi float64) {
-	lo = (v.Lower[s] + d.low) - 4*unit*(v.Lower[s]+math.Abs(d.low))
-	return max(lo, 0), (v.Upper[s] + d.high) * (1 + 4*unit)
+// grown returns the bounds of a state when low and high are added.
+func (d *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
+	lower = (values.Lower[s] + d.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(d.lowerGrowth))
+	return max(lower, 0), (values.Upper[s] + d.upperGrowth) * (1 + 4*unit)
 }
 
-// narrow reports whether the bounds are as narrow as asked for when low and high are added.
-func (d *drift) narrow(v *Values) bool {
-	for s := range v.Upper {
-		if lo, hi := d.after(v, s); !(hi-lo <= d.epsilon/2*hi && hi < math.MaxFloat64) {
+// grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.
+func (d *stepSkipper) grownIsNarrow(values *Values) bool {
+	for s := range values.Upper {
+		if lo, hi := d.grown(values, s); !(hi-lo <= d.epsilon/2*hi && hi < math.MaxFloat64) {
 			return false
 		}
 	}
 	return true
 }
 
-// add adds low and high if that is narrow, and forgets them otherwise.
-func (d *drift) add(v *Values) bool {
-	d.left = 0
-	if !d.narrow(v) {
+// addGrowth adds the growth to the bounds and returns true, if they stay narrow enough. Otherwise the growth
+// is forgotten.
+func (d *stepSkipper) addGrowth(values *Values) bool {
+	d.jumpSteps = 0
+	if !d.grownIsNarrow(values) {
 		return false
 	}
-	for s := range v.Upper {
-		v.Lower[s], v.Upper[s] = d.after(v, s)
+	for s := range values.Upper {
+		values.Lower[s], values.Upper[s] = d.grown(values, s)
 	}
 	return true
 }

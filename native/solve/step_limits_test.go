@@ -29,7 +29,7 @@ func randomSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int) (*sparse
 			b.Add(rng.IntN(n), float64(rest)/16)
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func randomSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int) (*sparse
 	for s := range n {
 		reward.State[s] = float64(rng.IntN(4))
 	}
-	return sparse.NewGraph(m), target, reward
+	return sparse.NewGraph(model), target, reward
 }
 
 // afterSteps applies the equations k times to x, with 400 bits: with rewards, or for the probability of the target.
-func afterSteps(g *sparse.Graph, target *sparse.Set, reward *sparse.Reward, min bool, k int) []*big.Float {
+func afterSteps(graph *sparse.Graph, target *sparse.Set, reward *sparse.Reward, min bool, k int) []*big.Float {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
-	x := make([]*big.Float, g.NumStates())
+	x := make([]*big.Float, graph.NumStates())
 	for s := range x {
 		x[s] = number(0)
 		if reward == nil && target.Has(s) {
@@ -58,15 +58,15 @@ func afterSteps(g *sparse.Graph, target *sparse.Set, reward *sparse.Reward, min 
 				next[s] = x[s]
 				continue
 			}
-			first, end := g.Choices(s)
+			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
 				sum := number(0)
 				if reward != nil {
 					sum = number(reward.State[s])
 				}
-				lo, hi := g.Row(c)
+				lo, hi := graph.Row(c)
 				for i := lo; i < hi; i++ {
-					sum.Add(sum, number(0).Mul(number(g.Prob(i)), x[g.Target[i]]))
+					sum.Add(sum, number(0).Mul(number(graph.Prob(i)), x[graph.Target[i]]))
 				}
 				if next[s] == nil || min == (sum.Cmp(next[s]) < 0) {
 					next[s] = sum
@@ -85,26 +85,26 @@ func TestStepLimits(t *testing.T) {
 	skipped := 0
 	for i := range 12 {
 		kind, dir := sparse.Kind(i%2), Direction(i/2%2)
-		g, target, reward := randomSteps(t, rng, kind, 3+rng.IntN(4))
-		until, err := BoundedUntil(t.Context(), g, sparse.FullSet(g.NumStates()), target, Steps{High: k}, dir, Options{})
+		graph, target, reward := randomSteps(t, rng, kind, 3+rng.IntN(4))
+		until, err := BoundedUntil(t.Context(), graph, sparse.FullSet(graph.NumStates()), target, Steps{High: k}, dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cumulative, err := CumulReward(t.Context(), g, reward, k, dir, Options{})
+		cumulative, err := CumulReward(t.Context(), graph, reward, k, dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {
 			v    *Values
 			want []*big.Float
-		}{"F<=k": {until, afterSteps(g, target, nil, dir == Min, k)}, "C<=k": {cumulative, afterSteps(g, nil, reward, dir == Min, k)}} {
+		}{"F<=k": {until, afterSteps(graph, target, nil, dir == Min, k)}, "C<=k": {cumulative, afterSteps(graph, nil, reward, dir == Min, k)}} {
 			for s, want := range c.want {
 				if want.Cmp(big.NewFloat(c.v.Lower[s])) < 0 || want.Cmp(big.NewFloat(c.v.Upper[s])) > 0 {
 					t.Errorf("model %d (%v, direction %v), %s, state %d: [%v, %v] does not contain %.20g", i, kind, dir, name, s, c.v.Lower[s], c.v.Upper[s], want)
 				}
 			}
 		}
-		skipped += skippedSteps(t, g, reward, dir, k)
+		skipped += skippedSteps(t, graph, reward, dir, k)
 	}
 	if skipped == 0 {
 		t.Error("no steps were skipped in any model")
@@ -112,17 +112,17 @@ func TestStepLimits(t *testing.T) {
 }
 
 // skippedSteps is 1 if steps of cumulative rewards are skipped.
-func skippedSteps(t *testing.T, g *sparse.Graph, reward *sparse.Reward, dir Direction, k int) int {
+func skippedSteps(t *testing.T, graph *sparse.Graph, reward *sparse.Reward, dir Direction, k int) int {
 	t.Helper()
-	sys, err := newStepwise(g, reward, dir, Options{})
+	sys, err := newStepwise(graph, reward, dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sys.drift = sys.newDrift(Options{})
-	if err := sys.steps(t.Context(), Options{}, sparse.FullSet(g.NumStates()), k); err != nil {
+	sys.stepSkipper = sys.newStepSkipper(Options{})
+	if err := sys.steps(t.Context(), Options{}, sparse.FullSet(graph.NumStates()), k); err != nil {
 		t.Fatal(err)
 	}
-	if sys.drift.low > 0 {
+	if sys.stepSkipper.lowerGrowth > 0 {
 		return 1
 	}
 	return 0
@@ -136,17 +136,17 @@ func TestPeriodicSteps(t *testing.T) {
 		b.State()
 		b.Add((s+1)%n, 1)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, reward := sparse.NewGraph(m), &sparse.Reward{State: make([]float64, n)}
+	graph, reward := sparse.NewGraph(model), &sparse.Reward{State: make([]float64, n)}
 	reward.State[0], reward.State[7] = 1, 3
-	total, err := CumulReward(t.Context(), g, reward, k, Max, Options{})
+	total, err := CumulReward(t.Context(), graph, reward, k, Max, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	instant, err := InstantReward(t.Context(), g, reward, k, Max, Options{})
+	instant, err := InstantReward(t.Context(), graph, reward, k, Max, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,24 +183,24 @@ func TestPeriodicBounds(t *testing.T) {
 				b.Add(next(), 0.75)
 			}
 		}
-		m, err := b.Finish()
+		model, err := b.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, reward := sparse.NewGraph(m), &sparse.Reward{State: make([]float64, n)}
+		graph, reward := sparse.NewGraph(model), &sparse.Reward{State: make([]float64, n)}
 		for s := range n {
 			reward.State[s] = float64(rng.IntN(4))
 		}
-		v, err := CumulReward(t.Context(), g, reward, k, dir, Options{})
+		values, err := CumulReward(t.Context(), graph, reward, k, dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for s, want := range afterSteps(g, nil, reward, dir == Min, k) {
-			if want.Cmp(big.NewFloat(v.Lower[s])) < 0 || want.Cmp(big.NewFloat(v.Upper[s])) > 0 {
-				t.Errorf("model %d (%v, direction %v, period %d), state %d: [%v, %v] does not contain %.20g", i, kind, dir, period, s, v.Lower[s], v.Upper[s], want)
+		for s, want := range afterSteps(graph, nil, reward, dir == Min, k) {
+			if want.Cmp(big.NewFloat(values.Lower[s])) < 0 || want.Cmp(big.NewFloat(values.Upper[s])) > 0 {
+				t.Errorf("model %d (%v, direction %v, period %d), state %d: [%v, %v] does not contain %.20g", i, kind, dir, period, s, values.Lower[s], values.Upper[s], want)
 			}
 		}
-		skipped += skippedSteps(t, g, reward, dir, k)
+		skipped += skippedSteps(t, graph, reward, dir, k)
 	}
 	if skipped == 0 {
 		t.Error("no steps were skipped in any model")
@@ -219,24 +219,24 @@ func BenchmarkLongStepBounds(b *testing.B) {
 			build.Add((s*7+3)%n, 0.5)
 		}
 	}
-	m, err := build.Finish()
+	model, err := build.Finish()
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, target, reward := sparse.NewGraph(m), sparse.NewSet(n), &sparse.Reward{State: make([]float64, n)}
+	graph, target, reward := sparse.NewGraph(model), sparse.NewSet(n), &sparse.Reward{State: make([]float64, n)}
 	target.Add(1)
 	reward.State[1] = 1
 	for _, k := range []int{10_000_000, 1_000_000_000} {
 		b.Run(fmt.Sprint("F<=", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := BoundedUntil(b.Context(), g, sparse.FullSet(n), target, Steps{High: k}, Max, Options{}); err != nil {
+				if _, err := BoundedUntil(b.Context(), graph, sparse.FullSet(n), target, Steps{High: k}, Max, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(fmt.Sprint("C<=", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := CumulReward(b.Context(), g, reward, k, Max, Options{}); err != nil {
+				if _, err := CumulReward(b.Context(), graph, reward, k, Max, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -22,16 +22,16 @@ func patience(t *testing.T) *sparse.Graph {
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sparse.NewGraph(m)
+	return sparse.NewGraph(model)
 }
 
 func TestStepSchedulers(t *testing.T) {
 	const none = sparse.None
-	g, all, goal := patience(t), sparse.FullSet(4), sparse.SetOf(4, 2)
+	graph, all, goal := patience(t), sparse.FullSet(4), sparse.SetOf(4, 2)
 	slow, fast, over := []uint32{0, 2, none, 4}, []uint32{1, 2, none, 4}, []uint32{none, none, none, none}
 	tests := []struct {
 		bound solve.Steps
@@ -45,12 +45,12 @@ func TestStepSchedulers(t *testing.T) {
 		{solve.Steps{Low: 2, High: solve.Unbounded}, [][]uint32{{0, 2, 3, 4}, {0, 2, 3, 4}, {0, 2, none, none}}},
 	}
 	for _, tt := range tests {
-		v, err := solve.BoundedUntil(t.Context(), g, all, goal, tt.bound, solve.Max, solve.Options{Scheduler: true})
+		values, err := solve.BoundedUntil(t.Context(), graph, all, goal, tt.bound, solve.Max, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(v.Steps, tt.want, slices.Equal) || v.Scheduler != nil {
-			t.Errorf("%+v: %v, want %v", tt.bound, v.Steps, tt.want)
+		if !slices.EqualFunc(values.Steps, tt.want, slices.Equal) || values.Scheduler != nil {
+			t.Errorf("%+v: %v, want %v", tt.bound, values.Steps, tt.want)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestStepSchedulers(t *testing.T) {
 // TestStepsLimit: a scheduler that would take too much memory is left out, one
 // that is not asked for too.
 func TestStepSchedulersLimit(t *testing.T) {
-	g, all, goal := patience(t), sparse.FullSet(4), sparse.SetOf(4, 2)
+	graph, all, goal := patience(t), sparse.FullSet(4), sparse.SetOf(4, 2)
 	tests := []struct {
 		opts  solve.Options
 		high  int
@@ -69,12 +69,12 @@ func TestStepSchedulersLimit(t *testing.T) {
 		{solve.Options{}, 3, 0},
 	}
 	for _, tt := range tests {
-		v, err := solve.BoundedUntil(t.Context(), g, all, goal, solve.Steps{High: tt.high}, solve.Max, tt.opts)
+		values, err := solve.BoundedUntil(t.Context(), graph, all, goal, solve.Steps{High: tt.high}, solve.Max, tt.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(v.Steps) != tt.steps {
-			t.Errorf("%d steps: %d rows, want %d", tt.high, len(v.Steps), tt.steps)
+		if len(values.Steps) != tt.steps {
+			t.Errorf("%d steps: %d rows, want %d", tt.high, len(values.Steps), tt.steps)
 		}
 	}
 }

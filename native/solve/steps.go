@@ -15,65 +15,67 @@ const Unbounded = -1
 // Unbounded.
 type Steps struct{ Low, High int }
 
-// Next returns bounds on the extremal probability that x holds after one step,
-// in a CTMC after the first transition.
-func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	if g.Intervals() {
-		return robustNext(ctx, g, x, dir, opts)
+// Next returns bounds on the extremal probability that states is reached in exactly one step, in a CTMC by
+// the first transition.
+func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if graph.Intervals() {
+		return robustNext(ctx, graph, states, dir, opts)
 	}
-	sys, err := newStepwise(g, nil, dir, opts)
+	sys, err := newStepwise(graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.prob = true
-	sys.v.set(x, 1)
-	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
-	sys.v.Scheduler = sys.trace.first()
-	return sys.v, err
+	sys.atMostOne = true
+	sys.values.set(states, 1)
+	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
+	sys.values.Scheduler = sys.stepScheduler.first()
+	return sys.values, err
 }
 
-// BoundedUntil returns bounds on the extremal probability of `left U right`
-// with a bound on the number of steps, in a DTMC or MDP. Schedulers may count
-// steps; the optimal one is in Values.Steps.
-func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	if g.Intervals() {
-		return robustBounded(ctx, g, left, right, bound, dir, opts)
+// BoundedUntil returns bounds on the extremal probability of `left U right` with a bound on the number of
+// steps, in a DTMC or MDP. Schedulers may count steps; the optimal one is in Values.Steps.
+func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
+	if graph.Intervals() {
+		return robustBounded(ctx, graph, left, right, bound, dir, opts)
 	}
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := newStepwise(g, nil, dir, opts)
+	sys, err := newStepwise(graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.prob = true
-	var then []uint32 // the choices after all steps that are counted
+	sys.atMostOne = true
+	var finalChoices []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
-		v, err := Until(ctx, g, left, right, dir, opts)
+		values, err := Until(ctx, graph, left, right, dir, opts)
 		if err != nil {
 			return nil, err
 		}
-		sys.v, then, v.Scheduler = v, v.Scheduler, nil
+		sys.values = values
+		finalChoices = values.Scheduler
+		values.Scheduler = nil
 	} else {
-		sys.limit = sys.untilLimit(ctx, left, right, dir, opts)
+		sys.stepLimit = sys.untilLimit(ctx, left, right, dir, opts)
 	}
-	err = boundedUntil(sys.v, left, right, bound, func(open *sparse.Set, n int) error {
-		err := sys.steps(ctx, opts, open, n)
-		sys.limit = nil // it holds until the first step in which right counts
+	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error {
+		err := sys.steps(ctx, opts, maybe, n)
+		sys.stepLimit = nil // it applies to the first call only: later calls compute another formula
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sys.v.Steps = sys.trace.steps(then)
-	return sys.v, nil
+	sys.values.Steps = sys.stepScheduler.steps(finalChoices)
+	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is
-// no upper bound, v has the values without any bound. steps applies the equations of the open states n times to v.
-func boundedUntil(v *Values, left, right *sparse.Set, bound Steps, steps func(open *sparse.Set, n int) error) error {
+// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If
+// there is no upper bound, values has the values without any bound. steps applies the equations of the maybe
+// states n times to values.
+func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
-		v.set(right, 1)
+		values.set(right, 1)
 		if err := steps(left.Minus(right), bound.High-bound.Low); err != nil {
 			return err
 		}
@@ -85,112 +87,120 @@ func boundedUntil(v *Values, left, right *sparse.Set, bound Steps, steps func(op
 	if err := steps(left, 1); err != nil {
 		return err
 	}
-	v.set(left.Complement(), 0)
+	values.set(left.Complement(), 0)
 	return steps(left, bound.Low-1)
 }
 
-// CumulReward returns bounds on the extremal expected reward of the first steps
-// of a DTMC or MDP.
-func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	if g.Intervals() {
-		return robustCumul(ctx, g, r, steps, dir, opts)
+// CumulReward returns bounds on the extremal expected reward of the given number of steps of a DTMC or MDP.
+func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	if graph.Intervals() {
+		return robustCumul(ctx, graph, reward, steps, dir, opts)
 	}
-	sys, err := newStepwise(g, r, dir, opts)
+	sys, err := newStepwise(graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.drift = sys.newDrift(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-	sys.v.Steps = sys.trace.steps(nil)
-	return sys.v, err
+	sys.stepSkipper = sys.newStepSkipper(opts)
+	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	sys.values.Steps = sys.stepScheduler.steps(nil)
+	return sys.values, err
 }
 
-// InstantReward returns bounds on the extremal expected state reward after the
-// given number of steps of a DTMC or MDP. Rewards of choices do not count.
-func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	sys, err := newStepwise(g, r, dir, opts)
+// InstantReward returns bounds on the extremal expected state reward after the given number of steps of a
+// DTMC or MDP. Rewards of choices do not count.
+func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	sys, err := newStepwise(graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.setStateRewards(r)
-	sys.drift = sys.newDrift(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-	sys.v.Steps = sys.trace.steps(nil)
-	return sys.v, err
+	sys.setStateRewards(reward)
+	sys.stepSkipper = sys.newStepSkipper(opts)
+	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	sys.values.Steps = sys.stepScheduler.steps(nil)
+	return sys.values, err
 }
 
 // setStateRewards makes the state rewards the values after the last step. No step earns a reward then.
-func (sys *system) setStateRewards(r *sparse.Reward) {
+func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
-	for s, x := range r.State {
-		sys.v.Lower[s], sys.v.Upper[s] = sys.round.rewardBounds(x)
-		if sys.exact() && r.StateRat[s] != nil {
-			sys.v.Exact[s] = r.StateRat[s]
+	for s, x := range reward.State {
+		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(x)
+		if sys.exact() && reward.StateRat[s] != nil {
+			sys.values.Exact[s] = reward.StateRat[s]
 		}
 	}
 }
 
-func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
-	trace := newStepScheduler(g.Model, opts)
+// newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
+// opts.Scheduler is set.
+func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
-	sys, err := newSystem(g, r, dir, opts)
+	sys, err := newSystem(graph, reward, dir, opts)
 	if err == nil {
-		sys.step, sys.trace = true, trace
+		sys.oneStep, sys.stepScheduler = true, recorder
 	}
 	return sys, err
 }
 
-// steps applies the equations of the open states n times, to all of them at once. The other states keep their values.
-// In a small chain it takes many steps by squaring a matrix.
-func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+// steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
+// In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
+func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.exact() {
-		return sys.exactSteps(ctx, opts, open, n)
+		return sys.exactSteps(ctx, opts, maybe, n)
 	}
 	meter := newMeter(ctx, opts, n)
-	states := make([]uint32, 0, open.Count())
-	for s := range open.All() {
+	states := make([]uint32, 0, maybe.Count())
+	for s := range maybe.All() {
 		states = append(states, uint32(s))
 	}
 	var dense *denseSteps
-	denseAfter, ok := sys.denseAfter(states, n)
+	denseAfter, ok := sys.denseStepsStart(states, n)
 	if ok {
 		dense, ok = sys.newDenseSteps(states)
 	}
-	return sys.v.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
-		if sys.drift != nil && sys.trace == nil && sys.round.grid == 0 && sys.drift.skip(sys.v, done, n-done) {
+	var geometric *geometricSteps
+	if !ok {
+		geometric = sys.newGeometricSteps(opts, states, n)
+	}
+	return sys.values.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
+		if sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && sys.stepSkipper.trySkip(sys.values, done, n-done) {
 			return true, nil
 		}
 		if sys.triesLimit(done, n-done) {
-			if enough, err := sys.limit(lower, upper, n-done); enough || err != nil {
+			if enough, err := sys.stepLimit(lower, upper, n-done); enough || err != nil {
 				return true, err
 			}
 		}
+		if geometric != nil && done == geometricAfter {
+			return true, geometric.run(meter)
+		}
 		if ok && done == denseAfter {
-			finite, err := dense.steps(meter, n)
+			finite, err := dense.run(meter, n)
 			if finite {
-				dense.write(sys.v)
+				dense.writeBounds(sys.values)
 			}
 			if finite || err != nil {
 				return true, err
 			}
 		}
-		sys.trace.beginStep()
-		changed, err := sys.stepAll(states, lower, upper, meter)
+		sys.stepScheduler.beginStep()
+		changed, err := sys.stepInBlocks(states, lower, upper, meter)
 		switch {
 		case err != nil:
 			return true, err
 		case !changed: // so no later step changes anything
-			sys.trace.endStep(n - done)
+			sys.stepScheduler.endStep(n - done)
 			return true, nil
 		}
-		sys.trace.endStep(1)
+		sys.stepScheduler.endStep(1)
 		return false, nil
 	})
 }
 
-// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done, and writes
-// new bounds to lower and upper, which have the bounds before the last step. It returns true if the bounds are final
-// as they are.
+// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done,
+// and writes the new bounds to lower and upper, which have the bounds before the last step. It returns true
+// if the bounds are final as they are.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -204,21 +214,22 @@ func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, uppe
 	return nil
 }
 
-// stepAll writes the bounds of the states after one step. It reports whether anything changed.
-func (sys *system) stepAll(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
+// stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
+// reports whether any bound changed.
+func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
-		part := states[from:min(from+block, len(states))]
-		var other atomic.Bool
+		blockStates := states[from:min(from+block, len(states))]
+		var anyChanged atomic.Bool
 		var work atomic.Int64
-		inParts(len(part), 1<<11, func(from, to int) {
-			changed, did := sys.stepOf(part[from:to], lower, upper)
-			work.Add(int64(did))
+		inParallelParts(len(blockStates), 1<<11, func(from, to int) {
+			changed, blockWork := sys.stepBlock(blockStates[from:to], lower, upper)
+			work.Add(int64(blockWork))
 			if changed {
-				other.Store(true)
+				anyChanged.Store(true)
 			}
 		})
-		changed = changed || other.Load()
+		changed = changed || anyChanged.Load()
 		if err := meter.addWork(int(work.Load())); err != nil {
 			return false, err
 		}
@@ -226,48 +237,50 @@ func (sys *system) stepAll(states []uint32, lower, upper []float64, meter *meter
 	return changed, nil
 }
 
-// stepOf is stepAll for some of the states. work is the number of their transitions.
-func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool, work int) {
+// stepBlock writes the bounds of the given states after one step. It reports whether any bound changed, and
+// returns the number of transitions.
+func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
-		b := sys.stepOptimum(int(s))
-		lower[s], upper[s] = b.lo, b.hi
-		sys.trace.setChoice(int(s), b.choice)
-		changed = changed || b.lo != sys.v.Lower[s] || b.hi != sys.v.Upper[s]
-		first, end := sys.g.Choices(int(s))
-		work += int(sys.g.Start[end] - sys.g.Start[first])
+		bounds := sys.stepOptimum(int(s))
+		lower[s], upper[s] = bounds.lower, bounds.upper
+		sys.stepScheduler.setChoice(int(s), bounds.choice)
+		changed = changed || bounds.lower != sys.values.Lower[s] || bounds.upper != sys.values.Upper[s]
+		first, end := sys.graph.Choices(int(s))
+		work += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
 	return changed, work
 }
 
-// stepOptimum is optimum for one step. A choice without reward and with one target has the bounds of the target.
-func (sys *system) stepOptimum(s int) best {
-	g, lower, upper := sys.g, sys.v.Lower, sys.v.Upper
+// stepOptimum is optimum for one step, with a fast path: a choice without reward and with one target has the
+// bounds of the target.
+func (sys *system) stepOptimum(s int) bestBounds {
+	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	least := sys.minimizes(s)
-	b := noBest(least)
-	first, end := g.Choices(s)
+	bounds := emptyBestBounds(least)
+	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		i := g.Start[c]
-		if g.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
-			b.take(sys.eval(s, c), uint32(c), least)
+		i := graph.Start[c]
+		if graph.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 			continue
 		}
-		// As in best.take, inlined.
-		lo, hi := lower[g.Target[i]], upper[g.Target[i]]
+		// As in bestBounds.include, inlined.
+		lo, hi := lower[graph.Target[i]], upper[graph.Target[i]]
 		if least {
-			if hi < b.hi || b.choice == sparse.None {
-				b.hi, b.choice = hi, uint32(c)
+			if hi < bounds.upper || bounds.choice == sparse.None {
+				bounds.upper, bounds.choice = hi, uint32(c)
 			}
-			b.lo = min(b.lo, lo)
+			bounds.lower = min(bounds.lower, lo)
 			continue
 		}
-		if lo > b.lo {
-			b.lo, b.choice = lo, uint32(c)
+		if lo > bounds.lower {
+			bounds.lower, bounds.choice = lo, uint32(c)
 		}
-		b.hi = max(b.hi, hi)
+		bounds.upper = max(bounds.upper, hi)
 	}
-	if sys.prob {
-		b.hi = min(b.hi, 1)
+	if sys.atMostOne {
+		bounds.upper = min(bounds.upper, 1)
 	}
-	b.lo = min(b.lo, b.hi)
-	return b
+	bounds.lower = min(bounds.lower, bounds.upper)
+	return bounds
 }

@@ -46,7 +46,7 @@ func rat(ok bool) *big.Rat {
 }
 
 // checkSteps compares bounds and fractions with the recursion.
-func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Values, err error, want func(s int) *big.Rat) {
+func (in *instance) checkSteps(name string, values *solve.Values, x *solve.Values, err error, want func(s int) *big.Rat) {
 	in.Helper()
 	if err != nil {
 		in.Fatal(err)
@@ -56,8 +56,8 @@ func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Values, er
 		if !equal(x.Exact[s], w) {
 			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Exact[s]), text(w))
 		}
-		if !contains(v.Lower[s], v.Upper[s], w) || v.Upper[s]-v.Lower[s] > 1e-12*v.Upper[s] {
-			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, v.Lower[s], v.Upper[s], text(w))
+		if !contains(values.Lower[s], values.Upper[s], w) || values.Upper[s]-values.Lower[s] > 1e-12*values.Upper[s] {
+			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, values.Lower[s], values.Upper[s], text(w))
 		}
 	}
 }
@@ -91,20 +91,20 @@ func TestStepsOfPrimes(t *testing.T) {
 	}
 	b.State()
 	b.AddRat(len(primes), big.NewRat(1, 1), sparse.NoAction)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := m.NumStates()
+	n := model.NumStates()
 	for _, within := range []*sparse.Set{nil, sparse.SetOf(n, 0)} {
-		v, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n - 1}, solve.Max, solve.Options{Exact: true, Within: within})
-		if err != nil || v.Exact[0].Cmp(want) != 0 {
-			t.Errorf("%v, %v, want %v", v.Exact[0], err, want)
+		values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n - 1}, solve.Max, solve.Options{Exact: true, Within: within})
+		if err != nil || values.Exact[0].Cmp(want) != 0 {
+			t.Errorf("%v, %v, want %v", values.Exact[0], err, want)
 		}
 		// Once more round: the first step may fail.
-		v, err = solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n}, solve.Max, solve.Options{Exact: true, Within: within})
-		if more := new(big.Rat).Mul(want, big.NewRat(5, 3)); err != nil || v.Exact[0].Cmp(more) != 0 {
-			t.Errorf("%v, %v, want %v", v.Exact[0], err, more)
+		values, err = solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n}, solve.Max, solve.Options{Exact: true, Within: within})
+		if more := new(big.Rat).Mul(want, big.NewRat(5, 3)); err != nil || values.Exact[0].Cmp(more) != 0 {
+			t.Errorf("%v, %v, want %v", values.Exact[0], err, more)
 		}
 	}
 }
@@ -118,12 +118,12 @@ func TestStepsOfLongRewards(t *testing.T) {
 		b.AddRat(s, big.NewRat(1, 3), sparse.NoAction)
 		b.AddRat(1, big.NewRat(2, 3), sparse.NoAction)
 	}
-	r := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{long, big.NewRat(1, 1<<40)}}
-	v, err := solve.CumulReward(t.Context(), sparse.NewGraph(finish(t, b)), r, 2, solve.Max, solve.Options{Exact: true})
-	want := new(big.Rat).Mul(big.NewRat(4, 3), r.StateRat[0])
-	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), r.StateRat[1]))
-	if err != nil || v.Exact[0].Cmp(want) != 0 {
-		t.Errorf("%v, %v, want %v", v, err, want)
+	reward := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{long, big.NewRat(1, 1<<40)}}
+	values, err := solve.CumulReward(t.Context(), sparse.NewGraph(finish(t, b)), reward, 2, solve.Max, solve.Options{Exact: true})
+	want := new(big.Rat).Mul(big.NewRat(4, 3), reward.StateRat[0])
+	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), reward.StateRat[1]))
+	if err != nil || values.Exact[0].Cmp(want) != 0 {
+		t.Errorf("%v, %v, want %v", values, err, want)
 	}
 }
 
@@ -153,10 +153,10 @@ func TestSteps(t *testing.T) {
 					}
 					return nil
 				}
-				v, err := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
+				values, err := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
 				x, _ := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, exactly)
 				want := func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, until, nil) }
-				in.checkSteps("until "+name, v, x, err, want)
+				in.checkSteps("until "+name, values, x, err, want)
 				in.checkWithin("until "+name, func(o solve.Options) (*solve.Values, error) {
 					return solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, o)
 				}, want)
@@ -167,10 +167,10 @@ func TestSteps(t *testing.T) {
 					}
 					return nil
 				}
-				v, err = solve.CumulReward(ctx, in.g, in.reward(), k, dir, opts)
+				values, err = solve.CumulReward(ctx, in.g, in.reward(), k, dir, opts)
 				x, _ = solve.CumulReward(ctx, in.g, in.reward(), k, dir, exactly)
 				want = func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, cumul, gain) }
-				in.checkSteps("cumulative "+name, v, x, err, want)
+				in.checkSteps("cumulative "+name, values, x, err, want)
 				in.checkWithin("cumulative "+name, func(o solve.Options) (*solve.Values, error) {
 					return solve.CumulReward(ctx, in.g, in.reward(), k, dir, o)
 				}, want)
@@ -184,10 +184,10 @@ func TestSteps(t *testing.T) {
 					}
 					return new(big.Rat)
 				}
-				v, err = solve.InstantReward(ctx, in.g, in.reward(), k, dir, opts)
+				values, err = solve.InstantReward(ctx, in.g, in.reward(), k, dir, opts)
 				x, _ = solve.InstantReward(ctx, in.g, in.reward(), k, dir, exactly)
 				want = func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, instant, nil) }
-				in.checkSteps("instantaneous "+name, v, x, err, want)
+				in.checkSteps("instantaneous "+name, values, x, err, want)
 				in.checkWithin("instantaneous "+name, func(o solve.Options) (*solve.Values, error) {
 					return solve.InstantReward(ctx, in.g, in.reward(), k, dir, o)
 				}, want)
@@ -206,9 +206,9 @@ func TestNext(t *testing.T) {
 					}
 					return nil
 				}
-				v, err := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{})
+				values, err := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{})
 				x, _ := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{Exact: true})
-				in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, next, nil) })
+				in.checkSteps(name, values, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, next, nil) })
 			}
 		})
 	}
@@ -230,9 +230,9 @@ func TestLowerBoundOnly(t *testing.T) {
 				return nil
 			}
 			bound := solve.Steps{Low: 2, High: solve.Unbounded}
-			v, err := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Epsilon: 1e-13})
+			values, err := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Epsilon: 1e-13})
 			x, _ := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Exact: true})
-			in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, later, nil) })
+			in.checkSteps(name, values, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, later, nil) })
 		}
 	})
 }
@@ -251,15 +251,15 @@ func TestCertainWithinSteps(t *testing.T) {
 		b.AddAction(s+1, 0.2, 1)
 		b.AddAction(s+1, 0.7, 2)
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Steps{High: 2}, solve.Max, solve.Options{})
+	values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Steps{High: 2}, solve.Max, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []float64{1, 1, 1}; !slices.Equal(v.Lower, want) || !slices.Equal(v.Upper, want) {
-		t.Errorf("bounds %v and %v, want ones", v.Lower, v.Upper)
+	if want := []float64{1, 1, 1}; !slices.Equal(values.Lower, want) || !slices.Equal(values.Upper, want) {
+		t.Errorf("bounds %v and %v, want ones", values.Lower, values.Upper)
 	}
 }

@@ -38,16 +38,16 @@ type strategyImprovement struct {
 
 // run improves a strategy of a side.
 func (it *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
-	if it.sys.open.Empty() {
-		return it.sys.v, nil
+	if it.sys.maybe.Empty() {
+		return it.sys.values, nil
 	}
 	if it.opts.Exact {
-		return it.sys.v, it.exact(side, strategy)
+		return it.sys.values, it.exact(side, strategy)
 	}
-	for s := range it.sys.open.All() {
-		it.sys.v.Upper[s] = math.Inf(1)
+	for s := range it.sys.maybe.All() {
+		it.sys.values.Upper[s] = math.Inf(1)
 	}
-	return it.sys.v, it.narrow(side, strategy)
+	return it.sys.values, it.narrow(side, strategy)
 }
 
 // restricted returns the MDP in which a side makes the choices of its strategy, and its rewards.
@@ -61,7 +61,7 @@ func (it *strategyImprovement) restricted(side Direction, strategy []uint32) (*s
 		}
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if !it.sys.open.Has(s) || it.sys.usable(c) {
+			if !it.sys.maybe.Has(s) || it.sys.usable(c) {
 				choices.Add(c)
 			}
 		}
@@ -90,8 +90,8 @@ func (it *strategyImprovement) exact(side Direction, strategy []uint32) error {
 		if err != nil {
 			return err
 		}
-		for s := range it.sys.open.All() {
-			it.sys.v.Exact[s] = v.Exact[s]
+		for s := range it.sys.maybe.All() {
+			it.sys.values.Exact[s] = v.Exact[s]
 		}
 		if !it.improve(side, strategy) {
 			return nil
@@ -105,13 +105,13 @@ func (it *strategyImprovement) exact(side Direction, strategy []uint32) error {
 // improve changes the strategy of a side where a choice is better than the value of its state. It reports
 // whether there is one.
 func (it *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
-	it.sys.step = true // a choice is compared as one step
-	defer func() { it.sys.step = false }()
-	for s := range it.sys.open.All() {
+	it.sys.oneStep = true // a choice is compared as one step
+	defer func() { it.sys.oneStep = false }()
+	for s := range it.sys.maybe.All() {
 		if it.game.side(s) != side {
 			continue
 		}
-		best, value := it.sys.optimumRat(s), it.sys.v.Exact[s]
+		best, value := it.sys.optimumRat(s), it.sys.values.Exact[s]
 		if side == Max && greater(best.value, value) || side == Min && greater(value, best.value) {
 			strategy[s], changed = best.choice, true
 		}
@@ -133,7 +133,7 @@ func greater(x, y *big.Rat) bool {
 // narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
 // side that are best for its values are the strategy that gives the bounds on the other side.
 func (it *strategyImprovement) narrow(side Direction, strategy []uint32) error {
-	v := it.sys.v
+	v := it.sys.values
 	for range maxStrategies {
 		w, err := it.evaluate(side, strategy)
 		if err != nil {
@@ -145,7 +145,7 @@ func (it *strategyImprovement) narrow(side Direction, strategy []uint32) error {
 			return err
 		}
 		it.take(w, side.Opposite())
-		if v.Converged = !v.wide(it.sys.open, it.opts.epsilon()); v.Converged || !changed {
+		if v.Converged = !v.wide(it.sys.maybe, it.opts.epsilon()); v.Converged || !changed {
 			return nil
 		}
 	}
@@ -158,9 +158,9 @@ const maxStrategies = 100
 // take narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
 // side.
 func (it *strategyImprovement) take(w *Values, side Direction) {
-	v := it.sys.v
+	v := it.sys.values
 	v.Sweeps, v.Extended = v.Sweeps+w.Sweeps, v.Extended || w.Extended
-	for s := range it.sys.open.All() {
+	for s := range it.sys.maybe.All() {
 		if side == Max {
 			v.Lower[s] = max(v.Lower[s], w.Lower[s])
 		} else {
@@ -174,20 +174,20 @@ func (it *strategyImprovement) take(w *Values, side Direction) {
 // reports whether the side changed any.
 func (it *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
 	sys := *it.sys
-	sys.v = w
-	for s := range sys.open.All() {
+	sys.values = w
+	for s := range sys.maybe.All() {
 		least := sys.minimizes(s)
 		best, value := uint32(sparse.None), 0.0
-		first, end := sys.g.Choices(s)
+		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !sys.usable(c) {
 				continue
 			}
-			x := sys.eval(s, c)
+			x := sys.evaluateChoice(s, c)
 			if !x.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
 				continue // it only loops, and never reaches the target or earns without end
 			}
-			middle := x.lo/2 + x.hi/2
+			middle := x.lower/2 + x.upper/2
 			if best == sparse.None || (middle < value) == least && middle != value {
 				best, value = uint32(c), middle
 			}

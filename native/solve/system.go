@@ -6,176 +6,181 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// system is a system of equations, one for each open state s:
+// system is a system of equations, one for each maybe state s:
 //
 //	x(s) = opt over choices c of  reward(s) + reward(c) + sum over t of p(c,t) x(t)
 //
-// The other states have values already. If a scheduler can stay in open states
-// forever without reward, ecs has the end components in which it can. Each of
-// them is treated as one state, and staying in it has value 0.
+// Maybe states are the states whose value graph analysis does not determine (the term is PRISM's and
+// Storm's). All other states have values already. If a scheduler can stay in maybe states forever without
+// reward, endComponents has the end components in which it can. Each of them is treated as one state, and
+// staying in it has value 0.
 //
 // Rates are handled as probabilities: rows are divided by their sums.
 type system struct {
-	g       *sparse.Graph
-	min     bool
+	graph    *sparse.Graph
+	minimize bool
 	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
-	// for other models, where min counts.
-	maximizer *sparse.Set
-	prob    bool // values are at most 1
-	open    *sparse.Set
-	choices *sparse.Set    // the allowed choices; nil for all
-	reward  *sparse.Reward // nil for none
-	ecs     *sparse.EndComponents
-	// step says that the equations describe one step: transitions from a state to
+	// for other models, where minimize counts.
+	maximizer     *sparse.Set
+	atMostOne     bool // values are at most 1
+	maybe         *sparse.Set
+	choices       *sparse.Set    // the allowed choices; nil for all
+	reward        *sparse.Reward // nil for none
+	endComponents *sparse.EndComponents
+	// oneStep says that the equations describe one step: transitions from a state to
 	// itself count like others.
-	step  bool
-	round rounding
-	v     *Values
-	trace *stepScheduler // of the steps; nil when no scheduler is asked for
-	drift *drift         // of rewards, skips steps; nil if every step is taken
-	limit stepLimit      // skips steps; nil if every step is taken
+	oneStep       bool
+	rounding      rounding
+	values        *Values
+	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
+	stepSkipper   *stepSkipper   // of rewards, skips steps; nil if every step is taken
+	stepLimit     stepLimit      // skips steps; nil if every step is taken
 
-	sum, term, part fraction // scratch of exact computations
+	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
 
-func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
-	if opts.Exact && (!g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil)) {
+func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+	if opts.Exact && (!graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil)) {
 		return nil, ErrNotExact
 	}
-	round := newRounding(g.Model, r)
+	round := newRounding(graph.Model, reward)
 	round.grid = opts.Grid
-	return &system{g: g, min: dir == Min, reward: r, round: round, v: newValues(g.Model, opts)}, nil
+	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
-// exact reports whether the values are exact. The bounds are then the nearest
-// float64, and only guide the computation.
-func (sys *system) exact() bool { return sys.v.Exact != nil }
+// exact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
+// computation.
+func (sys *system) exact() bool { return sys.values.Exact != nil }
 
-// ec returns the end component of a state, sparse.None for none.
-func (sys *system) ec(s int) uint32 {
-	if sys.ecs == nil {
+// endComponentOf returns the number of the end component that contains state s, or sparse.None.
+func (sys *system) endComponentOf(s int) uint32 {
+	if sys.endComponents == nil {
 		return sparse.None
 	}
-	return sys.ecs.ID[s]
+	return sys.endComponents.ID[s]
 }
 
-// usable reports whether choice c of an open state is allowed, and does not stay
-// in an end component of ecs.
+// usable reports whether choice c of a maybe state is allowed and does not stay in an end component of
+// sys.endComponents.
 func (sys *system) usable(c int) bool {
-	return (sys.choices == nil || sys.choices.Has(c)) && (sys.ecs == nil || !sys.ecs.Choices.Has(c))
+	return (sys.choices == nil || sys.choices.Has(c)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(c))
 }
 
-// choiceBounds are bounds on the value of a choice. leaves is false if it only
-// leads back to its state.
+// choiceBounds are bounds on the value of a choice. leaves is false if the choice only leads back to its
+// state; the bounds then mean nothing.
 type choiceBounds struct {
-	lo, hi float64
-	leaves bool
+	lower, upper float64
+	leaves       bool
 }
 
 // minimizes reports whether the choice in state s minimizes.
 func (sys *system) minimizes(s int) bool {
 	if sys.maximizer == nil {
-		return sys.min
+		return sys.minimize
 	}
 	return !sys.maximizer.Has(s)
 }
 
-// eval returns bounds on the value of choice c of state s, whose other successors have values.
-func (sys *system) eval(s, c int) choiceBounds {
-	m, ownEC := sys.g.Model, sys.ec(s)
+// evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its
+// successors. Unless sys.oneStep is set, it removes the self-loop (or the transitions within the own end
+// component) by dividing by the weight that leaves.
+func (sys *system) evaluateChoice(s, c int) choiceBounds {
+	model, ownEC := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)
-	lo, hi, sum := reward, reward, 0.0
-	least, most := math.Inf(1), 0.0
-	first, end := m.Row(c)
+	lo, hi, weightSum := reward, reward, 0.0
+	minLower, maxUpper := math.Inf(1), 0.0
+	first, end := model.Row(c)
 	returns := false
 	for i := first; i < end; i++ {
-		t, w := int(m.Target[i]), m.Prob(i)
-		if !sys.step && (t == s || ownEC != sparse.None && sys.ecs.ID[t] == ownEC) {
+		t, weight := int(model.Target[i]), model.Prob(i)
+		if !sys.oneStep && (t == s || ownEC != sparse.None && sys.endComponents.ID[t] == ownEC) {
 			returns = true
 			continue
 		}
-		l, u := sys.v.Lower[t], sys.v.Upper[t]
-		lo += w * l
-		hi += w * u
-		sum += w
-		least, most = min(least, l), max(most, u)
+		targetLower, targetUpper := sys.values.Lower[t], sys.values.Upper[t]
+		lo += weight * targetLower
+		hi += weight * targetUpper
+		weightSum += weight
+		minLower, maxUpper = min(minLower, targetLower), max(maxUpper, targetUpper)
 	}
-	if sum == 0 {
+	if weightSum == 0 {
 		return choiceBounds{}
 	}
-	if returns || m.Kind == sparse.CTMC {
-		lo, hi = sys.round.quotient(lo, hi, sum)
+	if returns || model.Kind == sparse.CTMC {
+		lo, hi = sys.rounding.quotient(lo, hi, weightSum)
 	}
-	if most > 0 { // even if its products underflow
-		hi = max(hi, sys.round.floor)
+	if maxUpper > 0 { // even if its products underflow
+		hi = max(hi, sys.rounding.floor)
 	}
-	e := sys.round.sumErr(end - first + 1)
-	lo, hi = sys.round.floorToGrid(sys.round.down(lo, e)), sys.round.up(hi, e)
+	relErr := sys.rounding.sumErr(end - first + 1)
+	lo = sys.rounding.floorToGrid(sys.rounding.down(lo, relErr))
+	hi = sys.rounding.up(hi, relErr)
 	if reward == 0 { // a mean of the targets' values
-		lo, hi = max(lo, least), min(hi, most)
+		lo, hi = max(lo, minLower), min(hi, maxUpper)
 	}
 	return choiceBounds{lo, hi, true}
 }
 
-// state sets the value of an open state whose other successors have values. It
-// returns the number of transitions of the state.
-func (sys *system) state(s int) int {
-	b := sys.optimum(s)
-	if b.choice != sparse.None { // otherwise it cannot be left and has value 0
-		sys.v.Lower[s], sys.v.Upper[s] = b.lo, b.hi
-		if sys.v.Scheduler != nil {
-			sys.v.Scheduler[s] = b.choice
+// solveState sets the value of a maybe state whose other successors have values. It returns the number of
+// transitions of the state, as a measure of work.
+func (sys *system) solveState(s int) int {
+	bounds := sys.optimum(s)
+	if bounds.choice != sparse.None { // otherwise it cannot be left and has value 0
+		sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
+		if sys.values.Scheduler != nil {
+			sys.values.Scheduler[s] = bounds.choice
 		}
 	}
-	first, end := sys.g.Choices(s)
-	return int(sys.g.Start[end] - sys.g.Start[first])
+	first, end := sys.graph.Choices(s)
+	return int(sys.graph.Start[end] - sys.graph.Start[first])
 }
 
-// optimum returns the optimum over the usable choices of a state.
-func (sys *system) optimum(s int) best {
-	first, end := sys.g.Choices(s)
+// optimum returns the minimum or maximum of the bounds over the usable choices of state s.
+func (sys *system) optimum(s int) bestBounds {
+	first, end := sys.graph.Choices(s)
 	least := sys.minimizes(s)
-	b := noBest(least)
+	bounds := emptyBestBounds(least)
 	for c := first; c < end; c++ {
 		if sys.usable(c) {
-			b.take(sys.eval(s, c), uint32(c), least)
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 		}
 	}
-	if sys.prob {
-		b.hi = min(b.hi, 1)
+	if sys.atMostOne {
+		bounds.upper = min(bounds.upper, 1)
 	}
-	b.lo = min(b.lo, b.hi)
-	return b
+	bounds.lower = min(bounds.lower, bounds.upper)
+	return bounds
 }
 
-// best has the optimum of the lower bounds of some choices, and that of their
-// upper bounds. The value of choice is within them.
-type best struct {
-	lo, hi float64
-	choice uint32
+// bestBounds are the optimum of the lower bounds and the optimum of the upper bounds over some choices. The
+// value of the recorded choice lies within them.
+type bestBounds struct {
+	lower, upper float64
+	choice       uint32
 }
 
-// noBest returns the optimum over no choices.
-func noBest(least bool) best {
-	if least {
-		return best{math.Inf(1), math.Inf(1), sparse.None}
+// emptyBestBounds returns the optimum over no choices: plus infinity for the minimum, minus infinity for the
+// maximum.
+func emptyBestBounds(minimize bool) bestBounds {
+	if minimize {
+		return bestBounds{math.Inf(1), math.Inf(1), sparse.None}
 	}
-	return best{math.Inf(-1), math.Inf(-1), sparse.None}
+	return bestBounds{math.Inf(-1), math.Inf(-1), sparse.None}
 }
 
-// take includes another choice.
-func (b *best) take(r choiceBounds, c uint32, least bool) {
+// include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.
+func (b *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	switch {
-	case !r.leaves:
-	case least:
-		if r.hi < b.hi || b.choice == sparse.None {
-			b.hi, b.choice = r.hi, c
+	case !bounds.leaves:
+	case minimize:
+		if bounds.upper < b.upper || b.choice == sparse.None {
+			b.upper, b.choice = bounds.upper, c
 		}
-		b.lo = min(b.lo, r.lo)
+		b.lower = min(b.lower, bounds.lower)
 	default:
-		if r.lo > b.lo {
-			b.lo, b.choice = r.lo, c
+		if bounds.lower > b.lower {
+			b.lower, b.choice = bounds.lower, c
 		}
-		b.hi = max(b.hi, r.hi)
+		b.upper = max(b.upper, bounds.upper)
 	}
 }

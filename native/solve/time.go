@@ -53,88 +53,91 @@ func (t Time) since(from Time) Time {
 // Interval is the time bound of an until formula, whose right side must hold at some time within it. To may be None.
 type Interval struct{ From, To Time }
 
-// times returns a product, rounded once.
-func times(x float64, y *big.Rat) float64 {
-	p := new(big.Rat).SetFloat64(x)
-	f, _ := p.Mul(p, y).Float64()
-	return f
+// timesRat returns a product, rounded once.
+func timesRat(factor float64, fraction *big.Rat) float64 {
+	product := new(big.Rat).SetFloat64(factor)
+	rounded, _ := product.Mul(product, fraction).Float64()
+	return rounded
 }
 
-// mean returns the mean number of steps in a time, and its relative error. It rounds a mean that underflows up to the
-// least normal float64, which changes no bound.
-func (z *uniform) mean(t Time) (mean, err float64, failure error) {
-	if t.Low.Sign() > 0 {
-		off := new(big.Rat).Sub(t.High, t.Low)
-		err, _ = off.Quo(off, t.Low).Float64()
+// meanSteps returns the mean number of uniformised steps in a time, and its relative error. It rounds a mean
+// that underflows up to the least normal float64, which changes no bound.
+func (z *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
+	if time.Low.Sign() > 0 {
+		width := new(big.Rat).Sub(time.High, time.Low)
+		relErr, _ = width.Quo(width, time.Low).Float64()
 	} else {
-		err = math.Inf(1)
+		relErr = math.Inf(1)
 	}
-	if !(err < 0x1p-10) {
+	if !(relErr < 0x1p-10) {
 		return 0, 0, ErrTime
 	}
-	return max(times(z.rate, t.Low), 0x1p-1022), err*(1+unit) + 2*unit, nil
+	return max(timesRat(z.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil is evolve for the last phase of an until formula. If the time has too many steps, it bounds the probability
-// by that after fewer steps and that without a time bound: the probability increases with the time.
-func (z *uniform) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
-	open := left.Minus(right)
-	z.prepare(open)
+// evolveUntil sets the values of the states in left but not in right to the probability to reach right within
+// the time, or to miss it if negated. If the time has too many steps, it bounds this probability by that
+// after fewer steps and that without a time bound: the probability to reach right increases with the time.
+func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
+	maybe := left.Minus(right)
+	z.prepare(maybe)
 	if time.High.Sign() == 0 || z.rate == 0 {
 		return nil
 	}
-	mean, _, err := z.mean(time)
+	mean, _, err := z.meanSteps(time)
 	switch {
 	case err != nil:
 		return err
 	case mean < 2*maxStableSteps && negated:
-		return z.evolve(ctx, open, time)
+		return z.evolve(ctx, maybe, time)
 	case mean < 2*maxStableSteps:
-		return z.absorb(ctx, open, right, time)
+		return z.absorptionWithin(ctx, maybe, right, time)
 	}
 	opts := z.opts
 	opts.Classic = false
-	unbounded, err := unboundedUntil(ctx, z.g, left, right, negated, opts)
+	unbounded, err := unboundedUntil(ctx, z.graph, left, right, negated, opts)
 	if err != nil {
 		return err
 	}
-	zero, one := z.v.certainStates(z.g, open, sparse.FullSet(z.g.NumStates()))
+	zero, one := z.values.certainStates(z.graph, maybe, sparse.FullSet(z.graph.NumStates()))
 	x, steps, err := z.stepUntilStable(ctx)
 	if err != nil {
 		return err
 	}
 	// The mean is at least 2^27. The probability of fewer than half as many steps is below exp(-mean/8) (Chernoff bound),
 	// which underflows.
-	rel := compound(z.err * float64(steps+1))
-	abs := z.tiny * float64(steps+1)
-	for s := range open.All() {
+	relErr := compound(z.relErrPerStep * float64(steps+1))
+	absErr := z.lossPerStep * float64(steps+1)
+	for s := range maybe.All() {
 		if negated {
-			z.v.Lower[s], z.v.Upper[s] = unbounded.Lower[s], max(z.round.up(x[s], rel)+abs, z.round.floor)
+			z.values.Lower[s] = unbounded.Lower[s]
+			z.values.Upper[s] = max(z.rounding.up(x[s], relErr)+absErr, z.rounding.floor)
 		} else {
-			z.v.Lower[s], z.v.Upper[s] = z.round.down(x[s], rel), unbounded.Upper[s]
+			z.values.Lower[s], z.values.Upper[s] = z.rounding.down(x[s], relErr), unbounded.Upper[s]
 		}
 	}
-	z.v.set(zero, 0)
-	z.v.set(one, 1)
+	z.values.set(zero, 0)
+	z.values.set(one, 1)
 	return nil
 }
 
-// stepUntilStable returns the values after the number of steps from which on a step changes nothing. maxStableSteps and a
-// limit on the work bound the number of steps.
-func (z *uniform) stepUntilStable(ctx context.Context) (x []float64, steps int, err error) {
+// stepUntilStable steps the values until a step changes nothing, and returns them and the number of steps.
+// maxStableSteps and a limit on the work bound the number of steps; if it is reached, Converged becomes
+// false.
+func (z *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const work = 1 << 32
-	most := min(maxStableSteps, max(1<<10, work/(len(z.g.Target)+1)))
-	meter := newMeter(ctx, z.opts, most)
-	x = slices.Clone(z.v.Lower)
-	next := slices.Clone(x)
-	for steps = range most {
-		changed, err := z.step(x, next, meter)
+	limit := min(maxStableSteps, max(1<<10, work/(len(z.graph.Target)+1)))
+	meter := newMeter(ctx, z.opts, limit)
+	values = slices.Clone(z.values.Lower)
+	next := slices.Clone(values)
+	for steps = range limit {
+		changed, err := z.step(values, next, meter)
 		if err != nil || !changed {
-			return x, steps, err
+			return values, steps, err
 		}
-		x, next = next, x
+		values, next = next, values
 		meter.progress.Done = steps
 	}
-	z.v.Converged = false
-	return x, most, nil
+	z.values.Converged = false
+	return values, limit, nil
 }

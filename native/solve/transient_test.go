@@ -16,18 +16,18 @@ func number(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat
 
 // generator returns the rates of a CTMC, with minus the exit rates on the
 // diagonal; states outside open have none.
-func generator(m *sparse.Model, open *sparse.Set) [][]*big.Float {
-	n := m.NumStates()
+func generator(model *sparse.Model, maybe *sparse.Set) [][]*big.Float {
+	n := model.NumStates()
 	q := make([][]*big.Float, n)
 	for s := range n {
 		q[s] = make([]*big.Float, n)
 		for t := range n {
 			q[s][t] = number(0)
 		}
-		lo, hi := m.Row(s)
-		for i := lo; i < hi && open.Has(s); i++ {
-			if t := int(m.Target[i]); t != s {
-				rate := new(big.Float).SetPrec(prec).SetRat(m.Rat(i))
+		first, end := model.Row(s)
+		for i := first; i < end && maybe.Has(s); i++ {
+			if t := int(model.Target[i]); t != s {
+				rate := new(big.Float).SetPrec(prec).SetRat(model.Rat(i))
 				q[s][t].Add(q[s][t], rate)
 				q[s][s].Sub(q[s][s], rate)
 			}
@@ -75,13 +75,13 @@ func exponential(q [][]*big.Float, time float64, x []*big.Float) []*big.Float {
 }
 
 func transposed(q [][]*big.Float) [][]*big.Float {
-	out := make([][]*big.Float, len(q))
+	reversed := make([][]*big.Float, len(q))
 	for s := range q {
 		for t := range q {
-			out[s] = append(out[s], q[t][s])
+			reversed[s] = append(reversed[s], q[t][s])
 		}
 	}
-	return out
+	return reversed
 }
 
 func multiply(q [][]*big.Float, x []*big.Float) []*big.Float {
@@ -95,11 +95,11 @@ func multiply(q [][]*big.Float, x []*big.Float) []*big.Float {
 	return out
 }
 
-func indicator(set *sparse.Set) []*big.Float {
-	out := make([]*big.Float, set.Len())
+func indicator(rewarded *sparse.Set) []*big.Float {
+	out := make([]*big.Float, rewarded.Len())
 	for s := range out {
 		out[s] = number(0)
-		if set.Has(s) {
+		if rewarded.Has(s) {
 			out[s] = number(1)
 		}
 	}
@@ -108,7 +108,7 @@ func indicator(set *sparse.Set) []*big.Float {
 
 // enclose checks bounds against values known to 40 digits. They are as near as asked for,
 // and nearer where few steps are taken; many round as often.
-func (in *instance) enclose(name string, v *solve.Values, want []*big.Float, time float64) {
+func (in *instance) enclose(name string, values *solve.Values, want []*big.Float, time float64) {
 	in.Helper()
 	width := 1e-10
 	if time > 4 {
@@ -117,8 +117,8 @@ func (in *instance) enclose(name string, v *solve.Values, want []*big.Float, tim
 	const missed = 0x1p-60 // of the steps' probability
 	for s, x := range want {
 		err := number(0).Mul(x, number(1e-40))
-		if number(v.Lower[s]).Cmp(number(0).Add(x, err)) > 0 || number(v.Upper[s]).Cmp(number(0).Sub(x, err)) < 0 || v.Upper[s]-v.Lower[s] > max(missed, width*v.Upper[s]) {
-			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, v.Lower[s], v.Upper[s], x.Text('g', 20))
+		if number(values.Lower[s]).Cmp(number(0).Add(x, err)) > 0 || number(values.Upper[s]).Cmp(number(0).Sub(x, err)) < 0 || values.Upper[s]-values.Lower[s] > max(missed, width*values.Upper[s]) {
+			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, values.Lower[s], values.Upper[s], x.Text('g', 20))
 		}
 	}
 }
@@ -152,11 +152,11 @@ func TestTimedUntil(t *testing.T) {
 			}
 			x = exponential(generator(in.m, in.left), from, x)
 		}
-		v, err := solve.TimedUntil(in.Context(), in.g, in.left, in.right, solve.Interval{From: at(from), To: at(to)}, solve.Options{})
+		values, err := solve.TimedUntil(in.Context(), in.g, in.left, in.right, solve.Interval{From: at(from), To: at(to)}, solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
-		in.enclose("until", v, x, to)
+		in.enclose("until", values, x, to)
 	})
 }
 
@@ -172,11 +172,11 @@ func TestTimedLowerBound(t *testing.T) {
 		for s := range x {
 			x[s] = new(big.Float).SetPrec(prec).SetRat(ever.Exact[s])
 		}
-		v, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: at(0.75)}, solve.Options{Epsilon: 1e-13})
+		values, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: at(0.75)}, solve.Options{Epsilon: 1e-13})
 		if err != nil {
 			in.Fatal(err)
 		}
-		in.enclose("until", v, exponential(generator(in.m, all), 0.75, x), 0.75)
+		in.enclose("until", values, exponential(generator(in.m, all), 0.75, x), 0.75)
 	})
 }
 
@@ -195,11 +195,11 @@ func TestTimedRewards(t *testing.T) {
 				rate[s] = number(0).Add(rate[s], new(big.Float).SetPrec(prec).SetRat(r[s]))
 			}
 		}
-		v, err := solve.TimedInstantReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
+		values, err := solve.TimedInstantReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
-		in.enclose("instantaneous", v, exponential(generator(in.m, all), time, state), time)
+		in.enclose("instantaneous", values, exponential(generator(in.m, all), time, state), time)
 
 		// The integral is one more unknown per state; its derivative is the
 		// reward rate expected by then.
@@ -209,53 +209,53 @@ func TestTimedRewards(t *testing.T) {
 			q = append(q, indicator(sparse.SetOf(2*n, s)))
 		}
 		x := exponential(q, time, append(rate, indicator(sparse.NewSet(n))...))
-		v, err = solve.TimedCumulReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
+		values, err = solve.TimedCumulReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
-		in.enclose("cumulative", v, x[n:], time)
+		in.enclose("cumulative", values, x[n:], time)
 	})
 }
 
 // TestTransientPRISM compares with what PRISM 4.10's explicit engine printed
 // for the conformance case ex_ctmc_sync.
 func TestTransientPRISM(t *testing.T) {
-	m := syncModel(t)
-	g := sparse.NewGraph(m)
-	n := m.NumStates()
+	model := syncModel(t)
+	graph := sparse.NewGraph(model)
+	n := model.NumStates()
 	q1 := sparse.NewSet(n)
 	for s := range n {
 		if s/2%3 == 2 {
 			q1.Add(s)
 		}
 	}
-	v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(n), q1, solve.Interval{From: at(0), To: at(0.5)}, solve.Options{})
+	values, err := solve.TimedUntil(t.Context(), graph, sparse.FullSet(n), q1, solve.Interval{From: at(0), To: at(0.5)}, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, `P=? [ F<=0.5 q=1 ]`, v, 0.47543788591044944, 1e-7)
-	v, err = solve.TimedCumulReward(t.Context(), g, &m.Rewards[0], at(1), solve.Options{})
+	agree(t, `P=? [ F<=0.5 q=1 ]`, values, 0.47543788591044944, 1e-7)
+	values, err = solve.TimedCumulReward(t.Context(), graph, &model.Rewards[0], at(1), solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, `R{"rw"}=? [ C<=1 ]`, v, 2.4179376333137617, 1e-7)
+	agree(t, `R{"rw"}=? [ C<=1 ]`, values, 2.4179376333137617, 1e-7)
 	p0 := &sparse.Reward{State: make([]float64, n)}
 	for s := range n / 3 {
 		p0.State[s] = 1
 	}
-	v, err = solve.LongRun(t.Context(), g, p0, solve.Max, solve.Options{})
+	values, err = solve.LongRun(t.Context(), graph, p0, solve.Max, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, `S=? [ "p0" ]`, v, 0.3731341719583822, 1e-5)
+	agree(t, `S=? [ "p0" ]`, values, 0.3731341719583822, 1e-5)
 }
 
 // agree compares the middle of the initial state's bounds, state 0's, with a
 // value PRISM computed to the given relative accuracy.
-func agree(t *testing.T, property string, v *solve.Values, want, accuracy float64) {
+func agree(t *testing.T, property string, values *solve.Values, want, accuracy float64) {
 	t.Helper()
-	if got := v.Value(0); math.Abs(got-want) > accuracy*want {
-		t.Errorf("%s: [%v, %v], PRISM says %v", property, v.Lower[0], v.Upper[0], want)
+	if got := values.Value(0); math.Abs(got-want) > accuracy*want {
+		t.Errorf("%s: [%v, %v], PRISM says %v", property, values.Lower[0], values.Upper[0], want)
 	}
 }
 
@@ -287,12 +287,12 @@ func syncModel(t *testing.T) *sparse.Model {
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Rewards = []sparse.Reward{r}
-	return m
+	model.Rewards = []sparse.Reward{r}
+	return model
 }
 
 // TestTwoStateCTMC has closed forms: the conformance case sem_rewards_ctmc, 0 to
@@ -303,11 +303,11 @@ func TestTwoStateCTMC(t *testing.T) {
 	b.Add(1, 2)
 	b.State()
 	b.Add(0, 1)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := sparse.NewGraph(m)
+	graph := sparse.NewGraph(model)
 	st := &sparse.Reward{State: []float64{3, 0}}
 	tr := &sparse.Reward{Choice: []float64{2 * 5, 0}}
 	for _, time := range []float64{1e-6, 0.5, 1, 30, 1000} {
@@ -319,21 +319,21 @@ func TestTwoStateCTMC(t *testing.T) {
 			want float64
 		}{
 			{"I", func() (*solve.Values, error) {
-				return solve.TimedInstantReward(t.Context(), g, st, at(time), solve.Options{})
+				return solve.TimedInstantReward(t.Context(), graph, st, at(time), solve.Options{})
 			}, 3 * at0},
 			{"C state", func() (*solve.Values, error) {
-				return solve.TimedCumulReward(t.Context(), g, st, at(time), solve.Options{})
+				return solve.TimedCumulReward(t.Context(), graph, st, at(time), solve.Options{})
 			}, 3 * in0},
 			{"C transition", func() (*solve.Values, error) {
-				return solve.TimedCumulReward(t.Context(), g, tr, at(time), solve.Options{})
+				return solve.TimedCumulReward(t.Context(), graph, tr, at(time), solve.Options{})
 			}, 10 * in0},
 		} {
-			v, err := tt.f()
+			values, err := tt.f()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v.Lower[0] > tt.want*(1+1e-14) || v.Upper[0] < tt.want*(1-1e-14) || v.Upper[0]-v.Lower[0] > 1e-9*tt.want {
-				t.Errorf("%s at %v: [%v, %v], want %v", tt.name, time, v.Lower[0], v.Upper[0], tt.want)
+			if values.Lower[0] > tt.want*(1+1e-14) || values.Upper[0] < tt.want*(1-1e-14) || values.Upper[0]-values.Lower[0] > 1e-9*tt.want {
+				t.Errorf("%s at %v: [%v, %v], want %v", tt.name, time, values.Lower[0], values.Upper[0], tt.want)
 			}
 		}
 	}
@@ -348,16 +348,16 @@ func TestRareTimedEvent(t *testing.T) {
 	b.Add(1, 1e-15)
 	b.State()
 	b.Add(0, 1000)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(2), sparse.SetOf(2, 1), solve.Interval{From: at(0), To: at(2)}, solve.Options{})
+	values, err := solve.TimedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(2), sparse.SetOf(2, 1), solve.Interval{From: at(0), To: at(2)}, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := -math.Expm1(-2e-15); v.Lower[0] > want || v.Upper[0] < want || v.Upper[0]-v.Lower[0] > 1e-3*want {
-		t.Errorf("[%v, %v], want %v", v.Lower[0], v.Upper[0], want)
+	if want := -math.Expm1(-2e-15); values.Lower[0] > want || values.Upper[0] < want || values.Upper[0]-values.Lower[0] > 1e-3*want {
+		t.Errorf("[%v, %v], want %v", values.Lower[0], values.Upper[0], want)
 	}
 }
 
@@ -371,19 +371,19 @@ func TestTimedSettled(t *testing.T) {
 	b.Add(1, 1)
 	b.State()
 	b.Add(0, 3)
-	g := sparse.NewGraph(finish(t, b))
+	graph := sparse.NewGraph(finish(t, b))
 	down := &sparse.Reward{State: []float64{0, 1}}
 	for _, time := range []float64{0.5, 2, 16, 25, 1000, 1e6} {
 		gone := -math.Expm1(-4 * time)
-		v, err := solve.TimedCumulReward(t.Context(), g, down, at(time), solve.Options{})
+		values, err := solve.TimedCumulReward(t.Context(), graph, down, at(time), solve.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkNear(t, "time down", v, 0, big.NewFloat((time-gone/4)/4))
-		if v, err = solve.TimedInstantReward(t.Context(), g, down, at(time), solve.Options{}); err != nil {
+		checkNear(t, "time down", values, 0, big.NewFloat((time-gone/4)/4))
+		if values, err = solve.TimedInstantReward(t.Context(), graph, down, at(time), solve.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		checkNear(t, "down in the end", v, 0, big.NewFloat(gone/4))
+		checkNear(t, "down in the end", values, 0, big.NewFloat(gone/4))
 	}
 }
 
@@ -399,26 +399,26 @@ func TestTimedOnward(t *testing.T) {
 	b.AddRat(2, big.NewRat(1, 1024), sparse.NoAction)
 	b.State()
 	b.AddRat(2, big.NewRat(1, 1), sparse.NoAction)
-	m := finish(t, b)
-	g := sparse.NewGraph(m)
+	model := finish(t, b)
+	graph := sparse.NewGraph(model)
 	lost := sparse.SetOf(3, 2)
 	for _, time := range []float64{100, 1e4, 1e6} { // up to 5e7 steps
-		want := exponential(generator(m, lost.Complement()), time, indicator(lost))
+		want := exponential(generator(model, lost.Complement()), time, indicator(lost))
 		opts := solve.Options{MaxWork: 1 << 20}
 		bound := solve.Interval{From: at(0), To: at(time)}
-		v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(3), lost, bound, opts)
+		values, err := solve.TimedUntil(t.Context(), graph, sparse.FullSet(3), lost, bound, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in := instance{T: t}
-		in.enclose("lost", v, want, time)
+		in.enclose("lost", values, want, time)
 		for s := range want {
 			want[s] = number(0).Sub(number(1), want[s])
 		}
-		if v, err = solve.NotTimedUntil(t.Context(), g, sparse.FullSet(3), lost, bound, opts); err != nil {
+		if values, err = solve.NotTimedUntil(t.Context(), graph, sparse.FullSet(3), lost, bound, opts); err != nil {
 			t.Fatal(err)
 		}
-		in.enclose("not lost", v, want, time)
+		in.enclose("not lost", values, want, time)
 	}
 }
 
@@ -433,12 +433,12 @@ func TestTimedUnchanged(t *testing.T) {
 	b.Add(0, fast)
 	b.State()
 	b.Add(0, slow)
-	r := &sparse.Reward{State: []float64{1, 1, 0.5}}
-	v, err := solve.TimedInstantReward(t.Context(), sparse.NewGraph(finish(t, b)), r, at(1), solve.Options{})
+	reward := &sparse.Reward{State: []float64{1, 1, 0.5}}
+	values, err := solve.TimedInstantReward(t.Context(), sparse.NewGraph(finish(t, b)), reward, at(1), solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 1 - 0.5*math.Exp(-slow); v.Lower[2] > want || v.Upper[2] < want {
-		t.Errorf("[%.12f, %.12f], want %.12f", v.Lower[2], v.Upper[2], want)
+	if want := 1 - 0.5*math.Exp(-slow); values.Lower[2] > want || values.Upper[2] < want {
+		t.Errorf("[%.12f, %.12f], want %.12f", values.Lower[2], values.Upper[2], want)
 	}
 }

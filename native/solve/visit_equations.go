@@ -17,37 +17,39 @@ type visitEquations struct {
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
-func newVisitEquations(l *localSystem) *visitEquations {
-	n := len(l.choiceStart) - 1
-	v := &visitEquations{
-		localSystem: l, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(l.col)), prob: make([]float64, len(l.col)),
+// newVisitEquations transposes a local system with one choice for each unknown. The expected numbers of
+// visits v solve v = initial + v P.
+func newVisitEquations(local *localSystem) *visitEquations {
+	n := len(local.choiceStart) - 1
+	equations := &visitEquations{
+		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
-	for _, t := range l.col {
-		v.start[t+2]++
+	for _, t := range local.column {
+		equations.start[t+2]++
 	}
 	maxTerms := 0
 	for t := range n {
-		maxTerms = max(maxTerms, int(v.start[t+2]))
-		v.start[t+2] += v.start[t+1]
+		maxTerms = max(maxTerms, int(equations.start[t+2]))
+		equations.start[t+2] += equations.start[t+1]
 	}
 	for k := range n { // one choice each: this is a chain
-		for i := l.termStart[k]; i < l.termStart[k+1]; i++ {
-			at := &v.start[l.col[i]+1]
-			v.from[*at], v.prob[*at] = uint32(k), l.weight[i]
-			*at++
+		for i := local.termStart[k]; i < local.termStart[k+1]; i++ {
+			next := &equations.start[local.column[i]+1]
+			equations.from[*next], equations.prob[*next] = uint32(k), local.weight[i]
+			*next++
 		}
 	}
-	v.start = v.start[:n+1]
-	v.err = 1.05 * (slices.Max(l.err) + l.round.sumErr(maxTerms))
-	return v
+	equations.start = equations.start[:n+1]
+	equations.err = 1.05 * (slices.Max(local.evalErr) + local.rounding.sumErr(maxTerms))
+	return equations
 }
 
 // visitBudget limits the operations of an elimination to some seconds' worth.
 const visitBudget = 1 << 32
 
-// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration
-// otherwise. It reports whether their width is at most epsilon.
-func (v *visitEquations) solve(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
+// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.
+// ok says that their relative width is at most epsilon.
+func (v *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
 	solver := newEliminationSolver(v.localSystem, visitBudget)
 	if solver.eliminationOrder, err = markowitzOrder(meter, len(v.initial), solver.row, solver.budget); err != nil {
 		return nil, false, err
@@ -59,23 +61,24 @@ func (v *visitEquations) solve(meter *meter, opts Options) (out []enclosure, ok 
 		}
 		if factorized {
 			visits := solver.solveTransposed(v.initial)
-			if out, ok = v.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); out != nil { // as narrow as rounding allows
-				return out, ok, nil
+			if bounds, ok = v.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); bounds != nil { // as narrow as rounding allows
+				return bounds, ok, nil
 			}
 		}
 	}
 	return v.iterate(meter, opts)
 }
 
-// iterate is solve by Gauss-Seidel sweeps.
+// iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
+// says that their relative width is at most epsilon.
 func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
 	visits, potential := slices.Clone(v.initial), make([]float64, len(v.initial))
-	done, limit := 0, opts.maxSweeps()
-	for sweeps := firstSweeps; done < limit; sweeps *= 2 {
-		for range min(sweeps, limit-done) {
+	sweepsDone, limit := 0, opts.maxSweeps()
+	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
+		for range min(sweeps, limit-sweepsDone) {
 			v.sweep(visits, v.initial)
 			v.sweep(potential, visits)
-			done++
+			sweepsDone++
 			meter.progress.Sweeps++
 			if err := meter.addWork(2 * v.work()); err != nil {
 				return nil, false, err
@@ -109,14 +112,14 @@ func (v *visitEquations) inflow(k int, visits []float64) float64 {
 	return sum
 }
 
-// bounds returns bounds on the solution around an approximation w, and reports whether their relative
+// bounds returns bounds on the solution around the approximation visits, and reports whether their relative
 // width is at most epsilon. It returns nil if it cannot prove any.
 //
-// If every equation holds for w up to the relative residual r, the error of w is at most the solution
-// of e = r w + e P. That is at most r f u for any potential u and factor f with f (u - u P) >= w. The
-// potential should be near the solution of u = w + u P.
-func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (out []enclosure, narrow bool) {
-	if visits == nil || potential == nil || !within(visits, 0x1p-300, 0x1p300) || !within(potential, 0x1p-300, 0x1p300) {
+// If every equation holds for visits up to the relative residual r, the error of visits is at most the
+// solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
+// visits. The potential should be near the solution of u = visits + u P.
+func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
+	if visits == nil || potential == nil || !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) {
 		return nil, false
 	}
 	residual, factor := 0.0, 0.0
@@ -132,13 +135,13 @@ func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (o
 	narrow = true
 	for k := range visits {
 		spread := 1.01 * residual * factor * potential[k]
-		out = append(out, enclosure{lower: v.round.down(visits[k]-spread, 2*unit), upper: v.round.up(visits[k]+spread, 2*unit)})
+		result = append(result, enclosure{lower: v.rounding.down(visits[k]-spread, 2*unit), upper: v.rounding.up(visits[k]+spread, 2*unit)})
 		narrow = narrow && spread <= epsilon/2*visits[k]
 	}
-	return out, narrow
+	return result, narrow
 }
 
-// solveTransposed solves w = initial + w P with the factors of I - P.
+// solveTransposed solves w = initial + w P with the factors of I - P, where w and initial are row vectors.
 func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(elim.order)) // by place
 	for p, k := range elim.order {
@@ -150,12 +153,12 @@ func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
 			intermediate[elim.upperCols[i]] += elim.upper[i] * intermediate[p]
 		}
 	}
-	w := make([]float64, len(intermediate))
+	visits := make([]float64, len(intermediate))
 	for p, k := range slices.Backward(elim.order) {
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
 			intermediate[elim.lowerCols[i]] += elim.lower[i] * intermediate[p]
 		}
-		w[k] = intermediate[p]
+		visits[k] = intermediate[p]
 	}
-	return w
+	return visits
 }

@@ -18,24 +18,24 @@ func TestVisitsSweeps(t *testing.T) {
 	}
 	b.State()
 	b.Add(n, 1)
-	m, err := b.Finish()
+	model, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Kind = sparse.CTMC // whose rows are divided by their sums
-	y, err := newSystem(sparse.NewGraph(m), nil, Max, Options{})
+	model.Kind = sparse.CTMC // whose rows are divided by their sums
+	y, err := newSystem(sparse.NewGraph(model), nil, Max, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ws workspace
-	v := newVisitEquations(y.localSystem([]uint32{0, 1, 2, 3, 4, 5}, &ws))
-	v.initial[0] = 1
-	mt := newMeter(t.Context(), Options{}, n)
-	swept, ok, err := v.iterate(mt, Options{})
+	var index unknownIndex
+	equations := newVisitEquations(y.localSystem([]uint32{0, 1, 2, 3, 4, 5}, &index))
+	equations.initial[0] = 1
+	meter := newMeter(t.Context(), Options{}, n)
+	swept, ok, err := equations.iterate(meter, Options{})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	solved, ok, err := v.solve(mt, Options{})
+	solved, ok, err := equations.solve(meter, Options{})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -53,10 +53,10 @@ func TestVisitsSweeps(t *testing.T) {
 		}
 		up = 1 + 2*up
 	}
-	if _, ok, err = v.iterate(mt, Options{MaxSweeps: 3}); ok || err != nil {
+	if _, ok, err = equations.iterate(meter, Options{MaxSweeps: 3}); ok || err != nil {
 		t.Errorf("three sweeps: %v, %v", ok, err)
 	}
-	if x, _ := v.bounds(make([]float64, n), make([]float64, n), 1); x != nil {
+	if x, _ := equations.bounds(make([]float64, n), make([]float64, n), 1); x != nil {
 		t.Errorf("bounds of nothing: %v", x)
 	}
 }

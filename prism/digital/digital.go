@@ -20,38 +20,38 @@ type Model struct {
 	Key string
 }
 
-// Error names a feature for which digital clocks are not correct.
+// Error is the error for a feature that digital clocks do not support.
 type Error struct {
 	File string // empty for the file of the property
 	Pos  syntax.Pos
 	Msg  string
-	// Always says that PRISM has no other method for it.
+	// Always says that PRISM has no other method for the feature either.
 	Always bool
 }
 
 func (e *Error) Error() string { return e.Msg }
 
-// translation is a translation in progress.
+// translation holds the state of one call of Translate.
 type translation struct {
-	from   *sema.Program
-	to     *sema.Program
+	source *sema.Program
+	result *sema.Program
 	clocks map[int]*clock // by slot
-	unit   int64          // greatest common divisor of all numbers; 0 if all are zero
+	unit   int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
 	deadline *int64
 	timer    int
-	tick     int // the action of a time step
+	timeStep int // index of the action of the time step
 	err      *Error
 	inModel  bool
 }
 
-// clock has the greatest number that a clock is compared with.
-type clock struct{ most int64 }
+// clock holds the largest number that the model and the property compare a clock with.
+type clock struct{ maxCompared int64 }
 
-// Translate translates a timed automaton and a property to an MDP. p must include the labels of the properties file. The
-// error is an *Error.
-func Translate(p *sema.Program, property *sema.Property) (*Model, error) {
-	t := &translation{from: p, clocks: make(map[int]*clock)}
+// Translate translates a timed automaton and a property to an MDP. The program must include the labels
+// of the properties file. The error is an *Error.
+func Translate(program *sema.Program, property *sema.Property) (*Model, error) {
+	t := &translation{source: program, clocks: make(map[int]*clock)}
 	t.inModel = true
 	t.surveyModel()
 	t.inModel = false
@@ -62,41 +62,42 @@ func Translate(p *sema.Program, property *sema.Property) (*Model, error) {
 	if t.unit == 0 {
 		t.unit = 1
 	}
-	t.program()
-	out := &Model{Program: t.to, Property: *property, Invariants: t.invariants()}
-	out.Property.X = t.rewrite(property.X)
-	out.Key = t.key()
+	t.buildProgram()
+	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants()}
+	model.Property.X = t.rewrite(property.X)
+	model.Key = t.key()
 	if t.err != nil {
 		return nil, t.err
 	}
-	return out, nil
+	return model, nil
 }
 
-// refuse records the first error.
-func (t *translation) refuse(at syntax.Pos, format string, args ...any) {
+// unsupported records an error at a position; only the first one is kept.
+func (t *translation) unsupported(pos syntax.Pos, format string, args ...any) {
 	if t.err != nil {
 		return
 	}
-	t.err = &Error{Pos: at, Msg: fmt.Sprintf(format, args...)}
-	if t.inModel || at.Formula {
-		t.err.File = t.from.File
+	t.err = &Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+	if t.inModel || pos.Formula {
+		t.err.File = t.source.File
 	}
 }
 
-// never is refuse for features that PRISM refuses with any method.
-func (t *translation) never(at syntax.Pos, format string, args ...any) {
+// alwaysUnsupported records an error for a feature that PRISM does not support with any method.
+func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...any) {
 	if t.err == nil {
-		t.refuse(at, format, args...)
+		t.unsupported(pos, format, args...)
 		t.err.Always = true
 	}
 }
 
-// key returns the parameters that determine the MDP.
+// key returns a text that is equal for translations with equal clock limits, unit and deadline, and so
+// with the same MDP.
 func (t *translation) key() string {
 	var b strings.Builder
-	for slot := range t.from.Vars {
+	for slot := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil {
-			fmt.Fprintf(&b, "%d ", c.most)
+			fmt.Fprintf(&b, "%d ", c.maxCompared)
 		}
 	}
 	fmt.Fprintf(&b, "unit %d", t.unit)
@@ -106,190 +107,195 @@ func (t *translation) key() string {
 	return b.String()
 }
 
-// program builds the MDP.
-func (t *translation) program() {
-	p := *t.from
-	p.Type = syntax.MDP
-	p.Vars = slices.Clone(p.Vars)
-	for slot, c := range t.clocks {
-		v := &p.Vars[slot]
-		v.Type, v.Bounded, v.Low, v.High, v.Init = sema.Int, true, 0, t.limit(v.Pos, c.most), 0
+// buildProgram builds the MDP: clocks become integer variables, and every module gets a command for
+// the time step.
+func (t *translation) buildProgram() {
+	program := *t.source
+	program.Type = syntax.MDP
+	program.Vars = slices.Clone(program.Vars)
+	for slot, clock := range t.clocks {
+		variable := &program.Vars[slot]
+		variable.Type, variable.Bounded, variable.Low, variable.High, variable.Init = sema.Int, true, 0, t.clockLimit(variable.Pos, clock.maxCompared), 0
 	}
 	name := "time"
-	for slices.Contains(p.Actions, name) {
+	for slices.Contains(program.Actions, name) {
 		name += "_"
 	}
-	t.tick = len(p.Actions)
-	p.Actions = append(slices.Clip(p.Actions), name)
-	p.Modules = slices.Clone(p.Modules)
-	for i := range p.Modules {
-		p.Modules[i] = t.module(&p.Modules[i])
+	t.timeStep = len(program.Actions)
+	program.Actions = append(slices.Clip(program.Actions), name)
+	program.Modules = slices.Clone(program.Modules)
+	for i := range program.Modules {
+		program.Modules[i] = t.translateModule(&program.Modules[i])
 	}
-	p.System = t.system(p.System)
-	t.addGlobals(&p)
+	program.System = t.synchroniseOnTimeStep(program.System)
+	t.addGlobals(&program)
 	if t.deadline != nil {
-		t.addTimer(&p)
+		t.addTimer(&program)
 	}
-	p.Labels = slices.Clone(p.Labels)
-	for i := range p.Labels {
-		p.Labels[i].X = t.rewrite(p.Labels[i].X)
+	program.Labels = slices.Clone(program.Labels)
+	for i := range program.Labels {
+		program.Labels[i].X = t.rewrite(program.Labels[i].X)
 	}
-	p.Rewards = slices.Clone(p.Rewards)
-	for i := range p.Rewards {
-		p.Rewards[i].Items = t.rewardItems(p.Rewards[i].Items)
+	program.Rewards = slices.Clone(program.Rewards)
+	for i := range program.Rewards {
+		program.Rewards[i].Items = t.timeStepRewards(program.Rewards[i].Items)
 	}
-	t.to = &p
+	t.result = &program
 }
 
-// limit returns the greatest value of a clock that is compared with at most most: one unit more.
-func (t *translation) limit(at syntax.Pos, most int64) int32 {
-	n := most/t.unit + 1
-	if most > math.MaxInt32/4 { // one unit more must also fit an int
-		t.refuse(at, "found a clock that is compared with %d, which is too much for digital clocks", most)
+// clockLimit returns the largest value of a clock in the MDP, in units: one more than the largest
+// number that it is compared with.
+func (t *translation) clockLimit(pos syntax.Pos, maxCompared int64) int32 {
+	limit := maxCompared/t.unit + 1
+	if maxCompared > math.MaxInt32/4 { // one unit more must also fit an int
+		t.unsupported(pos, "found a clock that is compared with %d, which is too large for digital clocks", maxCompared)
 		return 0
 	}
-	return int32(n)
+	return int32(limit)
 }
 
-// module translates a module and gives it a command for the time step.
-func (t *translation) module(m *sema.Module) sema.Module {
-	out := *m
-	out.Invariant = nil
-	out.Commands = slices.Clone(m.Commands)
-	for i := range out.Commands {
-		c := &out.Commands[i]
-		c.Guard = t.rewrite(c.Guard)
-		c.Updates = slices.Clone(c.Updates)
-		for k := range c.Updates {
-			u := &c.Updates[k]
-			u.Prob = t.rewrite(u.Prob)
-			u.Assigns = slices.Clone(u.Assigns)
-			for j := range u.Assigns {
-				u.Assigns[j].Value = t.assigned(&u.Assigns[j])
+// translateModule returns a module with its clocks replaced, and with a command for the time step that
+// its invariant guards.
+func (t *translation) translateModule(module *sema.Module) sema.Module {
+	result := *module
+	result.Invariant = nil
+	result.Commands = slices.Clone(module.Commands)
+	for i := range result.Commands {
+		command := &result.Commands[i]
+		command.Guard = t.rewrite(command.Guard)
+		command.Updates = slices.Clone(command.Updates)
+		for k := range command.Updates {
+			update := &command.Updates[k]
+			update.Prob = t.rewrite(update.Prob)
+			update.Assigns = slices.Clone(update.Assigns)
+			for j := range update.Assigns {
+				update.Assigns[j].Value = t.assignedValue(&update.Assigns[j])
 			}
 		}
 	}
-	guard := truth(m.Pos)
-	if m.Invariant != nil {
-		guard = t.later(m.Invariant)
+	guard := trueAt(module.Pos)
+	if module.Invariant != nil {
+		guard = t.oneStepLater(module.Invariant)
 	}
 	var assigns []sema.Assign
-	for _, slot := range m.Vars {
+	for _, slot := range module.Vars {
 		if t.clocks[slot] != nil {
-			assigns = append(assigns, t.advance(slot, t.limit(m.Pos, t.clocks[slot].most), m.Pos))
+			assigns = append(assigns, t.advance(slot, t.clockLimit(module.Pos, t.clocks[slot].maxCompared), module.Pos))
 		}
 	}
-	t.addTick(&out, guard, assigns)
-	return out
+	t.addTimeStep(&result, guard, assigns)
+	return result
 }
 
-// addTick adds the command for the time step to a module.
-func (t *translation) addTick(m *sema.Module, guard sema.Expr, assigns []sema.Assign) {
-	one := &sema.Const{Base: base(sema.Double, m.Pos), Val: sema.RatValue(rat(1))}
-	m.Alphabet = append(slices.Clip(m.Alphabet), t.tick)
-	m.Commands = append(slices.Clip(m.Commands), sema.Command{
-		Action: t.tick, Guard: guard, Pos: m.Pos, Updates: []sema.Update{{Prob: one, Assigns: assigns, Pos: m.Pos}},
+// addTimeStep adds the command for the time step to a module.
+func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns []sema.Assign) {
+	one := &sema.Const{Base: typeAndPos(sema.Double, module.Pos), Val: sema.RatValue(rat(1))}
+	module.Alphabet = append(slices.Clip(module.Alphabet), t.timeStep)
+	module.Commands = append(slices.Clip(module.Commands), sema.Command{
+		Action: t.timeStep, Guard: guard, Pos: module.Pos, Updates: []sema.Update{{Prob: one, Assigns: assigns, Pos: module.Pos}},
 	})
 }
 
-// advance returns the assignment x' = min(x+1, limit).
-func (t *translation) advance(slot int, limit int32, at syntax.Pos) sema.Assign {
-	next := &sema.Binary{Base: base(sema.Int, at), Op: syntax.OpAdd, X: variable(slot, at), Y: number(1, at)}
-	return sema.Assign{Slot: slot, Pos: at, Value: &sema.Call{Base: base(sema.Int, at), Func: sema.FuncMin, Args: []sema.Expr{next, number(limit, at)}}}
+// advance returns the assignment x' = min(x+1, limit) of a clock in a time step.
+func (t *translation) advance(slot int, limit int32, pos syntax.Pos) sema.Assign {
+	next := &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: varAt(slot, pos), Y: intAt(1, pos)}
+	return sema.Assign{Slot: slot, Pos: pos, Value: &sema.Call{Base: typeAndPos(sema.Int, pos), Func: sema.FuncMin, Args: []sema.Expr{next, intAt(limit, pos)}}}
 }
 
-// assigned translates the value of an assignment. The values of clocks are constants, in units of time.
-func (t *translation) assigned(a *sema.Assign) sema.Expr {
-	x := t.rewrite(a.Value)
-	if t.clocks[a.Slot] == nil || t.unit == 1 {
-		return x
+// assignedValue translates the value of an assignment. A clock's new value is a constant, which is
+// converted to units of time.
+func (t *translation) assignedValue(assign *sema.Assign) sema.Expr {
+	value := t.rewrite(assign.Value)
+	if t.clocks[assign.Slot] == nil || t.unit == 1 {
+		return value
 	}
-	v, err := sema.Eval(x, nil)
+	evaluated, err := sema.Eval(value, nil)
 	if err != nil {
-		t.refuse(a.Pos, "%v", err)
-		return x
+		t.unsupported(assign.Pos, "%v", err)
+		return value
 	}
-	return number(v.Int/int32(t.unit), a.Pos)
+	return intAt(evaluated.Int/int32(t.unit), assign.Pos)
 }
 
-// addTimer adds the clock of the property's deadline, in a separate module.
-func (t *translation) addTimer(p *sema.Program) {
+// addTimer adds the clock that measures the time bound of the property, in a separate module.
+func (t *translation) addTimer(program *sema.Program) {
 	name := "timer"
-	for slices.ContainsFunc(p.Vars, func(v sema.Variable) bool { return v.Name == name }) {
+	for slices.ContainsFunc(program.Vars, func(v sema.Variable) bool { return v.Name == name }) {
 		name += "_"
 	}
-	t.timer = len(p.Vars)
-	limit := t.limit(syntax.Pos{}, *t.deadline)
-	p.Vars = append(slices.Clip(p.Vars), sema.Variable{Name: name, Type: sema.Int, Bounded: true, High: limit, Module: len(p.Modules)})
-	t.addModule(p, sema.Module{Name: name, Vars: []int{t.timer}}, []sema.Assign{t.advance(t.timer, limit, syntax.Pos{})})
+	t.timer = len(program.Vars)
+	limit := t.clockLimit(syntax.Pos{}, *t.deadline)
+	program.Vars = append(slices.Clip(program.Vars), sema.Variable{Name: name, Type: sema.Int, Bounded: true, High: limit, Module: len(program.Modules)})
+	t.addModule(program, sema.Module{Name: name, Vars: []int{t.timer}}, []sema.Assign{t.advance(t.timer, limit, syntax.Pos{})})
 }
 
-// addGlobals adds a module that advances the global clocks.
-func (t *translation) addGlobals(p *sema.Program) {
+// addGlobals adds a module that advances the global clocks in a time step.
+func (t *translation) addGlobals(program *sema.Program) {
 	var assigns []sema.Assign
-	for slot, v := range t.from.Vars {
+	for slot, v := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil && v.Module < 0 {
-			assigns = append(assigns, t.advance(slot, t.limit(v.Pos, c.most), v.Pos))
+			assigns = append(assigns, t.advance(slot, t.clockLimit(v.Pos, c.maxCompared), v.Pos))
 		}
 	}
 	if len(assigns) > 0 {
-		t.addModule(p, sema.Module{Name: "clocks"}, assigns)
+		t.addModule(program, sema.Module{Name: "clocks"}, assigns)
 	}
 }
 
 // addModule adds a module whose only command is the time step.
-func (t *translation) addModule(p *sema.Program, m sema.Module, assigns []sema.Assign) {
-	t.addTick(&m, truth(m.Pos), assigns)
-	p.Modules = append(slices.Clip(p.Modules), m)
-	if p.System != nil {
-		p.System = &sema.SysParallel{Operands: []sema.System{p.System, sema.SysModule{Index: len(p.Modules) - 1}}, Actions: []int{t.tick}}
+func (t *translation) addModule(program *sema.Program, module sema.Module, assigns []sema.Assign) {
+	t.addTimeStep(&module, trueAt(module.Pos), assigns)
+	program.Modules = append(slices.Clip(program.Modules), module)
+	if program.System != nil {
+		program.System = &sema.SysParallel{Operands: []sema.System{program.System, sema.SysModule{Index: len(program.Modules) - 1}}, Actions: []int{t.timeStep}}
 	}
 }
 
-// system makes all modules synchronise on the time step.
-func (t *translation) system(x sema.System) sema.System {
+// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
+func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 	switch x := x.(type) {
 	case *sema.SysParallel:
-		out := *x
-		out.Operands = nil
+		result := *x
+		result.Operands = nil
 		for _, o := range x.Operands {
-			out.Operands = append(out.Operands, t.system(o))
+			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(o))
 		}
-		if !x.Full && !slices.Contains(x.Actions, t.tick) {
-			out.Actions = append(slices.Clip(x.Actions), t.tick)
+		if !x.Full && !slices.Contains(x.Actions, t.timeStep) {
+			result.Actions = append(slices.Clip(x.Actions), t.timeStep)
 		}
-		return &out
+		return &result
 	case *sema.SysHide:
-		return &sema.SysHide{X: t.system(x.X), Actions: x.Actions}
+		return &sema.SysHide{X: t.synchroniseOnTimeStep(x.X), Actions: x.Actions}
 	case *sema.SysRename:
-		return &sema.SysRename{X: t.system(x.X), From: x.From, To: x.To}
+		return &sema.SysRename{X: t.synchroniseOnTimeStep(x.X), From: x.From, To: x.To}
 	}
 	return x
 }
 
-// rewardItems makes state rewards rewards of the time step.
-func (t *translation) rewardItems(items []sema.RewardItem) []sema.RewardItem {
-	out := slices.Clone(items)
-	for i := range out {
-		r := &out[i]
-		if r.Transition {
+// timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time
+// step.
+func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
+	result := slices.Clone(items)
+	for i := range result {
+		item := &result[i]
+		if item.Transition {
 			continue
 		}
-		r.Transition, r.Action = true, t.tick
+		item.Transition, item.Action = true, t.timeStep
 		if t.unit > 1 {
-			unit := &sema.Const{Base: base(sema.Double, r.Pos), Val: sema.RatValue(rat(t.unit))}
-			r.Value = &sema.Binary{Base: base(sema.Double, r.Pos), Op: syntax.OpMul, X: unit, Y: r.Value}
+			unit := &sema.Const{Base: typeAndPos(sema.Double, item.Pos), Val: sema.RatValue(rat(t.unit))}
+			item.Value = &sema.Binary{Base: typeAndPos(sema.Double, item.Pos), Op: syntax.OpMul, X: unit, Y: item.Value}
 		}
 	}
-	return out
+	return result
 }
 
-// invariants returns the conjunction of all invariants.
+// invariants returns the conjunction of the invariants of all modules.
 func (t *translation) invariants() sema.Expr {
-	all := truth(syntax.Pos{})
-	for i := range t.from.Modules {
-		if x := t.from.Modules[i].Invariant; x != nil {
-			all = &sema.Binary{Base: base(sema.Bool, x.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(x)}
+	all := trueAt(syntax.Pos{})
+	for i := range t.source.Modules {
+		if x := t.source.Modules[i].Invariant; x != nil {
+			all = &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(x)}
 		}
 	}
 	return all

@@ -10,10 +10,10 @@
 // separate clock. The unit is the greatest common divisor of the numbers in model and
 // property.
 //
-// Reachability probabilities and expected reachability rewards are those of the
-// automaton if no constraint is strict, none compares two clocks, and clocks are
-// neither in rewards nor on the left of U. Everything else is refused with an error
-// that names it: nested operators, lower time bounds, LTL, other forms of rewards.
+// The MDP has the same reachability probabilities and expected reachability rewards as the
+// automaton, if no constraint is strict, none compares two clocks, and clocks occur
+// neither in rewards nor on the left of U. Translate returns an error for everything
+// else: nested operators, lower time bounds, LTL, other reward objectives.
 //
 // Source: Kwiatkowska, Norman, Parker and Sproston, Performance analysis of
 // probabilistic timed automata using digital clocks (Formal Methods in System Design

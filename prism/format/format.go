@@ -10,40 +10,40 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Source formats a model or properties file; syntax.IsProperties decides which it is. Line breaks
-// have the style of the first line.
+// Source formats the text of a model or properties file; syntax.IsProperties decides which it is. Line
+// breaks have the style of the first line.
 //
-// The function checks that the result has the same tokens and comments in the same order, and the
+// Source checks that the result has the same tokens and comments in the same order, and the
 // same tree. The error for a file that does not parse is a syntax.ErrorList.
 func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	before, err := syntax.ParseFile(dialect, file, src)
 	if err != nil {
 		return nil, err
 	}
-	l := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), units: unitsOf(before)}
-	l.file()
-	out, err := l.checked(file)
+	layout := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), units: unitsOf(before)}
+	layout.writeFile()
+	formatted, err := layout.checkedText(file)
 	if err != nil {
 		return nil, err
 	}
-	after, err := syntax.ParseFile(dialect, file, out)
+	after, err := syntax.ParseFile(dialect, file, formatted)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: laid out it does not parse, which is a mistake of tilecheck: %w", file, err)
+		return nil, fmt.Errorf("%s: the formatted text does not parse, which is a bug of tilecheck: %w", file, err)
 	case !syntax.Equal(before, after):
-		return nil, fmt.Errorf("%s: %w", file, errChanged)
+		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
-	return withLineEnds(out, src), nil
+	return withLineEnds(formatted, src), nil
 }
 
-// Text is a text that parses, with results that the caller has already.
+// Text is a text to format, with results that the caller already has.
 type Text struct {
 	File string
 	Src  []byte
 	Tree syntax.Node
-	// Lexemes are the lexemes of the text. Those inside the statements in Known may be missing.
+	// Lexemes are the lexemes of the text, except possibly those inside the statements in Known.
 	Lexemes []syntax.Lexeme
-	// Known are commands that were formatted before, in order. The tree may lack them.
+	// Known are commands that were formatted before, in order. They may be missing in the tree.
 	Known []Statement
 	// Keep is called, unless it is nil, for each newly formatted command with its start offset.
 	Keep func(from int32, newLaid *Laid)
@@ -55,22 +55,22 @@ type Statement struct {
 	Laid     *Laid
 }
 
-// Laid is the layout of a command. It does not depend on the position of the command.
+// Laid is the layout of a command. It does not depend on where the command is in the file.
 type Laid struct{ lines []line }
 
-// Again formats a Text like Source, but reuses the layouts in Known. It checks the tokens and
-// comments of the rest; those in Known were checked when they were formatted.
+// Again formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
+// comments of all other statements; those in Known were checked when they were formatted.
 func Again(t Text) ([]byte, error) {
-	l := layout{lexemes: t.Lexemes, units: withKnown(unitsOf(t.Tree), t.Known), keep: t.Keep}
-	l.file()
-	out, err := l.checked(t.File)
+	layout := layout{lexemes: t.Lexemes, units: insertKnown(unitsOf(t.Tree), t.Known), keep: t.Keep}
+	layout.writeFile()
+	formatted, err := layout.checkedText(t.File)
 	if err != nil {
 		return nil, err
 	}
-	return withLineEnds(out, t.Src), nil
+	return withLineEnds(formatted, t.Src), nil
 }
 
-// withLineEnds returns out with the line breaks of src.
+// withLineEnds returns the formatted text with line breaks in the style of src.
 func withLineEnds(out, src []byte) []byte {
 	if end := bytes.IndexByte(src, '\n'); end > 0 && src[end-1] == '\r' {
 		return bytes.ReplaceAll(out, []byte{'\n'}, []byte("\r\n"))
@@ -78,35 +78,36 @@ func withLineEnds(out, src []byte) []byte {
 	return out
 }
 
-var errChanged = errors.New("laid out it has another meaning, which is a mistake of tilecheck")
+var errDifferentMeaning = errors.New("the formatted text has another meaning, which is a bug of tilecheck")
 
-// checked returns the formatted text after comparing its tokens and comments with the lexemes.
-func (l *layout) checked(file string) ([]byte, error) {
-	out, unknown := l.text()
-	if !sameLexemes(l.unknown(), unknown) {
-		return nil, fmt.Errorf("%s: %w", file, errChanged)
+// checkedText returns the formatted text, after it has checked that the tokens and comments are
+// unchanged.
+func (l *layout) checkedText(file string) ([]byte, error) {
+	out, unknown := l.joinLines()
+	if !sameLexemes(l.newLexemes(), unknown) {
+		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
 	return out, nil
 }
 
-// unknown returns the lexemes outside the reused statements.
-func (l *layout) unknown() []syntax.Lexeme {
-	if len(l.skipped) == 0 {
+// newLexemes returns the lexemes outside the reused statements.
+func (l *layout) newLexemes() []syntax.Lexeme {
+	if len(l.reusedRanges) == 0 {
 		return l.lexemes
 	}
-	out, at := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
-	for _, r := range l.skipped {
-		out = append(out, l.lexemes[at:r[0]]...)
-		at = r[1]
+	lexemes, start := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
+	for _, reused := range l.reusedRanges {
+		lexemes = append(lexemes, l.lexemes[start:reused[0]]...)
+		start = reused[1]
 	}
-	return append(out, l.lexemes[at:]...)
+	return append(lexemes, l.lexemes[start:]...)
 }
 
-// sameLexemes reports whether a text has these tokens and comments.
+// sameLexemes reports whether a text consists of the given tokens and comments.
 func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 	i := 0
 	for got := range syntax.Lexemes(text) {
-		if i == len(want) || got.Class != want[i].Class || trim(got) != trim(want[i]) {
+		if i == len(want) || got.Class != want[i].Class || trimmedText(got) != trimmedText(want[i]) {
 			return false
 		}
 		i++
@@ -115,23 +116,23 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 }
 
 // trim returns the text of a lexeme without the blanks at the end of a comment.
-func trim(l syntax.Lexeme) string { return strings.TrimRight(l.Text, " \t") }
+func trimmedText(l syntax.Lexeme) string { return strings.TrimRight(l.Text, " \t") }
 
-// unit is a statement: it starts a line, and its tokens are formatted together.
+// unit is a statement, which starts on a new line, and whose tokens are formatted together.
 type unit struct {
-	node     syntax.Node // nil if the layout is known
-	from, to int32
-	level    int // of indentation
-	newLaid  *Laid
+	node        syntax.Node // nil if the layout is known
+	from, to    int32
+	level       int // of indentation
+	knownLayout *Laid
 }
 
-// unitsOf returns the statements of a file in order. The text between them is the words that start
-// and end blocks.
+// unitsOf returns the statements of a file in order. Only words that start and end blocks are outside
+// statements.
 func unitsOf(file syntax.Node) []unit {
-	var us []unit
+	var units []unit
 	add := func(level int, nodes ...syntax.Node) {
 		for _, n := range nodes {
-			us = append(us, unit{node: n, from: n.Pos().Offset, to: n.End().Offset, level: level})
+			units = append(units, unit{node: n, from: n.Pos().Offset, to: n.End().Offset, level: level})
 		}
 	}
 	switch file := file.(type) {
@@ -143,13 +144,13 @@ func unitsOf(file syntax.Node) []unit {
 		for _, item := range file.Items {
 			switch item := item.(type) {
 			case *syntax.Module:
-				addAll(add, 1, item.Vars)
+				addNodes(add, 1, item.Vars)
 				if item.Invariant != nil {
 					add(2, item.Invariant)
 				}
-				addAll(add, 1, item.Commands)
+				addNodes(add, 1, item.Commands)
 			case *syntax.Rewards:
-				addAll(add, 1, item.Items)
+				addNodes(add, 1, item.Items)
 			case *syntax.InitBlock:
 				add(1, item.X)
 			case *syntax.System:
@@ -159,43 +160,45 @@ func unitsOf(file syntax.Node) []unit {
 			}
 		}
 	}
-	return us
+	return units
 }
 
-// withKnown inserts reused commands among the statements, replacing those that start at the same
-// offset.
-func withKnown(us []unit, reused []Statement) []unit {
+// insertKnown returns the statements with reused commands inserted in order. Statements that overlap a
+// reused command are dropped.
+func insertKnown(units []unit, reused []Statement) []unit {
 	if len(reused) == 0 {
-		return us
+		return units
 	}
-	out := make([]unit, 0, len(us)+len(reused))
-	for _, k := range reused {
-		for len(us) > 0 && us[0].from < k.From {
-			out, us = append(out, us[0]), us[1:]
+	merged := make([]unit, 0, len(units)+len(reused))
+	for _, known := range reused {
+		for len(units) > 0 && units[0].from < known.From {
+			merged = append(merged, units[0])
+			units = units[1:]
 		}
-		for len(us) > 0 && us[0].from < k.To {
-			us = us[1:]
+		for len(units) > 0 && units[0].from < known.To {
+			units = units[1:]
 		}
-		out = append(out, unit{from: k.From, to: k.To, level: 1, newLaid: k.Laid})
+		merged = append(merged, unit{from: known.From, to: known.To, level: 1, knownLayout: known.Laid})
 	}
-	return append(out, us...)
+	return append(merged, units...)
 }
 
-func addAll[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N) {
+// addNodes calls add for each node of a list.
+func addNodes[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N) {
 	for _, n := range nodes {
 		add(level, n)
 	}
 }
 
-// layout converts the lexemes of a file to lines.
+// layout converts the lexemes of a file to the lines of the formatted text.
 type layout struct {
-	lexemes []syntax.Lexeme
-	next    int // index of the next lexeme
-	units   []unit
-	lines   []line
-	opened  bool // the last line starts a block
-	keep    func(from int32, newLaid *Laid)
-	skipped [][2]int // ranges of lexemes in reused statements
+	lexemes      []syntax.Lexeme
+	nextIndex    int // index of the next lexeme
+	units        []unit
+	lines        []line
+	blockOpened  bool // the last line starts a block
+	keep         func(from int32, newLaid *Laid)
+	reusedRanges [][2]int // ranges of lexemes in reused statements
 }
 
 // line is a line of the result.
@@ -205,67 +208,70 @@ type line struct {
 	reused        int    // 1 if the text is from a reused layout, 2 if the comment is too
 }
 
-// file writes all lines.
-func (l *layout) file() {
-	for l.next < len(l.lexemes) {
-		switch lex := l.lexemes[l.next]; {
-		case lex.Class == syntax.Comment:
-			l.comment(2 * l.nextLevel())
-		case len(l.units) > 0 && lex.Start.Offset >= l.units[0].from:
-			u := l.units[0]
+// writeFile writes the lines of the whole file.
+func (l *layout) writeFile() {
+	for l.nextIndex < len(l.lexemes) {
+		switch lexeme := l.lexemes[l.nextIndex]; {
+		case lexeme.Class == syntax.Comment:
+			l.writeComment(2 * l.nextLevel())
+		case len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from:
+			next := l.units[0]
 			l.units = l.units[1:]
-			l.unit(u)
+			l.writeUnit(next)
 		default:
-			l.word()
+			l.writeBlockWord()
 		}
 	}
 }
 
-// newLine starts a line, after a blank line if the text has one there.
+// newLine starts a line. A blank line comes before it if the text has one there, except at the start of
+// a block.
 func (l *layout) newLine(indent int) {
-	if l.blankAbove() && len(l.lines) > 0 && !l.opened {
+	if l.blankAbove() && len(l.lines) > 0 && !l.blockOpened {
 		l.lines = append(l.lines, line{})
 	}
 	l.lines = append(l.lines, line{indent: indent})
-	l.opened = false
+	l.blockOpened = false
 }
 
-// breaks returns the number of line breaks before the next lexeme.
-func (l *layout) breaks() int {
-	if l.next == 0 {
+// lineBreaks returns the number of line breaks before the next lexeme in the text.
+func (l *layout) lineBreaks() int {
+	if l.nextIndex == 0 {
 		return 1
 	}
-	return int(l.lexemes[l.next].Start.Line - l.lexemes[l.next-1].Start.Line)
+	return int(l.lexemes[l.nextIndex].Start.Line - l.lexemes[l.nextIndex-1].Start.Line)
 }
 
-func (l *layout) blankAbove() bool { return l.breaks() > 1 }
+func (l *layout) blankAbove() bool { return l.lineBreaks() > 1 }
 
-// comment writes a comment: at the end of the current line, or on its own line.
-func (l *layout) comment(indent int) {
-	text := trim(l.lexemes[l.next])
-	if l.breaks() == 0 {
-		l.last().comment = text
-		l.next++
+// writeComment writes the next lexeme, a comment: behind the current line if it is there in the text,
+// otherwise on a line of its own.
+func (l *layout) writeComment(indent int) {
+	text := trimmedText(l.lexemes[l.nextIndex])
+	if l.lineBreaks() == 0 {
+		l.lastLine().comment = text
+		l.nextIndex++
 		return
 	}
 	l.newLine(indent)
-	l.last().text = text
-	l.next++
+	l.lastLine().text = text
+	l.nextIndex++
 }
 
-func (l *layout) last() *line { return &l.lines[len(l.lines)-1] }
+func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level of the next token, or of the block that it ends.
+// nextLevel returns the indentation level for a comment: that of the next token, or, if this ends a
+// block, that of the statements in the block.
 func (l *layout) nextLevel() int {
-	for _, lex := range l.lexemes[l.next:] {
+	for _, lexeme := range l.lexemes[l.nextIndex:] {
 		switch {
-		case lex.Class == syntax.Comment:
+		case lexeme.Class == syntax.Comment:
 			continue
-		case len(l.units) > 0 && lex.Start.Offset >= l.units[0].from:
+		case len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from:
 			return l.units[0].level
-		case lex.Text == "endmodule" || lex.Text == "endrewards" || lex.Text == "invariant" || lex.Text == "endinit" || lex.Text == "endsystem":
+		case lexeme.Text == "endmodule" || lexeme.Text == "endrewards" || lexeme.Text == "invariant" || lexeme.Text == "endinit" || lexeme.Text == "endsystem":
 			return 1
-		case lex.Text == "endinvariant":
+		case lexeme.Text == "endinvariant":
 			return 2
 		}
 		break
@@ -273,27 +279,28 @@ func (l *layout) nextLevel() int {
 	return 0
 }
 
-// word writes a token outside statements: it starts, ends or names a block.
-func (l *layout) word() {
-	lex := l.lexemes[l.next]
-	after := syntax.Lexeme{}
-	if l.next > 0 {
-		after = l.lexemes[l.next-1]
+// writeBlockWord writes a token outside statements: a word that starts, ends or names a block.
+func (l *layout) writeBlockWord() {
+	lexeme := l.lexemes[l.nextIndex]
+	previous := syntax.Lexeme{}
+	if l.nextIndex > 0 {
+		previous = l.lexemes[l.nextIndex-1]
 	}
-	ends := lex.Class == syntax.Keyword && strings.HasPrefix(lex.Text, "end")
+	endsBlock := lexeme.Class == syntax.Keyword && strings.HasPrefix(lexeme.Text, "end")
 	switch {
-	case lex.Class == syntax.Keyword || after.Class == syntax.Comment:
-		l.opened = l.opened || ends
-		l.newLine(wordIndent(lex))
-	case after.Text == `"` || lex.Text == `"` && after.Class == syntax.Name:
+	case lexeme.Class == syntax.Keyword || previous.Class == syntax.Comment:
+		l.blockOpened = l.blockOpened || endsBlock
+		l.newLine(wordIndent(lexeme))
+	case previous.Text == `"` || lexeme.Text == `"` && previous.Class == syntax.Name:
 	default:
-		l.last().text += " "
+		l.lastLine().text += " "
 	}
-	l.last().text += lex.Text
-	l.opened = !ends
-	l.next++
+	l.lastLine().text += lexeme.Text
+	l.blockOpened = !endsBlock
+	l.nextIndex++
 }
 
+// wordIndent returns the indentation of a line that starts with a token outside statements.
 func wordIndent(lex syntax.Lexeme) int {
 	if lex.Class != syntax.Keyword || lex.Text == "invariant" || lex.Text == "endinvariant" {
 		return 2
@@ -301,49 +308,58 @@ func wordIndent(lex syntax.Lexeme) int {
 	return 0
 }
 
-// text joins the lines and aligns comments on consecutive lines. unknown is the part that was not
-// reused.
-func (l *layout) text() (all, unknown []byte) {
-	var out, fresh bytes.Buffer
+// joinLines returns the formatted text, with comments on consecutive lines aligned, and the part of it
+// that is not reused.
+func (l *layout) joinLines() (all, unknown []byte) {
+	var out, newText bytes.Buffer
 	size := 0
-	for _, x := range l.lines {
-		size += x.width() + len(x.comment) + 2
+	for _, line := range l.lines {
+		size += line.width() + len(line.comment) + 2
 	}
 	out.Grow(size)
-	column, aligned := 0, 0 // of the comments in the lines before that one
-	for i, x := range l.lines {
-		for ; aligned <= i || aligned < len(l.lines) && x.comment != "" && l.lines[aligned].comment != "" && l.lines[aligned].indent == x.indent; aligned++ {
-			if aligned == i {
-				column = 0
-			}
-			column = max(column, l.lines[aligned].width())
+	commentColumn, groupEnd := 0, 0
+	for i, line := range l.lines {
+		if i == groupEnd {
+			commentColumn, groupEnd = l.commentGroup(i)
 		}
-		if x.text != "" {
-			blanks(&out, x.indent)
-			out.WriteString(x.text)
+		if line.text != "" {
+			writeBlanks(&out, line.indent)
+			out.WriteString(line.text)
 		}
-		if x.comment != "" {
-			blanks(&out, column-x.width()+1)
-			out.WriteString(x.comment)
+		if line.comment != "" {
+			writeBlanks(&out, commentColumn-line.width()+1)
+			out.WriteString(line.comment)
 		}
 		out.WriteByte('\n')
-		if len(l.skipped) == 0 {
+		if len(l.reusedRanges) == 0 {
 			continue
 		}
-		if x.reused == 0 {
-			fresh.WriteString(x.text + " ")
+		if line.reused == 0 {
+			newText.WriteString(line.text + " ")
 		}
-		if x.reused < 2 {
-			fresh.WriteString(x.comment + "\n")
+		if line.reused < 2 {
+			newText.WriteString(line.comment + "\n")
 		}
 	}
-	if len(l.skipped) == 0 {
+	if len(l.reusedRanges) == 0 {
 		return out.Bytes(), out.Bytes()
 	}
-	return out.Bytes(), fresh.Bytes()
+	return out.Bytes(), newText.Bytes()
 }
 
-func blanks(out *bytes.Buffer, n int) {
+// commentGroup returns the column at which the comments in the consecutive lines from start on are
+// aligned, and the index of the line behind these lines.
+func (l *layout) commentGroup(start int) (column, end int) {
+	first := l.lines[start]
+	column, end = first.width(), start+1
+	for end < len(l.lines) && first.comment != "" && l.lines[end].comment != "" && l.lines[end].indent == first.indent {
+		column = max(column, l.lines[end].width())
+		end++
+	}
+	return column, end
+}
+
+func writeBlanks(out *bytes.Buffer, n int) {
 	for ; n > 0; n-- {
 		out.WriteByte(' ')
 	}

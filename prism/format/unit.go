@@ -8,26 +8,27 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// unit writes a statement.
-func (l *layout) unit(u unit) {
-	first := l.next
-	end := l.endOf(u)
-	l.newLine(2 * u.level)
-	if u.newLaid != nil {
-		l.lines = append(l.lines[:len(l.lines)-1], u.newLaid.lines...)
-		l.skipped = append(l.skipped, [2]int{first, end})
-		l.next = end
+// writeUnit writes a statement on new lines, from its known layout if it has one.
+func (l *layout) writeUnit(statement unit) {
+	first := l.nextIndex
+	end := l.endIndex(statement)
+	l.newLine(2 * statement.level)
+	if statement.knownLayout != nil {
+		l.lines = append(l.lines[:len(l.lines)-1], statement.knownLayout.lines...)
+		l.reusedRanges = append(l.reusedRanges, [2]int{first, end})
+		l.nextIndex = end
 		return
 	}
-	at := len(l.lines) - 1
-	l.statement(u, end)
-	if _, ok := u.node.(*syntax.Command); ok && l.keep != nil {
-		l.keep(u.from, newLaid(l.lines[at:]))
+	startLine := len(l.lines) - 1
+	l.writeStatement(statement, end)
+	if _, ok := statement.node.(*syntax.Command); ok && l.keep != nil {
+		l.keep(statement.from, reusableLayout(l.lines[startLine:]))
 	}
 }
 
-// newLaid returns the layout of a command. A comment after its last line is not part of it.
-func newLaid(lines []line) *Laid {
+// reusableLayout returns a command's lines for reuse. A comment behind the last line is not part of the
+// command.
+func reusableLayout(lines []line) *Laid {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].reused = 2
@@ -36,97 +37,97 @@ func newLaid(lines []line) *Laid {
 	return &Laid{lines}
 }
 
-// statement writes a statement on the current line.
-func (l *layout) statement(u unit, end int) {
-	first := l.next
-	whole := l.lexemes[first:end]
-	printed, apart := gaps(u, whole)
-	if printed != nil && whole[len(whole)-1].Start.Line == whole[0].Start.Line {
-		l.last().text = printed[0]
+// writeStatement writes a statement on the current line, and on more lines if it is too long.
+func (l *layout) writeStatement(statement unit, end int) {
+	first := l.nextIndex
+	lexemes := l.lexemes[first:end]
+	printed, blankBefore := printedLines(statement, lexemes)
+	if printed != nil && lexemes[len(lexemes)-1].Start.Line == lexemes[0].Start.Line {
+		l.lastLine().text = printed[0]
 		for _, text := range printed[1:] {
 			trimmed := strings.TrimLeft(text, " ")
-			l.lines = append(l.lines, line{indent: 2*u.level + len(text) - len(trimmed), text: trimmed})
+			l.lines = append(l.lines, line{indent: 2*statement.level + len(text) - len(trimmed), text: trimmed})
 		}
-		l.next = end
+		l.nextIndex = end
 		return
 	}
-	l.broken(u, end, apart)
+	l.writeBroken(statement, end, blankBefore)
 }
 
-// endOf returns the index of the lexeme after a statement, including the semicolons of a property.
-func (l *layout) endOf(u unit) int {
-	stop := u.to
-	end := l.next
+// endIndex returns the index of the lexeme behind a statement, including the semicolons of a property.
+func (l *layout) endIndex(statement unit) int {
+	stop := statement.to
+	end := l.nextIndex
 	for end < len(l.lexemes) && l.lexemes[end].Start.Offset < stop {
 		end++
 	}
-	if _, ok := u.node.(*syntax.Property); !ok {
+	if _, ok := statement.node.(*syntax.Property); !ok {
 		return end
 	}
 	for i := end; i < len(l.lexemes); i++ {
-		switch lex := l.lexemes[i]; {
-		case lex.Text == ";":
+		switch lexeme := l.lexemes[i]; {
+		case lexeme.Text == ";":
 			end = i + 1
-		case lex.Class != syntax.Comment:
+		case lexeme.Class != syntax.Comment:
 			return end
 		}
 	}
 	return end
 }
 
-// gaps returns the lines of a statement as syntax.Fprint prints it, and for each of its lexemes
-// whether a blank precedes it. lines is nil if Fprint prints other tokens than the text has; then
-// blanks stay where they were.
-func gaps(u unit, whole []syntax.Lexeme) (lines []string, apart []bool) {
-	apart = make([]bool, len(whole))
-	text := printed(u.node)
-	got := slices.Collect(syntax.Lexemes([]byte(text)))
-	tokens := make([]int, 0, len(whole))
-	for i, lex := range whole {
+// printedLines returns the lines of a statement as syntax.Fprint prints it, and for each lexeme
+// whether a blank comes before it. lines is nil if Fprint prints other tokens than the text has; then
+// blanks are as in the text.
+func printedLines(statement unit, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
+	blankBefore = make([]bool, len(lexemes))
+	text := printWithoutComments(statement.node)
+	printed := slices.Collect(syntax.Lexemes([]byte(text)))
+	tokens := make([]int, 0, len(lexemes))
+	for i, lex := range lexemes {
 		if lex.Class != syntax.Comment {
 			tokens = append(tokens, i)
 		}
 	}
-	n := len(tokens)
-	if _, ok := u.node.(*syntax.Property); ok {
-		for n > 0 && whole[tokens[n-1]].Text == ";" {
-			n--
+	needed := len(tokens)
+	if _, ok := statement.node.(*syntax.Property); ok {
+		for needed > 0 && lexemes[tokens[needed-1]].Text == ";" {
+			needed--
 		}
-		if len(got) == n+1 && n+1 != len(tokens) {
-			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-n)
-			got = got[:n]
+		if len(printed) == needed+1 && needed+1 != len(tokens) {
+			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-needed)
+			printed = printed[:needed]
 		}
 	}
-	same := len(got) >= n
-	for i := 0; same && i < n; i++ {
-		same = got[i].Text == whole[tokens[i]].Text
+	same := len(printed) >= needed
+	for i := 0; same && i < needed; i++ {
+		same = printed[i].Text == lexemes[tokens[i]].Text
 	}
-	if !same || len(got) > len(tokens) || text == "" {
-		for i := 1; i < len(whole); i++ {
-			apart[i] = whole[i].Start.Offset > whole[i-1].Stop.Offset && whole[i].Text != ";"
+	if !same || len(printed) > len(tokens) || text == "" {
+		for i := 1; i < len(lexemes); i++ {
+			blankBefore[i] = lexemes[i].Start.Offset > lexemes[i-1].Stop.Offset && lexemes[i].Text != ";"
 		}
-		return nil, apart
+		return nil, blankBefore
 	}
-	for i := 1; i < n; i++ {
-		apart[tokens[i]] = got[i].Start.Line > got[i-1].Start.Line && got[i-1].Text != "[" && got[i].Text != "]" ||
-			got[i].Start.Line == got[i-1].Start.Line && got[i].Start.Offset > got[i-1].Stop.Offset
+	for i := 1; i < needed; i++ {
+		blankBefore[tokens[i]] = printed[i].Start.Line > printed[i-1].Start.Line && printed[i-1].Text != "[" && printed[i].Text != "]" ||
+			printed[i].Start.Line == printed[i-1].Start.Line && printed[i].Start.Offset > printed[i-1].Stop.Offset
 	}
-	return strings.Split(text, "\n"), apart
+	return strings.Split(text, "\n"), blankBefore
 }
 
-// printed returns the statement as Fprint prints it, without comments; "" after an error.
-func printed(n syntax.Node) string {
-	var wrap syntax.Node = Bare(n)
-	c, command := wrap.(*syntax.Command)
-	if command { // in a module, for the right width
-		wrap = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{c}}
+// printWithoutComments returns a statement as Fprint prints it, without comments; "" after an error.
+func printWithoutComments(n syntax.Node) string {
+	var node syntax.Node = Bare(n)
+	command, isCommand := node.(*syntax.Command)
+	if isCommand { // in a module, for the right width
+		node = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{command}}
 	}
 	var b strings.Builder
-	if syntax.Fprint(&b, wrap, syntax.Options{}) != nil {
+	if syntax.Fprint(&b, node, syntax.Options{}) != nil {
 		return ""
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	if command {
+	if isCommand {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "module m\n  "), "\nendmodule")
 		text = strings.ReplaceAll(text, "\n  ", "\n")
 	}
@@ -135,44 +136,44 @@ func printed(n syntax.Node) string {
 
 // Bare returns a node without its comments.
 func Bare(n syntax.Node) syntax.Node {
-	old := reflect.ValueOf(n).Elem()
-	if !old.FieldByName("Notes").IsValid() {
+	original := reflect.ValueOf(n).Elem()
+	if !original.FieldByName("Notes").IsValid() {
 		return n
 	}
-	c := reflect.New(old.Type())
-	c.Elem().Set(old)
-	c.Elem().FieldByName("Notes").SetZero()
-	c.Elem().FieldByName("Doc").SetZero()
-	return c.Interface().(syntax.Node)
+	copied := reflect.New(original.Type())
+	copied.Elem().Set(original)
+	copied.Elem().FieldByName("Notes").SetZero()
+	copied.Elem().FieldByName("Doc").SetZero()
+	return copied.Interface().(syntax.Node)
 }
 
-// broken writes a statement with line breaks or comments between its tokens.
-func (l *layout) broken(u unit, end int, apart []bool) {
-	first := l.next
-	in := statement{unit: u}
-	for ; l.next < end; l.next++ {
-		lex := l.lexemes[l.next]
-		if lex.Class == syntax.Comment {
-			l.comment(in.indent(l.nextToken(end)))
-			l.next--
+// writeBroken writes a statement that has line breaks or comments between its tokens, and keeps them.
+func (l *layout) writeBroken(statement unit, end int, blankBefore []bool) {
+	first := l.nextIndex
+	position := position{unit: statement}
+	for ; l.nextIndex < end; l.nextIndex++ {
+		lexeme := l.lexemes[l.nextIndex]
+		if lexeme.Class == syntax.Comment {
+			l.writeComment(position.indent(l.nextToken(end)))
+			l.nextIndex--
 			continue
 		}
-		commented := l.next > first && l.lexemes[l.next-1].Class == syntax.Comment
-		fresh := l.next > first && (commented || l.breaks() > 0 && lex.Text != ";" && lex.Text != ",")
+		afterComment := l.nextIndex > first && l.lexemes[l.nextIndex-1].Class == syntax.Comment
+		startsLine := l.nextIndex > first && (afterComment || l.lineBreaks() > 0 && lexeme.Text != ";" && lexeme.Text != ",")
 		switch {
-		case fresh:
-			l.newLine(in.indent(lex))
-		case apart[l.next-first]:
-			l.last().text += " "
+		case startsLine:
+			l.newLine(position.indent(lexeme))
+		case blankBefore[l.nextIndex-first]:
+			l.lastLine().text += " "
 		}
-		l.last().text += lex.Text
-		in.step(lex)
+		l.lastLine().text += lexeme.Text
+		position.step(lexeme)
 	}
 }
 
 // nextToken returns the next token before index end.
 func (l *layout) nextToken(end int) syntax.Lexeme {
-	for _, lex := range l.lexemes[l.next:end] {
+	for _, lex := range l.lexemes[l.nextIndex:end] {
 		if lex.Class != syntax.Comment {
 			return lex
 		}
@@ -180,14 +181,15 @@ func (l *layout) nextToken(end int) syntax.Lexeme {
 	return syntax.Lexeme{}
 }
 
-// statement is the position within a statement.
-type statement struct {
+// position is a position within a statement.
+type position struct {
 	unit
-	depth   int  // of brackets
-	updates bool // of a command, behind the arrow
+	depth     int  // of brackets
+	inUpdates bool // of a command, behind the arrow
 }
 
-func (s *statement) step(lex syntax.Lexeme) {
+// step moves the position behind a token.
+func (s *position) step(lex syntax.Lexeme) {
 	switch lex.Text {
 	case "(", "[", "{", "[[":
 		s.depth++
@@ -195,28 +197,28 @@ func (s *statement) step(lex syntax.Lexeme) {
 		s.depth--
 	case "->":
 		_, command := s.node.(*syntax.Command)
-		s.updates = command && s.depth == 0
+		s.inUpdates = command && s.depth == 0
 	}
 }
 
-// indent returns the indentation of a line that starts with a token: that of Fprint for commands,
-// plus two for each open bracket.
-func (s *statement) indent(lex syntax.Lexeme) int {
-	base, more := 2*s.level, 4
+// indent returns the indentation of a line that starts with a token at this position. For commands it
+// is that of Fprint, plus two for each open bracket.
+func (s *position) indent(lex syntax.Lexeme) int {
+	base, continuation := 2*s.level, 4
 	switch s.node.(type) {
 	case *syntax.RenamedModule, *syntax.Observables, *syntax.Player:
-		more = 2
+		continuation = 2
 	case syntax.Expr, syntax.SysExpr: // in a line of its own
-		more = 0
+		continuation = 0
 	}
 	depth := s.depth
-	if closes := lex.Text != "" && strings.Contains(")]}", lex.Text[:1]) || strings.HasPrefix(lex.Text, "end"); closes && lex.Class != syntax.Name {
+	if isClosing := lex.Text != "" && strings.Contains(")]}", lex.Text[:1]) || strings.HasPrefix(lex.Text, "end"); isClosing && lex.Class != syntax.Name {
 		depth--
 		if depth <= 0 {
 			return base
 		}
 	}
-	if s.updates && depth == 0 {
+	if s.inUpdates && depth == 0 {
 		switch lex.Text {
 		case "+":
 			return base + 2
@@ -224,5 +226,5 @@ func (s *statement) indent(lex syntax.Lexeme) int {
 			return base + 6
 		}
 	}
-	return base + max(more+2*(depth-1), more)
+	return base + max(continuation+2*(depth-1), continuation)
 }

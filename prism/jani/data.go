@@ -10,219 +10,224 @@ import (
 // maxLength is the largest length of an array.
 const maxLength = 10_000
 
-// symbol translates an expression that may be an array or a datatype. The variables in it are
-// replaced by their current values.
-func (t *translator) symbol(v *value, p *place) symbol {
+// symbolOf translates an expression that may have the type of an array or a datatype. Variables in it
+// are replaced by the values that earlier assignments of the step gave them.
+func (t *translator) symbolOf(v *jsonValue, context *exprContext) symbol {
 	if v.kind == text {
-		if s, ok := p.find(v.text); ok {
-			return t.substituted(v, s, p)
+		if s, ok := context.find(v.text); ok {
+			return t.currentValues(v, s, context)
 		}
 	}
 	if op := v.get("op"); op != nil && op.kind == text {
 		switch op.text {
 		case "aa", "da":
-			return t.part(v, p)
+			return t.partOf(v, context)
 		case "av":
-			t.operands(v, "elements")
-			d := &data{}
-			for _, e := range v.get("elements").elems {
-				d.elems = append(d.elems, t.symbol(e, p))
+			t.requireKeys(v, "elements")
+			parts := &composite{}
+			for _, e := range v.get("elements").elements {
+				parts.elements = append(parts.elements, t.symbolOf(e, context))
 			}
-			return symbol{data: d}
+			return symbol{data: parts}
 		case "ac":
-			return t.comprehension(v, p)
+			return t.comprehension(v, context)
 		case "dv":
-			return t.record(v, p)
+			return t.datatypeValue(v, context)
 		}
 	}
-	x := t.sizedExpr(v, p)
-	return symbol{x: x.x, size: x.size, isBool: t.isBool(v, p)}
+	x := t.sizedExpr(v, context)
+	return symbol{expr: x.expr, size: x.size, isBool: t.isBool(v, context)}
 }
 
-// substituted replaces variables in a symbol by their current values.
-func (t *translator) substituted(v *value, s symbol, p *place) symbol {
+// currentValues returns a copy of a symbol in which each variable is replaced by its current value in
+// the step.
+func (t *translator) currentValues(v *jsonValue, s symbol, context *exprContext) symbol {
 	switch {
 	case s.slot != nil:
 		size := 1
-		if x, ok := p.env[s.slot]; ok {
+		if x, ok := context.env[s.slot]; ok {
 			size = x.size
 		}
-		return symbol{x: t.slot(v, s.slot, p), size: size, isBool: s.slot.typ.kind == boolType}
+		return symbol{expr: t.slotValue(v, s.slot, context), size: size, isBool: s.slot.typ.kind == boolType}
 	case s.data != nil:
-		t.charge(v.Start, len(s.data.elems)+len(s.data.members))
-		d := &data{}
-		for _, e := range s.data.elems {
-			d.elems = append(d.elems, t.substituted(v, e, p))
+		t.addSize(v.Start, len(s.data.elements)+len(s.data.members))
+		parts := &composite{}
+		for _, e := range s.data.elements {
+			parts.elements = append(parts.elements, t.currentValues(v, e, context))
 		}
 		if s.data.members != nil {
-			d.members = make(map[string]symbol)
+			parts.members = make(map[string]symbol)
 			for name, m := range s.data.members {
-				d.members[name] = t.substituted(v, m, p)
+				parts.members[name] = t.currentValues(v, m, context)
 			}
 		}
-		return symbol{data: d}
+		return symbol{data: parts}
 	}
 	return s
 }
 
-// part translates the access to an element or a member.
-func (t *translator) part(v *value, p *place) symbol {
+// partOf translates the access to an element of an array ("aa") or a member of a datatype ("da").
+func (t *translator) partOf(v *jsonValue, context *exprContext) symbol {
 	if v.get("op").text == "da" {
-		t.operands(v, "exp", "member")
-		base := t.symbol(v.get("exp"), p)
+		t.requireKeys(v, "exp", "member")
+		base := t.symbolOf(v.get("exp"), context)
 		name := v.get("member").text
 		if base.data != nil {
 			if m, ok := base.data.members[name]; ok {
 				return m
 			}
 		}
-		t.refuse(v.Start, "there is no member %q", short(name))
+		t.refuse(v.Start, "there is no member %q", shortened(name))
 	}
-	t.operands(v, "exp", "index")
-	base := t.symbol(v.get("exp"), p)
+	t.requireKeys(v, "exp", "index")
+	base := t.symbolOf(v.get("exp"), context)
 	if base.data == nil || base.data.members != nil {
-		t.refuse(v.get("exp").Start, "found no array, want one")
+		t.refuse(v.get("exp").Start, "found another value than an array, want an array")
 	}
-	if i, ok := t.constantIndex(v.get("index"), p); ok {
+	if i, ok := t.constantIndex(v.get("index"), context); ok {
 		switch {
-		case i >= 0 && i < len(base.data.elems):
-			return base.data.elems[i]
+		case i >= 0 && i < len(base.data.elements):
+			return base.data.elements[i]
 		case v.get("index").kind == number:
-			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.data.elems))
+			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.data.elements))
 		}
 		// The index is outside the array, but a condition may prevent the access.
 	}
-	return t.elementAt(v, t.sizedExpr(v.get("index"), p), base.data.elems)
+	return t.elementAt(v, t.sizedExpr(v.get("index"), context), base.data.elements)
 }
 
-func (t *translator) constantIndex(v *value, p *place) (int, bool) {
-	r := t.constant(v, p, 0)
+// constantIndex returns the value of an index expression, if it is a constant integer.
+func (t *translator) constantIndex(v *jsonValue, context *exprContext) (int, bool) {
+	r := t.constant(v, context, 0)
 	if r == nil || !r.IsInt() || !r.Num().IsInt64() {
 		return 0, false
 	}
 	return int(r.Num().Int64()), true
 }
 
-// elementAt returns an expression for the element with the given index. Evaluating it with an index
-// outside the array is an error.
-func (t *translator) elementAt(v *value, index sized, elems []symbol) symbol {
-	if len(elems) == 0 {
+// elementAt returns an expression for the element of an array with a variable index, as nested
+// conditions on the index. Evaluating it with an index outside the array is an error.
+func (t *translator) elementAt(v *jsonValue, index sizedExpr, elements []symbol) symbol {
+	if len(elements) == 0 {
 		t.refuse(v.Start, "the array has no elements")
 	}
-	if first := elems[0].data; first != nil {
-		d := &data{}
-		for k := range first.elems {
-			d.elems = append(d.elems, t.elementAt(v, index, parts(elems, func(d *data) symbol { return d.at(k) })))
+	if first := elements[0].data; first != nil {
+		parts := &composite{}
+		for k := range first.elements {
+			parts.elements = append(parts.elements, t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
 		}
 		for name := range first.members {
-			if d.members == nil {
-				d.members = make(map[string]symbol)
+			if parts.members == nil {
+				parts.members = make(map[string]symbol)
 			}
-			d.members[name] = t.elementAt(v, index, parts(elems, func(d *data) symbol { return d.members[name] }))
+			parts.members[name] = t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
 		}
-		return symbol{data: d}
+		return symbol{data: parts}
 	}
-	t.charge(v.Start, len(elems)*(index.size+3)+6)
-	out := failing(v, index, elems[0].isBool)
-	for k := len(elems) - 1; k >= 0; k-- {
-		if elems[k].x == nil {
-			t.refuse(v.Start, "the elements of an array differ in their form")
+	t.addSize(v.Start, len(elements)*(index.size+3)+6)
+	result := failingExpr(v, index, elements[0].isBool)
+	for k := len(elements) - 1; k >= 0; k-- {
+		if elements[k].expr == nil {
+			t.refuse(v.Start, "the elements of an array have different types")
 		}
-		out.x = &syntax.Cond{C: t.isIndex(v, index.x, k), T: elems[k].x, E: out.x, Span: v.Span}
-		out.size += index.size + 3 + elems[k].size
+		result.expr = &syntax.Cond{C: t.indexEquals(v, index.expr, k), T: elements[k].expr, E: result.expr, Span: v.Span}
+		result.size += index.size + 3 + elements[k].size
 	}
-	return out
+	return result
 }
 
-func (t *translator) isIndex(v *value, index syntax.Expr, k int) syntax.Expr {
+// indexEquals returns the condition that an index has the value k.
+func (t *translator) indexEquals(v *jsonValue, index syntax.Expr, k int) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: &syntax.IntLit{Value: int32(k), Span: v.Span}, OpPos: v.Start, Span: v.Span}
 }
 
 // at returns an element, or an empty symbol outside the array.
-func (d *data) at(k int) symbol {
-	if d == nil || k >= len(d.elems) {
+func (parts *composite) at(k int) symbol {
+	if parts == nil || k >= len(parts.elements) {
 		return symbol{}
 	}
-	return d.elems[k]
+	return parts.elements[k]
 }
 
-func parts(elems []symbol, of func(*data) symbol) []symbol {
-	out := make([]symbol, len(elems))
-	for i, e := range elems {
-		if e.data != nil {
-			out[i] = of(e.data)
+// partsOfElements returns the same part of each element of an array; empty for an element without parts.
+func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
+	parts := make([]symbol, len(elements))
+	for i, element := range elements {
+		if element.data != nil {
+			parts[i] = part(element.data)
 		}
 	}
-	return out
+	return parts
 }
 
-// comprehension translates an array that is defined by an expression for each element.
-func (t *translator) comprehension(v *value, p *place) symbol {
-	t.operands(v, "var", "length", "exp")
-	n, ok := t.constantIndex(v.get("length"), p)
+// comprehension translates an array that is defined by one expression over the index ("ac").
+func (t *translator) comprehension(v *jsonValue, context *exprContext) symbol {
+	t.requireKeys(v, "var", "length", "exp")
+	n, ok := t.constantIndex(v.get("length"), context)
 	if !ok || n < 0 || n > maxLength {
-		t.refuse(v.get("length").Start, "the length of an array is not known, want a number of at most %d", maxLength)
+		t.refuse(v.get("length").Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
-	d := &data{}
-	t.charge(v.Start, 10*n)
+	parts := &composite{}
+	t.addSize(v.Start, 10*n)
 	for i := range n {
-		s := newScope(p.scope)
-		at := v.get("length").Span
+		s := newScope(context.scope)
+		span := v.get("length").Span
 		s.names[v.get("var").text] = symbol{
-			x: &syntax.IntLit{Value: int32(i), Span: at}, size: 1, raw: &value{kind: number, text: strconv.Itoa(i), Span: at},
+			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, raw: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
-		d.elems = append(d.elems, t.symbol(v.get("exp"), p.in(s)))
+		parts.elements = append(parts.elements, t.symbolOf(v.get("exp"), context.withScope(s)))
 	}
-	return symbol{data: d}
+	return symbol{data: parts}
 }
 
-// record translates a value of a datatype.
-func (t *translator) record(v *value, p *place) symbol {
-	t.operands(v, "type", "values")
-	d := &data{members: make(map[string]symbol)}
-	for _, m := range v.get("values").elems {
+// datatypeValue translates a value of a datatype, which lists its members ("dv").
+func (t *translator) datatypeValue(v *jsonValue, context *exprContext) symbol {
+	t.requireKeys(v, "type", "values")
+	parts := &composite{members: make(map[string]symbol)}
+	for _, m := range v.get("values").elements {
 		if m.get("member") == nil || m.get("value") == nil {
-			t.refuse(m.Start, "a value of a datatype has no \"member\" and \"value\", want both")
+			t.refuse(m.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
-		d.members[m.get("member").text] = t.symbol(m.get("value"), p)
+		parts.members[m.get("member").text] = t.symbolOf(m.get("value"), context)
 	}
-	return symbol{data: d}
+	return symbol{data: parts}
 }
 
-// target is a variable that is assigned under some conditions.
+// target is a variable that an assignment sets if the conditions hold. They compare a variable index
+// with the position of the target in the array.
 type target struct {
-	slot *slot
-	when []sized
+	slot       *slot
+	conditions []sizedExpr
 }
 
-// targets returns the variables that an assignment may write, as a tree of the same shape as its
-// value.
-func (t *translator) targets(ref *value, p *place) targetTree {
+// targetsOf returns the variables that an assignment to ref may set, as a tree with the same shape as
+// the assigned value.
+func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
-		s, ok := p.find(ref.text)
+		s, ok := context.find(ref.text)
 		if !ok || s.slot == nil && s.data == nil || s.raw != nil {
-			t.refuse(ref.Start, "there is no variable %q to assign to", short(ref.text))
+			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
-		return treeOf(t, ref, s)
+		return targetTreeOf(t, ref, s)
 	}
 	op := ref.get("op")
 	switch {
 	case op.isText("aa"):
-		t.operands(ref, "exp", "index")
-		base := t.targets(ref.get("exp"), p)
-		if base.elems == nil {
-			t.refuse(ref.Start, "found no array to assign to, want one")
+		t.requireKeys(ref, "exp", "index")
+		base := t.targetsOf(ref.get("exp"), context)
+		if base.elements == nil {
+			t.refuse(ref.Start, "found an index on a variable that is not an array")
 		}
-		if i, ok := t.constantIndex(ref.get("index"), p); ok {
-			if i < 0 || i >= len(base.elems) {
-				t.refuse(ref.get("index").Start, "the array has no element %d, want one of %d", i, len(base.elems))
+		if i, ok := t.constantIndex(ref.get("index"), context); ok {
+			if i < 0 || i >= len(base.elements) {
+				t.refuse(ref.get("index").Start, "the array has no element %d, want one of %d", i, len(base.elements))
 			}
-			return base.elems[i]
+			return base.elements[i]
 		}
-		return t.targetAt(ref, t.sizedExpr(ref.get("index"), p), t.within(ref.get("index"), p, len(base.elems)), base.elems)
+		return t.targetAt(ref, t.sizedExpr(ref.get("index"), context), t.indexIsInside(ref.get("index"), context, len(base.elements)), base.elements)
 	case op.isText("da"):
-		t.operands(ref, "exp", "member")
-		if m, ok := t.targets(ref.get("exp"), p).members[ref.get("member").text]; ok {
+		t.requireKeys(ref, "exp", "member")
+		if m, ok := t.targetsOf(ref.get("exp"), context).members[ref.get("member").text]; ok {
 			return m
 		}
 	}
@@ -230,96 +235,98 @@ func (t *translator) targets(ref *value, p *place) targetTree {
 	return targetTree{}
 }
 
-// targetTree has the targets of each part of an array or datatype.
+// targetTree holds the targets for each part of an assigned value. A scalar has several targets if an
+// index is variable.
 type targetTree struct {
-	one     []target
-	elems   []targetTree
-	members map[string]targetTree
+	scalar   []target
+	elements []targetTree
+	members  map[string]targetTree
 }
 
-func treeOf(t *translator, ref *value, s symbol) targetTree {
+// targetTreeOf returns the targets for a declared variable, array or datatype.
+func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 	switch {
-	case s.slot != nil:
-		return targetTree{one: []target{{slot: s.slot}}}
-	case s.data == nil:
+	case meaning.slot != nil:
+		return targetTree{scalar: []target{{slot: meaning.slot}}}
+	case meaning.data == nil:
 		t.refuse(ref.Start, "an array of constants cannot be assigned to")
 	}
-	var out targetTree
-	for _, e := range s.data.elems {
-		out.elems = append(out.elems, treeOf(t, ref, e))
+	var tree targetTree
+	for _, e := range meaning.data.elements {
+		tree.elements = append(tree.elements, targetTreeOf(t, ref, e))
 	}
-	for name, m := range s.data.members {
-		if out.members == nil {
-			out.members = make(map[string]targetTree)
+	for name, m := range meaning.data.members {
+		if tree.members == nil {
+			tree.members = make(map[string]targetTree)
 		}
-		out.members[name] = treeOf(t, ref, m)
+		tree.members[name] = targetTreeOf(t, ref, m)
 	}
-	return out
+	return tree
 }
 
-// targetAt returns the targets of an assignment to the element with the given index. within says
-// that the index is inside the array; otherwise the condition of the first element fails for an
-// index outside.
-func (t *translator) targetAt(ref *value, index sized, within bool, elems []targetTree) targetTree {
-	var out targetTree
-	for k, e := range elems {
-		is := sized{x: t.isIndex(ref, index.x, k), size: index.size + 2}
+// targetAt returns the targets of an assignment to the array element with a variable index. within says
+// that the index is always inside the array. Otherwise the condition of the first element is an
+// expression that fails for an index outside.
+func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
+	var result targetTree
+	for k, e := range elements {
+		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, k), size: index.size + 2}
 		if k == 0 && !within {
-			binary := func(op syntax.Op, k int) syntax.Expr {
-				return &syntax.Binary{Op: op, X: index.x, Y: &syntax.IntLit{Value: int32(k), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
+			compareIndex := func(op syntax.Op, k int) syntax.Expr {
+				return &syntax.Binary{Op: op, X: index.expr, Y: &syntax.IntLit{Value: int32(k), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
 			}
-			inside := and(binary(syntax.OpGt, 0), binary(syntax.OpLt, len(elems)))
-			is.x = &syntax.Cond{
-				C: inside, T: &syntax.BoolLit{Span: ref.Span},
-				E: &syntax.Cond{C: is.x, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failing(ref, index, true).x, Span: ref.Span}, Span: ref.Span,
-			}
-			is.size = 4*index.size + 16
+			// 0 < index < length ? false : (index = 0 ? true : failure)
+			otherElement := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, len(elements)))
+			trueOrFailure := &syntax.Cond{C: condition.expr, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failingExpr(ref, index, true).expr, Span: ref.Span}
+			condition.expr = &syntax.Cond{C: otherElement, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
+			condition.size = 4*index.size + 16
 		}
-		merge(&out, e, is)
+		addTargets(&result, e, condition)
 	}
-	return out
+	return result
 }
 
-// within reports whether an index is a variable whose bounds lie within an array.
-func (t *translator) within(index *value, p *place, length int) bool {
+// indexIsInside reports whether an index is a variable whose range lies within an array of the given
+// length.
+func (t *translator) indexIsInside(index *jsonValue, context *exprContext, length int) bool {
 	if index.kind != text {
 		return false
 	}
-	s, ok := p.find(index.text)
+	s, ok := context.find(index.text)
 	if !ok || s.slot == nil || s.slot.typ == nil {
 		return false
 	}
-	low, high := t.constant(s.slot.typ.low, p, 0), t.constant(s.slot.typ.high, p, 0)
+	low, high := t.constant(s.slot.typ.low, context, 0), t.constant(s.slot.typ.high, context, 0)
 	return low != nil && high != nil && low.Sign() >= 0 && high.Cmp(big.NewRat(int64(length-1), 1)) <= 0
 }
 
-// failing returns an expression that fails when it is evaluated.
-func failing(v *value, index sized, isBool bool) symbol {
+// failingExpr returns an expression whose evaluation fails: a remainder modulo 0.
+func failingExpr(v *jsonValue, index sizedExpr, isBool bool) symbol {
 	zero := &syntax.IntLit{Span: v.Span}
-	x := call(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.x, OpPos: v.Start, Span: v.Span})
+	x := functionCall(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: v.Start, Span: v.Span})
 	if isBool {
 		x = &syntax.Binary{Op: syntax.OpEq, X: x, Y: zero, OpPos: v.Start, Span: v.Span}
 	}
-	return symbol{x: x, size: 6, isBool: isBool}
+	return symbol{expr: x, size: 6, isBool: isBool}
 }
 
-// merge adds the targets of e with a further condition.
-func merge(out *targetTree, e targetTree, is sized) {
-	for _, x := range e.one {
-		out.one = append(out.one, target{x.slot, append([]sized{is}, x.when...)})
+// addTargets adds all targets in a tree to the result, each with one more condition.
+func addTargets(result *targetTree, from targetTree, condition sizedExpr) {
+	for _, x := range from.scalar {
+		result.scalar = append(result.scalar, target{x.slot, append([]sizedExpr{condition}, x.conditions...)})
 	}
-	for k, x := range e.elems {
-		if k == len(out.elems) {
-			out.elems = append(out.elems, targetTree{})
+	for k, x := range from.elements {
+		if k == len(result.elements) {
+			result.elements = append(result.elements, targetTree{})
 		}
-		merge(&out.elems[k], x, is)
+		addTargets(&result.elements[k], x, condition)
 	}
-	for name, x := range e.members {
-		if out.members == nil {
-			out.members = make(map[string]targetTree)
+	for name, x := range from.members {
+		if result.members == nil {
+			result.members = make(map[string]targetTree)
 		}
-		m := out.members[name]
-		merge(&m, x, is)
-		out.members[name] = m
+		m := result.members[name]
+		addTargets(&m, x, condition)
+		result.members[name] = m
 	}
 }

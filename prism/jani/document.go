@@ -8,16 +8,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// document is a JANI model after a check of its structure. Expressions are still JSON.
+// document is a JANI document whose structure has been checked. Expressions in it are still JSON.
 type document struct {
-	at         syntax.Span
-	typ        syntax.ModelType
+	span       syntax.Span
+	modelType  syntax.ModelType
 	markov     bool // a Markov automaton; typ is the type of the embedded model
 	constants  []*variable
 	globals    []*variable
 	functions  []*function
 	automata   []*automaton
-	restrict   *value
+	restrict   *jsonValue
 	elements   []element
 	syncs      []vector
 	hasSyncs   bool
@@ -25,18 +25,18 @@ type document struct {
 	properties []*property
 }
 
-// races reports whether edges have rates.
-func (d *document) races() bool { return d.typ == syntax.CTMC || d.markov }
+// hasRates reports whether edges have rates.
+func (d *document) hasRates() bool { return d.modelType == syntax.CTMC || d.markov }
 
-// timed reports whether the model has continuous time.
-func (d *document) timed() bool { return d.races() || d.typ == syntax.PTA }
+// hasTime reports whether the model has continuous time.
+func (d *document) hasTime() bool { return d.hasRates() || d.modelType == syntax.PTA }
 
 // variable is a declaration of a variable, a constant or a parameter.
 type variable struct {
 	syntax.Span
 	name      string
-	typ       *typ
-	initial   *value // nil if there is none
+	typ       *janiType
+	initial   *jsonValue // nil if there is none
 	transient bool
 }
 
@@ -52,13 +52,13 @@ const (
 	noType // an error was reported
 )
 
-// typ is a type; low and high are nil if it has no bound.
-type typ struct {
+// janiType is a type of the document; low and high are nil if there is no bound.
+type janiType struct {
 	syntax.Span
 	kind      typeKind
-	low, high *value
-	base      *typ   // of an array
-	ref       string // of a datatype
+	low, high *jsonValue
+	base      *janiType // of an array
+	ref       string    // of a datatype
 }
 
 type datatype struct {
@@ -67,61 +67,61 @@ type datatype struct {
 }
 
 type function struct {
-	at     syntax.Pos
+	pos    syntax.Pos
 	name   string
 	params []*variable
-	body   *value
+	body   *jsonValue
 }
 
 type automaton struct {
-	at        syntax.Pos
+	pos       syntax.Pos
 	name      string
 	locals    []*variable
 	functions []*function
 	locations []location
 	initial   []int
-	restrict  *value
+	restrict  *jsonValue
 	edges     []*edge
 }
 
 type location struct {
 	name       string
-	progress   *value // the condition for time to pass; nil means true
+	progress   *jsonValue // the condition for time to pass; nil means true
 	transients []assignment
 }
 
 type edge struct {
-	at       syntax.Pos
-	location int
-	action   string // empty for the silent one
-	rate     *value
-	guard    *value
-	dests    []destination
+	pos          syntax.Pos
+	location     int
+	action       string // empty for the silent one
+	rate         *jsonValue
+	guard        *jsonValue
+	destinations []destination
 }
 
 type destination struct {
-	at       syntax.Pos
-	location int
-	prob     *value
-	assigns  []assignment
+	pos         syntax.Pos
+	location    int
+	probability *jsonValue
+	assigns     []assignment
 }
 
 type assignment struct {
-	at         syntax.Pos
-	ref, value *value
+	pos        syntax.Pos
+	ref, value *jsonValue
 	index      int
 }
 
 // element is an automaton in the composition.
 type element struct {
-	at          syntax.Pos
+	pos         syntax.Pos
 	automaton   int
 	inputEnable []string
 }
 
 // vector is a synchronisation vector; an empty action means that the automaton does not take part.
 type vector struct {
-	at      syntax.Pos
+	pos     syntax.Pos
 	actions []string
 	result  string
 }
@@ -129,78 +129,79 @@ type vector struct {
 type property struct {
 	syntax.Span
 	name string
-	x    *value
+	expr *jsonValue
 }
 
-// reader checks the structure of a document.
+// reader checks the structure of a JSON document and converts it to a document.
 type reader struct {
-	file string
-	errs syntax.ErrorList
-	doc  *document
-	locs map[string]int // locations of the automaton that is being read
+	file            string
+	errs            syntax.ErrorList
+	doc             *document
+	locationIndexes map[string]int // locations of the automaton that is being read
 	// unsupported says that the errors are about an unsupported kind of model.
 	unsupported bool
 }
 
-func (r *reader) add(at syntax.Pos, format string, args ...any) {
-	const most = 100
-	if len(r.errs) < most {
-		r.errs.Add(r.file, at, format, args...)
+// addError records an error, up to a limit.
+func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
+	const maxErrors = 100
+	if len(r.errs) < maxErrors {
+		r.errs.Add(r.file, pos, format, args...)
 	}
 }
 
-// fields checks that a value is an object with the keys in must, and otherwise only those in may.
-// Comments and extensions (x-…) are allowed.
-func (r *reader) fields(v *value, what, must, may string) bool {
+// checkFields checks that a value is an object with all required keys, and that it has no others than
+// the optional ones, "comment" and extensions (x-...). what describes the object in error messages.
+func (r *reader) checkFields(v *jsonValue, what, requiredKeys, optionalKeys string) bool {
 	if v.kind != object {
-		r.add(v.Start, "found %s, want %s as an object", v.describe(), what)
+		r.addError(v.Start, "found %s, want %s as an object", v.describe(), what)
 		return false
 	}
-	required := strings.Fields(must)
-	known := slices.Concat(required, strings.Fields(may))
+	required := strings.Fields(requiredKeys)
+	known := slices.Concat(required, strings.Fields(optionalKeys))
 	ok := true
 	for _, key := range required {
 		if v.get(key) == nil {
-			r.add(v.Start, "%s has no %q, want one", what, key)
+			r.addError(v.Start, "%s has no %q, want one", what, key)
 			ok = false
 		}
 	}
 	for _, m := range v.members {
 		if m.key != "comment" && !strings.HasPrefix(m.key, "x-") && !slices.Contains(known, m.key) {
-			r.add(m.at, "%s has a key %q, want only %s", what, short(m.key), strings.Join(known, ", "))
+			r.addError(m.pos, "%s has a key %q, want only %s", what, shortened(m.key), strings.Join(known, ", "))
 			ok = false
 		}
 	}
 	return ok
 }
 
-// list returns the elements of an array; none for nil.
-func (r *reader) list(v *value, what string) []*value {
+// arrayElements returns the elements of an array, none for nil; another value is an error.
+func (r *reader) arrayElements(v *jsonValue, what string) []*jsonValue {
 	if v == nil {
 		return nil
 	}
 	if v.kind != array {
-		r.add(v.Start, "found %s, want %s in an array", v.describe(), what)
+		r.addError(v.Start, "found %s, want %s in an array", v.describe(), what)
 	}
-	return v.elems
+	return v.elements
 }
 
-// word returns a string; empty if the value is not a string.
-func (r *reader) word(v *value, what string) string {
+// stringValue returns the text of a string, "" for nil; another value or an empty text is an error.
+func (r *reader) stringValue(v *jsonValue, what string) string {
 	switch {
 	case v == nil:
 		return ""
 	case v.kind != text:
-		r.add(v.Start, "found %s, want %s in quotes", v.describe(), what)
+		r.addError(v.Start, "found %s, want %s in quotes", v.describe(), what)
 	case v.text == "":
-		r.add(v.Start, "found an empty text, want %s", what)
+		r.addError(v.Start, "found an empty text, want %s", what)
 	}
 	return v.text
 }
 
-// exp returns the expression in `{"exp": …}`; nil for nil.
-func (r *reader) exp(v *value, what string) *value {
-	if v == nil || !r.fields(v, what, "exp", "") {
+// wrappedExpr returns the expression in `{"exp": ...}`; nil for nil.
+func (r *reader) wrappedExpr(v *jsonValue, what string) *jsonValue {
+	if v == nil || !r.checkFields(v, what, "exp", "") {
 		return nil
 	}
 	return v.get("exp")
@@ -222,155 +223,161 @@ var features = []string{
 	"edge-priorities", "hyperbolic-functions", "named-expressions", "tradeoff-properties", "trigonometric-functions",
 }
 
-func (r *reader) document(v *value) {
+// readDocument reads the whole document.
+func (r *reader) readDocument(v *jsonValue) {
 	r.doc = &document{datatypes: make(map[string]*datatype)}
-	if !r.fields(v, "a JANI model", "jani-version name type automata system",
+	if !r.checkFields(v, "a JANI model", "jani-version name type automata system",
 		"metadata features actions constants variables restrict-initial properties functions datatypes") {
 		return
 	}
 	d := r.doc
-	d.at = syntax.Span{Start: v.Start, Stop: v.Start}
+	d.span = syntax.Span{Start: v.Start, Stop: v.Start}
 	if n := v.get("jani-version"); n.text != "1" {
-		r.add(n.Start, "jani-version is %s, want 1", n.describe())
+		r.addError(n.Start, "jani-version is %s, want 1", n.describe())
 	}
 	if name := v.get("name"); name.kind != text || name.text != "" { // many tools leave the name empty, and nothing reads it
-		r.word(name, "a name")
+		r.stringValue(name, "a name")
 	}
-	r.modelType(v.get("type"))
-	for _, f := range r.list(v.get("features"), "features") {
-		if word := r.word(f, "a feature"); word != "" && !slices.Contains(features, word) {
+	r.readModelType(v.get("type"))
+	for _, f := range r.arrayElements(v.get("features"), "features") {
+		if word := r.stringValue(f, "a feature"); word != "" && !slices.Contains(features, word) {
 			r.unsupported = true
-			r.add(f.Start, "the feature %q is not supported, want only %s", short(word), strings.Join(features, ", "))
+			r.addError(f.Start, "the feature %q is not supported, want only %s", shortened(word), strings.Join(features, ", "))
 		}
 	}
 	if r.unsupported {
 		return
 	}
-	for _, t := range r.list(v.get("datatypes"), "datatypes") {
-		r.datatype(t)
+	for _, t := range r.arrayElements(v.get("datatypes"), "datatypes") {
+		r.readDatatype(t)
 	}
-	for _, a := range r.list(v.get("actions"), "actions") {
-		if r.fields(a, "an action", "name", "") {
-			r.word(a.get("name"), "a name")
+	for _, a := range r.arrayElements(v.get("actions"), "actions") {
+		if r.checkFields(a, "an action", "name", "") {
+			r.stringValue(a.get("name"), "a name")
 		}
 	}
-	for _, c := range r.list(v.get("constants"), "constants") {
-		d.constants = append(d.constants, r.variable(c, "a constant", "name type", "value")...)
+	for _, c := range r.arrayElements(v.get("constants"), "constants") {
+		d.constants = append(d.constants, r.readVariable(c, "a constant", "name type", "value")...)
 	}
-	d.globals = r.variables(v.get("variables"))
-	d.functions = r.functions(v.get("functions"))
-	d.restrict = r.exp(v.get("restrict-initial"), "restrict-initial")
-	for _, a := range r.list(v.get("automata"), "automata") {
-		r.automaton(a)
+	d.globals = r.readVariables(v.get("variables"))
+	d.functions = r.readFunctions(v.get("functions"))
+	d.restrict = r.wrappedExpr(v.get("restrict-initial"), "restrict-initial")
+	for _, a := range r.arrayElements(v.get("automata"), "automata") {
+		r.readAutomaton(a)
 	}
-	r.system(v.get("system"))
-	for _, p := range r.list(v.get("properties"), "properties") {
-		if r.fields(p, "a property", "name expression", "") {
-			d.properties = append(d.properties, &property{p.Span, r.word(p.get("name"), "a name"), p.get("expression")})
+	r.readSystem(v.get("system"))
+	for _, p := range r.arrayElements(v.get("properties"), "properties") {
+		if r.checkFields(p, "a property", "name expression", "") {
+			d.properties = append(d.properties, &property{p.Span, r.stringValue(p.get("name"), "a name"), p.get("expression")})
 		}
 	}
 }
 
-func (r *reader) modelType(v *value) {
-	switch word := r.word(v, "the type of a model"); word {
+// readModelType reads the type of the model and reports an unsupported one.
+func (r *reader) readModelType(v *jsonValue) {
+	switch word := r.stringValue(v, "the type of a model"); word {
 	case "dtmc":
-		r.doc.typ = syntax.DTMC
+		r.doc.modelType = syntax.DTMC
 	case "mdp":
-		r.doc.typ = syntax.MDP
+		r.doc.modelType = syntax.MDP
 	case "ctmc":
-		r.doc.typ = syntax.CTMC
+		r.doc.modelType = syntax.CTMC
 	case "lts":
-		r.doc.typ = syntax.LTS
+		r.doc.modelType = syntax.LTS
 	case "pta":
-		r.doc.typ = syntax.PTA
+		r.doc.modelType = syntax.PTA
 	case "ma":
-		r.doc.typ, r.doc.markov = syntax.MDP, true
+		r.doc.modelType, r.doc.markov = syntax.MDP, true
 	case "":
 	default:
 		if what, ok := unsupportedTypes[word]; ok {
 			r.unsupported = true
-			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
+			r.addError(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
 			return
 		}
-		r.add(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", short(word))
+		r.addError(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", shortened(word))
 	}
 }
 
-func (r *reader) variables(v *value) []*variable {
-	var out []*variable
-	for _, x := range r.list(v, "variables") {
-		out = append(out, r.variable(x, "a variable", "name type", "transient initial-value")...)
+// readVariables reads the declarations of variables.
+func (r *reader) readVariables(v *jsonValue) []*variable {
+	var variables []*variable
+	for _, decl := range r.arrayElements(v, "variables") {
+		variables = append(variables, r.readVariable(decl, "a variable", "name type", "transient initial-value")...)
 	}
-	return out
+	return variables
 }
 
-// variable reads one declaration; none if its form is wrong.
-func (r *reader) variable(v *value, what, must, may string) []*variable {
-	if !r.fields(v, what, must, may) {
+// readVariable reads the declaration of a variable, constant, parameter or member. It returns one
+// declaration, or none if its structure is wrong.
+func (r *reader) readVariable(v *jsonValue, what, requiredKeys, optionalKeys string) []*variable {
+	if !r.checkFields(v, what, requiredKeys, optionalKeys) {
 		return nil
 	}
-	x := &variable{Span: v.Span, name: r.word(v.get("name"), "a name"), typ: r.typ(v.get("type")), initial: v.get("initial-value")}
+	decl := &variable{Span: v.Span, name: r.stringValue(v.get("name"), "a name"), typ: r.readType(v.get("type")), initial: v.get("initial-value")}
 	if c := v.get("value"); c != nil {
-		x.initial = c
+		decl.initial = c
 	}
 	if t := v.get("transient"); t != nil {
 		if t.kind != boolean {
-			r.add(t.Start, "found %s, want true or false", t.describe())
+			r.addError(t.Start, "found %s, want true or false", t.describe())
 		}
-		x.transient = t.yes
+		decl.transient = t.isTrue
 	}
-	if x.transient && x.initial == nil {
-		r.add(v.Start, "the transient variable %q has no initial-value, want one", short(x.name))
+	if decl.transient && decl.initial == nil {
+		r.addError(v.Start, "the transient variable %q has no initial-value, want one", shortened(decl.name))
 	}
-	return []*variable{x}
+	return []*variable{decl}
 }
 
-func (r *reader) typ(v *value) *typ {
-	t := &typ{Span: v.Span, kind: noType}
+// readType reads a type; its kind is noType after an error.
+func (r *reader) readType(v *jsonValue) *janiType {
+	declared := &janiType{Span: v.Span, kind: noType}
 	if v.kind == text {
 		switch v.text {
 		case "bool":
-			t.kind = boolType
+			declared.kind = boolType
 		case "int":
-			t.kind = intType
+			declared.kind = intType
 		case "real":
-			t.kind = realType
+			declared.kind = realType
 		case "clock":
-			if t.kind = clockType; r.doc.typ != syntax.PTA {
-				r.add(v.Start, "a %s has a clock, want a pta", r.doc.typ)
+			if declared.kind = clockType; r.doc.modelType != syntax.PTA {
+				r.addError(v.Start, "a %s has a clock, want a pta", r.doc.modelType)
 			}
 		case "continuous":
-			r.add(v.Start, "variables of type %s are not supported, want bool, int or a bounded int", v.text)
+			r.addError(v.Start, "variables of type %s are not supported, want bool, int or a bounded int", v.text)
 		default:
-			r.add(v.Start, "found %q, want a type", short(v.text))
+			r.addError(v.Start, "found %q, want a type", shortened(v.text))
 		}
-		return t
+		return declared
 	}
 	if v.kind != object {
-		r.add(v.Start, "found %s, want a type", v.describe())
-		return t
+		r.addError(v.Start, "found %s, want a type", v.describe())
+		return declared
 	}
 	switch k := v.get("kind"); {
 	case k.isText("bounded"):
-		r.bounded(v, t)
+		r.readBoundedType(v, declared)
 	case k.isText("array"):
-		if r.fields(v, "the type of an array", "kind base", "") {
-			t.kind, t.base = arrayType, r.typ(v.get("base"))
+		if r.checkFields(v, "the type of an array", "kind base", "") {
+			declared.kind, declared.base = arrayType, r.readType(v.get("base"))
 		}
 	case k.isText("datatype"):
-		if r.fields(v, "a datatype", "kind ref", "") {
-			t.kind, t.ref = dataType, r.word(v.get("ref"), "the name of a datatype")
+		if r.checkFields(v, "a datatype", "kind ref", "") {
+			declared.kind, declared.ref = dataType, r.stringValue(v.get("ref"), "the name of a datatype")
 		}
 	case k != nil && k.kind == text:
-		r.add(k.Start, "types of kind %q are not supported, want bounded, array or datatype", short(k.text))
+		r.addError(k.Start, "types of kind %q are not supported, want bounded, array or datatype", shortened(k.text))
 	default:
-		r.add(v.Start, "a type has no kind, want bounded, array or datatype")
+		r.addError(v.Start, "a type has no kind, want bounded, array or datatype")
 	}
-	return t
+	return declared
 }
 
-func (r *reader) bounded(v *value, t *typ) {
-	if !r.fields(v, "a bounded type", "kind base", "lower-bound upper-bound") {
+// readBoundedType reads a type with bounds into t.
+func (r *reader) readBoundedType(v *jsonValue, t *janiType) {
+	if !r.checkFields(v, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return
 	}
 	t.low, t.high = v.get("lower-bound"), v.get("upper-bound")
@@ -380,188 +387,197 @@ func (r *reader) bounded(v *value, t *typ) {
 	case b.isText("real"):
 		t.kind = realType
 	default:
-		r.add(b.Start, "found %s, want int or real as the base of a bounded type", b.describe())
+		r.addError(b.Start, "found %s, want int or real as the base of a bounded type", b.describe())
 	}
 	if t.low == nil && t.high == nil {
-		r.add(v.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
+		r.addError(v.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
 	}
 }
 
-func (r *reader) datatype(v *value) {
-	if !r.fields(v, "a datatype", "name members", "") {
+// readDatatype reads the declaration of a datatype.
+func (r *reader) readDatatype(v *jsonValue) {
+	if !r.checkFields(v, "a datatype", "name members", "") {
 		return
 	}
-	d := &datatype{name: r.word(v.get("name"), "a name")}
-	for _, m := range r.list(v.get("members"), "members") {
-		d.members = append(d.members, r.variable(m, "a member", "name type", "")...)
+	datatype := &datatype{name: r.stringValue(v.get("name"), "a name")}
+	for _, m := range r.arrayElements(v.get("members"), "members") {
+		datatype.members = append(datatype.members, r.readVariable(m, "a member", "name type", "")...)
 	}
-	if r.doc.datatypes[d.name] != nil {
-		r.add(v.Start, "the datatype %q is declared twice", short(d.name))
+	if r.doc.datatypes[datatype.name] != nil {
+		r.addError(v.Start, "the datatype %q is declared twice", shortened(datatype.name))
 	}
-	r.doc.datatypes[d.name] = d
+	r.doc.datatypes[datatype.name] = datatype
 }
 
-func (r *reader) functions(v *value) []*function {
-	var out []*function
-	for _, x := range r.list(v, "functions") {
-		if !r.fields(x, "a function", "name type parameters body", "") {
+// readFunctions reads the declarations of functions.
+func (r *reader) readFunctions(v *jsonValue) []*function {
+	var functions []*function
+	for _, decl := range r.arrayElements(v, "functions") {
+		if !r.checkFields(decl, "a function", "name type parameters body", "") {
 			continue
 		}
-		f := &function{at: x.Start, name: r.word(x.get("name"), "a name"), body: x.get("body")}
-		r.typ(x.get("type"))
-		for _, p := range r.list(x.get("parameters"), "parameters") {
-			f.params = append(f.params, r.variable(p, "a parameter", "name type", "")...)
+		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
+		r.readType(decl.get("type"))
+		for _, p := range r.arrayElements(decl.get("parameters"), "parameters") {
+			function.params = append(function.params, r.readVariable(p, "a parameter", "name type", "")...)
 		}
-		out = append(out, f)
+		functions = append(functions, function)
 	}
-	return out
+	return functions
 }
 
-func (r *reader) automaton(v *value) {
-	if !r.fields(v, "an automaton", "name locations initial-locations edges", "variables restrict-initial functions") {
+// readAutomaton reads an automaton with its variables, locations and edges.
+func (r *reader) readAutomaton(v *jsonValue) {
+	if !r.checkFields(v, "an automaton", "name locations initial-locations edges", "variables restrict-initial functions") {
 		return
 	}
 	a := &automaton{
-		at: v.Start, name: r.word(v.get("name"), "a name"), locals: r.variables(v.get("variables")),
-		functions: r.functions(v.get("functions")), restrict: r.exp(v.get("restrict-initial"), "restrict-initial"),
+		pos: v.Start, name: r.stringValue(v.get("name"), "a name"), locals: r.readVariables(v.get("variables")),
+		functions: r.readFunctions(v.get("functions")), restrict: r.wrappedExpr(v.get("restrict-initial"), "restrict-initial"),
 	}
-	if slices.ContainsFunc(r.doc.automata, func(b *automaton) bool { return a.name == b.name }) {
-		r.add(v.get("name").Start, "the automaton %q is there twice", short(a.name))
+	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return a.name == other.name }) {
+		r.addError(v.get("name").Start, "the automaton %q is declared twice", shortened(a.name))
 	}
-	r.locs = make(map[string]int)
-	for _, l := range r.list(v.get("locations"), "locations") {
-		r.location(a, l)
+	r.locationIndexes = make(map[string]int)
+	for _, l := range r.arrayElements(v.get("locations"), "locations") {
+		r.readLocation(a, l)
 	}
-	for _, l := range r.list(v.get("initial-locations"), "initial locations") {
-		a.initial = append(a.initial, r.place(l))
+	for _, l := range r.arrayElements(v.get("initial-locations"), "initial locations") {
+		a.initial = append(a.initial, r.locationIndex(l))
 	}
 	if len(a.initial) == 0 {
-		r.add(v.get("initial-locations").Start, "the automaton %q has no initial location, want one", short(a.name))
+		r.addError(v.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(a.name))
 	}
-	for _, e := range r.list(v.get("edges"), "edges") {
-		r.edge(a, e)
+	for _, e := range r.arrayElements(v.get("edges"), "edges") {
+		r.readEdge(a, e)
 	}
 	r.doc.automata = append(r.doc.automata, a)
 }
 
-func (r *reader) location(a *automaton, v *value) {
-	if !r.fields(v, "a location", "name", "transient-values time-progress") {
+// readLocation reads a location of an automaton.
+func (r *reader) readLocation(automaton *automaton, v *jsonValue) {
+	if !r.checkFields(v, "a location", "name", "transient-values time-progress") {
 		return
 	}
-	l := location{name: r.word(v.get("name"), "a name")}
+	location := location{name: r.stringValue(v.get("name"), "a name")}
 	if p := v.get("time-progress"); p != nil {
-		if l.progress = r.exp(p, "time-progress"); r.doc.typ != syntax.PTA {
-			r.add(p.Start, "a location of a %s has a time-progress, which is for clocks, want none", r.doc.typ)
+		if location.progress = r.wrappedExpr(p, "time-progress"); r.doc.modelType != syntax.PTA {
+			r.addError(p.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
 		}
 	}
-	for _, t := range r.list(v.get("transient-values"), "values of transient variables") {
-		if r.fields(t, "a transient value", "ref value", "") {
-			l.transients = append(l.transients, assignment{at: t.Start, ref: t.get("ref"), value: t.get("value")})
+	for _, t := range r.arrayElements(v.get("transient-values"), "values of transient variables") {
+		if r.checkFields(t, "a transient value", "ref value", "") {
+			location.transients = append(location.transients, assignment{pos: t.Start, ref: t.get("ref"), value: t.get("value")})
 		}
 	}
-	if _, ok := r.locs[l.name]; ok {
-		r.add(v.Start, "the location %q is there twice", short(l.name))
+	if _, ok := r.locationIndexes[location.name]; ok {
+		r.addError(v.Start, "the location %q is declared twice", shortened(location.name))
 	}
-	r.locs[l.name] = len(a.locations)
-	a.locations = append(a.locations, l)
+	r.locationIndexes[location.name] = len(automaton.locations)
+	automaton.locations = append(automaton.locations, location)
 }
 
-// place returns the number of a location by its name.
-func (r *reader) place(v *value) int {
-	name := r.word(v, "the name of a location")
-	i, ok := r.locs[name]
+// locationIndex returns the index of a location in the current automaton by its name.
+func (r *reader) locationIndex(v *jsonValue) int {
+	name := r.stringValue(v, "the name of a location")
+	i, ok := r.locationIndexes[name]
 	if !ok && name != "" {
-		r.add(v.Start, "the automaton has no location %q", short(name))
+		r.addError(v.Start, "the automaton has no location %q", shortened(name))
 	}
 	return i
 }
 
-func (r *reader) edge(a *automaton, v *value) {
-	if !r.fields(v, "an edge", "location destinations", "action rate guard") {
+// readEdge reads an edge of an automaton.
+func (r *reader) readEdge(automaton *automaton, v *jsonValue) {
+	if !r.checkFields(v, "an edge", "location destinations", "action rate guard") {
 		return
 	}
-	e := &edge{at: v.Start, location: r.place(v.get("location")), action: r.word(v.get("action"), "an action")}
-	e.rate, e.guard = r.exp(v.get("rate"), "a rate"), r.exp(v.get("guard"), "a guard")
-	if e.rate != nil && !r.doc.races() {
-		r.add(e.rate.Start, "an edge of a %s has a rate, want none", r.doc.typ)
+	edge := &edge{pos: v.Start, location: r.locationIndex(v.get("location")), action: r.stringValue(v.get("action"), "an action")}
+	edge.rate, edge.guard = r.wrappedExpr(v.get("rate"), "a rate"), r.wrappedExpr(v.get("guard"), "a guard")
+	if edge.rate != nil && !r.doc.hasRates() {
+		r.addError(edge.rate.Start, "an edge of a %s has a rate, want none", r.doc.modelType)
 	}
-	for _, d := range r.list(v.get("destinations"), "destinations") {
-		if r.fields(d, "a destination", "location", "probability assignments") {
-			e.dests = append(e.dests, r.destination(d))
+	for _, d := range r.arrayElements(v.get("destinations"), "destinations") {
+		if r.checkFields(d, "a destination", "location", "probability assignments") {
+			edge.destinations = append(edge.destinations, r.readDestination(d))
 		}
 	}
 	switch {
-	case len(e.dests) == 0:
-		r.add(v.get("destinations").Start, "an edge has no destinations, want one")
+	case len(edge.destinations) == 0:
+		r.addError(v.get("destinations").Start, "an edge has no destinations, want one")
 		return
-	case r.doc.typ == syntax.LTS && (len(e.dests) > 1 || e.dests[0].prob != nil):
-		r.add(v.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without")
+	case r.doc.modelType == syntax.LTS && (len(edge.destinations) > 1 || edge.destinations[0].probability != nil):
+		r.addError(v.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
 	}
-	a.edges = append(a.edges, e)
+	automaton.edges = append(automaton.edges, edge)
 }
 
-func (r *reader) destination(v *value) destination {
-	d := destination{at: v.Start, location: r.place(v.get("location")), prob: r.exp(v.get("probability"), "a probability")}
-	for _, x := range r.list(v.get("assignments"), "assignments") {
-		if !r.fields(x, "an assignment", "ref value", "index") {
+// readDestination reads a destination of an edge with its assignments.
+func (r *reader) readDestination(v *jsonValue) destination {
+	destination := destination{pos: v.Start, location: r.locationIndex(v.get("location")), probability: r.wrappedExpr(v.get("probability"), "a probability")}
+	for _, x := range r.arrayElements(v.get("assignments"), "assignments") {
+		if !r.checkFields(x, "an assignment", "ref value", "index") {
 			continue
 		}
-		s := assignment{at: x.Start, ref: x.get("ref"), value: x.get("value")}
+		assign := assignment{pos: x.Start, ref: x.get("ref"), value: x.get("value")}
 		if i := x.get("index"); i != nil {
 			var err error
-			if s.index, err = strconv.Atoi(i.text); i.kind != number || err != nil {
-				r.add(i.Start, "found %s, want a whole number as an index", i.describe())
+			if assign.index, err = strconv.Atoi(i.text); i.kind != number || err != nil {
+				r.addError(i.Start, "found %s, want a whole number as an index", i.describe())
 			}
 		}
-		d.assigns = append(d.assigns, s)
+		destination.assigns = append(destination.assigns, assign)
 	}
-	return d
+	return destination
 }
 
-func (r *reader) system(v *value) {
-	if !r.fields(v, "a system", "elements", "syncs") {
+// readSystem reads the composition: its automata and its synchronisation vectors.
+func (r *reader) readSystem(v *jsonValue) {
+	if !r.checkFields(v, "a system", "elements", "syncs") {
 		return
 	}
-	for _, x := range r.list(v.get("elements"), "elements") {
-		if !r.fields(x, "an element", "automaton", "input-enable") {
+	for _, x := range r.arrayElements(v.get("elements"), "elements") {
+		if !r.checkFields(x, "an element", "automaton", "input-enable") {
 			continue
 		}
-		e := element{at: x.Start}
-		name := r.word(x.get("automaton"), "the name of an automaton")
-		e.automaton = slices.IndexFunc(r.doc.automata, func(a *automaton) bool { return a.name == name })
-		if e.automaton < 0 {
-			r.add(x.get("automaton").Start, "there is no automaton %q", short(name))
+		element := element{pos: x.Start}
+		name := r.stringValue(x.get("automaton"), "the name of an automaton")
+		element.automaton = slices.IndexFunc(r.doc.automata, func(a *automaton) bool { return a.name == name })
+		if element.automaton < 0 {
+			r.addError(x.get("automaton").Start, "there is no automaton %q", shortened(name))
 			continue
 		}
-		for _, i := range r.list(x.get("input-enable"), "actions") {
-			e.inputEnable = append(e.inputEnable, r.word(i, "an action"))
+		for _, i := range r.arrayElements(x.get("input-enable"), "actions") {
+			element.inputEnable = append(element.inputEnable, r.stringValue(i, "an action"))
 		}
-		r.doc.elements = append(r.doc.elements, e)
+		r.doc.elements = append(r.doc.elements, element)
 	}
-	r.doc.hasSyncs = v.get("syncs") != nil && len(v.get("syncs").elems) > 0
-	elements := len(v.get("elements").elems)
-	for _, x := range r.list(v.get("syncs"), "synchronisation vectors") {
-		if r.fields(x, "a synchronisation vector", "synchronise", "result") {
-			r.vector(x, elements)
+	r.doc.hasSyncs = v.get("syncs") != nil && len(v.get("syncs").elements) > 0
+	elements := len(v.get("elements").elements)
+	for _, x := range r.arrayElements(v.get("syncs"), "synchronisation vectors") {
+		if r.checkFields(x, "a synchronisation vector", "synchronise", "result") {
+			r.readVector(x, elements)
 		}
 	}
 }
 
-func (r *reader) vector(v *value, elements int) {
-	out := vector{at: v.Start}
-	for _, a := range r.list(v.get("synchronise"), "actions") {
+// readVector reads a synchronisation vector, which has one action or null for each element of the
+// composition.
+func (r *reader) readVector(v *jsonValue, elements int) {
+	vector := vector{pos: v.Start}
+	for _, action := range r.arrayElements(v.get("synchronise"), "actions") {
 		name := ""
-		if a.kind != null {
-			name = r.word(a, "an action, or null")
+		if action.kind != null {
+			name = r.stringValue(action, "an action, or null")
 		}
-		out.actions = append(out.actions, name)
+		vector.actions = append(vector.actions, name)
 	}
-	if len(out.actions) != elements {
-		r.add(v.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(out.actions), elements)
+	if len(vector.actions) != elements {
+		r.addError(v.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), elements)
 		return
 	}
 	if res := v.get("result"); res != nil && res.kind != null {
-		out.result = r.word(res, "an action, or null")
+		vector.result = r.stringValue(res, "an action, or null")
 	}
-	r.doc.syncs = append(r.doc.syncs, out)
+	r.doc.syncs = append(r.doc.syncs, vector)
 }

@@ -8,11 +8,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// sized is an expression with its size: the number of operators and operands when expanded.
-type sized struct {
-	x      syntax.Expr
-	size   int
-	chosen bool // the value depends on an index
+// sizedExpr is a translated expression with its size: the number of operators and operands in it,
+// shared ones counted at each use.
+type sizedExpr struct {
+	expr        syntax.Expr
+	size        int
+	conditional bool // the value depends on an index
 }
 
 // maxSize is the largest number of operators and operands of a model with functions, arrays and
@@ -22,32 +23,33 @@ const maxSize = 2_000_000
 // maxDigits is the largest length of a number.
 const maxDigits = 10_000
 
-// place is the context of an expression: it gives meaning to names.
-type place struct {
+// exprContext is the context in which an expression is translated. It gives meaning to names and says
+// what may occur.
+type exprContext struct {
 	*scope
-	env    map[*slot]sized // values assigned earlier in the same step; nil outside steps
-	prop   bool            // operators of properties may occur
-	steady bool            // variables that are not transient may not occur
-	plain  bool            // transient variables may not occur
-	calls  int             // nesting depth of function calls
+	env              map[*slot]sizedExpr // values assigned earlier in the same step; nil outside steps
+	inProperty       bool                // operators of properties may occur
+	noStateVariables bool                // variables that are not transient may not occur
+	noTransients     bool                // transient variables may not occur
+	calls            int                 // nesting depth of function calls
 }
 
-// in returns the same place in another scope.
-func (p *place) in(s *scope) *place {
-	q := *p
+// withScope returns the same context with another scope.
+func (context *exprContext) withScope(s *scope) *exprContext {
+	q := *context
 	q.scope = s
 	return &q
 }
 
-// refused is the panic value for an error inside an expression, whose context cannot be translated
-// either.
-type refused struct{ err *syntax.Error }
+// refusal is the panic value for an error in an expression. It ends the translation of everything
+// around the expression that cannot be translated either.
+type refusal struct{ err *syntax.Error }
 
-// guard calls f and returns the error with which it panicked, if any.
-func guard(f func()) (err *syntax.Error) {
+// catchRefusal calls f and returns the error with which refuse ended it, if any.
+func catchRefusal(f func()) (err *syntax.Error) {
 	defer func() {
 		if e := recover(); e != nil {
-			r, ok := e.(refused)
+			r, ok := e.(refusal)
 			if !ok {
 				panic(e)
 			}
@@ -58,50 +60,50 @@ func guard(f func()) (err *syntax.Error) {
 	return nil
 }
 
-// refuse panics with an error.
-func (t *translator) refuse(at syntax.Pos, format string, args ...any) {
-	var one syntax.ErrorList
-	one.Add(t.file, at, format, args...)
-	panic(refused{one[0]})
+// refuse ends the translation of the current construct with an error; see catchRefusal.
+func (t *translator) refuse(pos syntax.Pos, format string, args ...any) {
+	var list syntax.ErrorList
+	list.Add(t.file, pos, format, args...)
+	panic(refusal{list[0]})
 }
 
 // expr translates an expression.
-func (t *translator) expr(v *value, p *place) syntax.Expr {
-	t.charge(v.Start, 1)
+func (t *translator) expr(v *jsonValue, context *exprContext) syntax.Expr {
+	t.addSize(v.Start, 1)
 	switch v.kind {
 	case boolean:
-		return &syntax.BoolLit{Value: v.yes, Span: v.Span}
+		return &syntax.BoolLit{Value: v.isTrue, Span: v.Span}
 	case number:
 		if len(v.text) > maxDigits {
 			t.refuse(v.Start, "a number has %d characters, want at most %d", len(v.text), maxDigits)
 		}
-		return numeral(v)
+		return numberExpr(v)
 	case text:
-		return t.name(v, p)
+		return t.resolveName(v, context)
 	case object:
-		return t.operation(v, p)
+		return t.operation(v, context)
 	}
 	t.refuse(v.Start, "found %s, want an expression", v.describe())
 	return nil
 }
 
-// charge adds n to the size of the model and refuses a model that is too large.
-func (t *translator) charge(at syntax.Pos, n int) {
+// addSize adds n to the size of the model, and refuses a model that is too large.
+func (t *translator) addSize(pos syntax.Pos, n int) {
 	if t.size += n; t.size > maxSize {
-		t.large = true
-		t.refuse(at, "the model has more than %d operators with functions and assignments written out, want fewer", maxSize)
+		t.tooLarge = true
+		t.refuse(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
 }
 
-// sizedExpr translates an expression that may occur several times in the result.
-func (t *translator) sizedExpr(v *value, p *place) sized {
+// sizedExpr translates an expression that may occur several times in the result, and returns its size.
+func (t *translator) sizedExpr(v *jsonValue, context *exprContext) sizedExpr {
 	before := t.size
-	x := t.expr(v, p)
-	return sized{x: x, size: t.size - before}
+	x := t.expr(v, context)
+	return sizedExpr{expr: x, size: t.size - before}
 }
 
-// numeral translates a number and keeps its digits.
-func numeral(v *value) syntax.Expr {
+// numberExpr translates a number exactly, with all its digits.
+func numberExpr(v *jsonValue) syntax.Expr {
 	digits, negative := strings.CutPrefix(v.text, "-")
 	var x syntax.Expr
 	if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
@@ -123,60 +125,62 @@ func numeral(v *value) syntax.Expr {
 	return x
 }
 
-func (t *translator) name(v *value, p *place) syntax.Expr {
-	s, ok := p.find(v.text)
+// resolveName translates a name: a constant, parameter or variable.
+func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr {
+	s, ok := context.find(v.text)
 	switch {
 	case !ok:
-		t.refuse(v.Start, "there is no constant or variable %q", short(v.text))
+		t.refuse(v.Start, "there is no constant or variable %q", shortened(v.text))
 	case s.data != nil:
-		t.refuse(v.Start, "%q is an array or a datatype, want one of its parts", short(v.text))
+		t.refuse(v.Start, "%q is an array or a datatype, want one of its parts", shortened(v.text))
 	case s.slot != nil:
-		return t.slot(v, s.slot, p)
+		return t.slotValue(v, s.slot, context)
 	}
-	t.charge(v.Start, s.size)
-	if id, ok := s.x.(*syntax.Ident); ok {
+	t.addSize(v.Start, s.size)
+	if id, ok := s.expr.(*syntax.Ident); ok {
 		return &syntax.Ident{Name: id.Name, Span: v.Span}
 	}
-	return s.x
+	return s.expr
 }
 
-// slot returns the value of a variable at a place.
-func (t *translator) slot(v *value, s *slot, p *place) syntax.Expr {
-	if !s.transient && p.steady {
-		t.refuse(v.Start, "a reward of steps reads the variable %q, want only transient variables and constants", short(s.jani))
+// slotValue translates the use of a variable. Inside a step it is the value that earlier assignments
+// gave it. A transient variable is replaced by its value in the state.
+func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContext) syntax.Expr {
+	if !variable.transient && context.noStateVariables {
+		t.refuse(v.Start, "a reward of steps reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
-	if x, ok := p.env[s]; ok {
-		t.charge(v.Start, x.size)
-		return x.x
+	if x, ok := context.env[variable]; ok {
+		t.addSize(v.Start, x.size)
+		return x.expr
 	}
 	switch {
-	case !s.transient:
-		return &syntax.Ident{Name: s.name, Span: v.Span}
-	case p.env != nil:
-		return s.initial
-	case p.plain:
-		t.refuse(v.Start, "a value of a transient variable reads %q, which is transient, too", short(s.jani))
-	case s.ambiguous:
-		t.refuse(v.Start, "locations of several automata have values of %q, want those of one", short(s.jani))
-	case p.prop && s.typ.kind == boolType:
-		return &syntax.Quoted{Name: t.labels[s], Span: v.Span}
+	case !variable.transient:
+		return &syntax.Ident{Name: variable.name, Span: v.Span}
+	case context.env != nil:
+		return variable.initial
+	case context.noTransients:
+		t.refuse(v.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
+	case variable.ambiguous:
+		t.refuse(v.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
+	case context.inProperty && variable.typ.kind == boolType:
+		return &syntax.Quoted{Name: t.labels[variable], Span: v.Span}
 	}
-	if s.state == nil {
-		return s.initial
+	if variable.state == nil {
+		return variable.initial
 	}
-	t.charge(v.Start, s.stateSize)
-	return s.state
+	t.addSize(v.Start, variable.stateSize)
+	return variable.state
 }
 
 // infix maps binary operators of JANI to those of PRISM.
-var infix = map[string]syntax.Op{
+var operators = map[string]syntax.Op{
 	"∨": syntax.OpOr, "∧": syntax.OpAnd, "⇒": syntax.OpImplies, "=": syntax.OpEq, "≠": syntax.OpNe,
 	"<": syntax.OpLt, "≤": syntax.OpLe, ">": syntax.OpGt, "≥": syntax.OpGe,
 	"+": syntax.OpAdd, "-": syntax.OpSub, "*": syntax.OpMul, "/": syntax.OpDiv,
 }
 
 // calls maps functions of JANI to those of PRISM; two says that they have two operands.
-var calls = map[string]struct {
+var functionNames = map[string]struct {
 	name string
 	two  bool
 }{
@@ -184,10 +188,11 @@ var calls = map[string]struct {
 	"floor": {"floor", false}, "ceil": {"ceil", false},
 }
 
-func (t *translator) operation(v *value, p *place) syntax.Expr {
+// operation translates an operator with its operands.
+func (t *translator) operation(v *jsonValue, context *exprContext) syntax.Expr {
 	op := v.get("op")
 	if c := v.get("constant"); op == nil && c != nil {
-		t.refuse(v.Start, "the constant %s is not a fraction, which PRISM's language has no form for", short(c.text))
+		t.refuse(v.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(c.text))
 	}
 	if op == nil && v.get("distribution") != nil {
 		t.refuse(v.Start, "sampling from continuous distributions is not supported")
@@ -195,27 +200,27 @@ func (t *translator) operation(v *value, p *place) syntax.Expr {
 	if op == nil || op.kind != text {
 		t.refuse(v.Start, "an expression has no \"op\", want one")
 	}
-	if o, ok := infix[op.text]; ok {
-		t.operands(v, "left", "right")
-		if x := t.threshold(v, o, p); x != nil {
+	if binary, ok := operators[op.text]; ok {
+		t.requireKeys(v, "left", "right")
+		if x := t.boundedOperator(v, binary, context); x != nil {
 			return x
 		}
-		x, y := t.expr(v.get("left"), p), t.expr(v.get("right"), p)
-		return &syntax.Binary{Op: o, X: x, Y: y, OpPos: op.Start, Span: v.Span}
+		x, y := t.expr(v.get("left"), context), t.expr(v.get("right"), context)
+		return &syntax.Binary{Op: binary, X: x, Y: y, OpPos: op.Start, Span: v.Span}
 	}
-	if c, ok := calls[op.text]; ok {
+	if c, ok := functionNames[op.text]; ok {
 		if !c.two {
-			t.operands(v, "exp")
-			return call(v, c.name, t.expr(v.get("exp"), p))
+			t.requireKeys(v, "exp")
+			return functionCall(v, c.name, t.expr(v.get("exp"), context))
 		}
-		t.operands(v, "left", "right")
-		return call(v, c.name, t.expr(v.get("left"), p), t.expr(v.get("right"), p))
+		t.requireKeys(v, "left", "right")
+		return functionCall(v, c.name, t.expr(v.get("left"), context), t.expr(v.get("right"), context))
 	}
-	return t.special(v, op, p)
+	return t.otherOperator(v, op, context)
 }
 
-// operands checks the keys of an operation.
-func (t *translator) operands(v *value, keys ...string) {
+// requireKeys checks that an operator has exactly the given keys.
+func (t *translator) requireKeys(v *jsonValue, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {
 			t.refuse(v.Start, "the operator %s has no %q, want one", v.get("op").describe(), key)
@@ -227,101 +232,106 @@ func (t *translator) operands(v *value, keys ...string) {
 			known = known || key == m.key
 		}
 		if !known {
-			t.refuse(m.at, "the operator %s has a key %q, want only %s", v.get("op").describe(), short(m.key), strings.Join(keys, ", "))
+			t.refuse(m.pos, "the operator %s has a key %q, want only %s", v.get("op").describe(), shortened(m.key), strings.Join(keys, ", "))
 		}
 	}
 }
 
-func call(v *value, name string, args ...syntax.Expr) syntax.Expr {
+// functionCall returns a call of a function of PRISM's language at the position of v.
+func functionCall(v *jsonValue, name string, args ...syntax.Expr) syntax.Expr {
 	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: v.Span}, Args: args, Span: v.Span}
 }
 
-func (t *translator) special(v, op *value, p *place) syntax.Expr {
+// otherOperator translates the operators that have no counterpart in PRISM's language, by expressions
+// with the same meaning, and the operators of properties.
+func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "¬":
-		t.operands(v, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(v.get("exp"), p), Span: v.Span}
+		t.requireKeys(v, "exp")
+		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(v.get("exp"), context), Span: v.Span}
 	case "ite":
-		t.operands(v, "if", "then", "else")
-		return &syntax.Cond{C: t.expr(v.get("if"), p), T: t.expr(v.get("then"), p), E: t.expr(v.get("else"), p), Span: v.Span}
+		t.requireKeys(v, "if", "then", "else")
+		return &syntax.Cond{C: t.expr(v.get("if"), context), T: t.expr(v.get("then"), context), E: t.expr(v.get("else"), context), Span: v.Span}
 	case "abs", "sgn", "trc":
-		t.operands(v, "exp")
-		return t.signed(v, op.text, p)
+		t.requireKeys(v, "exp")
+		return t.signed(v, op.text, context)
 	case "call":
-		t.operands(v, "function", "args")
-		return t.call(v, p)
+		t.requireKeys(v, "function", "args")
+		return t.expandCall(v, context)
 	case "aa", "da":
-		s := t.part(v, p)
+		s := t.partOf(v, context)
 		if s.data != nil {
-			t.refuse(v.Start, "an array or a datatype stands where one of its parts is wanted")
+			t.refuse(v.Start, "found an array or a datatype, want a number or a Boolean")
 		}
-		return s.x
+		return s.expr
 	case "av", "ac":
-		t.refuse(v.Start, "a whole array stands where a number or a truth value is wanted")
+		t.refuse(v.Start, "found an array, want a number or a Boolean")
 	}
-	if p.prop {
-		if x := t.propertyOperator(v, op, p); x != nil {
+	if context.inProperty {
+		if x := t.propertyOperator(v, op, context); x != nil {
 			return x
 		}
 	}
-	t.refuse(op.Start, "the operator %q is not supported here", short(op.text))
+	t.refuse(op.Start, "the operator %q is not supported here", shortened(op.text))
 	return nil
 }
 
-// signed translates abs, sgn and trc.
-func (t *translator) signed(v *value, op string, p *place) syntax.Expr {
-	s := t.sizedExpr(v.get("exp"), p)
-	t.charge(v.Start, 2*s.size+8)
+// signed translates abs, sgn and trc (truncation), which PRISM's language lacks, by conditions on the
+// sign.
+func (t *translator) signed(v *jsonValue, op string, context *exprContext) syntax.Expr {
+	s := t.sizedExpr(v.get("exp"), context)
+	t.addSize(v.Start, 2*s.size+8)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: v.Span} }
 	neg := func(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: x, Span: v.Span} }
-	compared := func(o syntax.Op) syntax.Expr {
-		return &syntax.Binary{Op: o, X: s.x, Y: number(0), OpPos: v.Start, Span: v.Span}
+	compared := func(op syntax.Op) syntax.Expr {
+		return &syntax.Binary{Op: op, X: s.expr, Y: number(0), OpPos: v.Start, Span: v.Span}
 	}
 	choose := func(c, a, b syntax.Expr) syntax.Expr { return &syntax.Cond{C: c, T: a, E: b, Span: v.Span} }
 	switch op {
 	case "abs":
-		return choose(compared(syntax.OpGe), s.x, neg(s.x))
+		return choose(compared(syntax.OpGe), s.expr, neg(s.expr))
 	case "trc":
-		return choose(compared(syntax.OpGe), call(v, "floor", s.x), call(v, "ceil", s.x))
+		return choose(compared(syntax.OpGe), functionCall(v, "floor", s.expr), functionCall(v, "ceil", s.expr))
 	}
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }
 
-// call expands a function call.
-func (t *translator) call(v *value, p *place) syntax.Expr {
-	const deepest = 1000
+// expandCall translates a function call by translating the body of the function, with the arguments in
+// place of the parameters.
+func (t *translator) expandCall(v *jsonValue, context *exprContext) syntax.Expr {
+	const maxCalls = 1000
 	name, args := v.get("function"), v.get("args")
-	f, home := p.function(name.text)
+	function, functionScope := context.function(name.text)
 	switch {
-	case f == nil:
-		t.refuse(name.Start, "there is no function %q", short(name.text))
-	case args.kind != array || len(args.elems) != len(f.params):
-		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", short(f.name), len(f.params))
-	case p.calls >= deepest:
-		t.refuse(v.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", short(f.name), deepest)
+	case function == nil:
+		t.refuse(name.Start, "there is no function %q", shortened(name.text))
+	case args.kind != array || len(args.elements) != len(function.params):
+		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
+	case context.calls >= maxCalls:
+		t.refuse(v.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", shortened(function.name), maxCalls)
 	}
-	s := newScope(home)
-	for i, param := range f.params {
-		arg := args.elems[i]
+	s := newScope(functionScope)
+	for i, param := range function.params {
+		arg := args.elements[i]
 		if param.typ.kind == arrayType || param.typ.kind == dataType {
-			s.names[param.name] = t.symbol(arg, p)
+			s.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		x := t.sizedExpr(arg, p)
-		s.names[param.name] = symbol{x: x.x, size: x.size, isBool: param.typ.kind == boolType}
+		x := t.sizedExpr(arg, context)
+		s.names[param.name] = symbol{expr: x.expr, size: x.size, isBool: param.typ.kind == boolType}
 	}
-	q := p.in(s)
+	q := context.withScope(s)
 	q.calls++
-	return t.expr(f.body, q)
+	return t.expr(function.body, q)
 }
 
-// isBool reports whether an expression is Boolean, judging by its operator.
-func (t *translator) isBool(v *value, p *place) bool {
+// isBool reports whether an expression is Boolean, which its outermost operator decides.
+func (t *translator) isBool(v *jsonValue, context *exprContext) bool {
 	switch v.kind {
 	case boolean:
 		return true
 	case text:
-		s, _ := p.find(v.text)
+		s, _ := context.find(v.text)
 		return s.isBool || s.slot != nil && s.slot.typ.kind == boolType
 	case object:
 		op := v.get("op")
@@ -332,17 +342,17 @@ func (t *translator) isBool(v *value, p *place) bool {
 		case "∨", "∧", "⇒", "=", "≠", "<", "≤", ">", "≥", "¬", "initial", "deadlock", "∀", "∃":
 			return true
 		case "ite":
-			return v.get("then") != nil && t.isBool(v.get("then"), p)
+			return v.get("then") != nil && t.isBool(v.get("then"), context)
 		}
 	}
 	return false
 }
 
 // constant returns the value of an expression over numbers and constants of the document; nil if
-// it depends on anything else.
-func (t *translator) constant(v *value, p *place, depth int) *big.Rat {
-	const deepest = 100
-	if v == nil || depth > deepest {
+// it depends on anything else. depth is the nesting depth so far.
+func (t *translator) constant(v *jsonValue, context *exprContext, depth int) *big.Rat {
+	const maxConstantDepth = 100
+	if v == nil || depth > maxConstantDepth {
 		return nil
 	}
 	switch v.kind {
@@ -350,13 +360,13 @@ func (t *translator) constant(v *value, p *place, depth int) *big.Rat {
 		if len(v.text) > 20 || strings.ContainsAny(v.text, "eE") {
 			return nil
 		}
-		r, _ := new(big.Rat).SetString(v.text)
-		return r
+		fraction, _ := new(big.Rat).SetString(v.text)
+		return fraction
 	case text:
-		s, _ := p.find(v.text)
-		return t.constant(s.raw, p, depth+1)
+		s, _ := context.find(v.text)
+		return t.constant(s.raw, context, depth+1)
 	case object:
-		op, x, y := v.get("op"), t.constant(v.get("left"), p, depth+1), t.constant(v.get("right"), p, depth+1)
+		op, x, y := v.get("op"), t.constant(v.get("left"), context, depth+1), t.constant(v.get("right"), context, depth+1)
 		if op == nil || x == nil || y == nil || x.Num().BitLen()+y.Num().BitLen() > 64 {
 			return nil
 		}

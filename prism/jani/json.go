@@ -13,10 +13,10 @@ import (
 // maxDepth is the largest nesting depth of values. It limits the stack of recursive functions.
 const maxDepth = 20_000
 
-type kind uint8
+type jsonKind uint8
 
 const (
-	null kind = iota
+	null jsonKind = iota
 	boolean
 	number
 	text
@@ -24,29 +24,30 @@ const (
 	object
 )
 
-func (k kind) String() string {
+// String describes the kind for an error message.
+func (k jsonKind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// value is a JSON value with its position. A number keeps its digits: 0.1 is 1/10.
-type value struct {
+// jsonValue is a JSON value with its position. A number keeps its digits, so that 0.1 is exactly 1/10.
+type jsonValue struct {
 	syntax.Span
-	kind    kind
-	text    string // of a string, without escapes, or of a number, as written
-	yes     bool
-	elems   []*value
-	members []member
+	kind     jsonKind
+	text     string // of a string, without escapes, or of a number, as written
+	isTrue   bool
+	elements []*jsonValue
+	members  []member
 }
 
 // member is one `"key": value` of an object.
 type member struct {
 	key   string
-	at    syntax.Pos
-	value *value
+	pos   syntax.Pos
+	value *jsonValue
 }
 
-// get returns the value of a key, nil where there is none.
-func (v *value) get(key string) *value {
+// get returns the value of a key of an object, nil if there is none.
+func (v *jsonValue) get(key string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].key == key {
 			return v.members[i].value
@@ -56,46 +57,46 @@ func (v *value) get(key string) *value {
 }
 
 // isText reports whether a value is the string s.
-func (v *value) isText(s string) bool { return v != nil && v.kind == text && v.text == s }
+func (v *jsonValue) isText(s string) bool { return v != nil && v.kind == text && v.text == s }
 
-// describe describes a value for an error message.
-func (v *value) describe() string {
+// describe returns a description of a value for an error message.
+func (v *jsonValue) describe() string {
 	switch v.kind {
 	case boolean:
-		return strconv.FormatBool(v.yes)
+		return strconv.FormatBool(v.isTrue)
 	case number:
-		return "the number " + short(v.text)
+		return "the number " + shortened(v.text)
 	case text:
-		return strconv.Quote(short(v.text))
+		return strconv.Quote(shortened(v.text))
 	}
 	return v.kind.String()
 }
 
-// short shortens a text.
-func short(s string) string {
-	const most = 40
-	if len(s) <= most {
+// shortened cuts a long text for an error message.
+func shortened(s string) string {
+	const maxBytes = 40
+	if len(s) <= maxBytes {
 		return s
 	}
-	cut := most
+	cut := maxBytes
 	for !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return s[:cut] + "…"
 }
 
-// parser parses JSON (RFC 8259). It stops at the first error.
+// parser parses JSON (RFC 8259). It stops at the first error, with a panic that parseJSON catches.
 type parser struct {
-	file  string
-	src   []byte
-	off   int
-	line  int32
-	start int // offset of the line
-	depth int
+	file      string
+	src       []byte
+	offset    int
+	line      int32
+	lineStart int // offset of the line
+	depth     int
 }
 
-// parseJSON parses a text with one value.
-func parseJSON(file string, src []byte) (v *value, err error) {
+// parseJSON parses a text that consists of one JSON value.
+func parseJSON(file string, src []byte) (v *jsonValue, err error) {
 	p := &parser{file: file, src: src, line: 1}
 	defer func() {
 		if e, ok := recover().(*syntax.Error); ok {
@@ -103,12 +104,12 @@ func parseJSON(file string, src []byte) (v *value, err error) {
 		}
 	}()
 	if bytes.HasPrefix(src, []byte(byteOrderMark)) {
-		p.off, p.start = len(byteOrderMark), len(byteOrderMark)
+		p.offset, p.lineStart = len(byteOrderMark), len(byteOrderMark)
 	}
-	p.space()
+	p.skipSpace()
 	v = p.value()
-	if p.space(); p.off < len(p.src) {
-		p.fail("found %s behind the end of the value, want nothing", p.found())
+	if p.skipSpace(); p.offset < len(p.src) {
+		p.fail("found %s behind the end of the value, want nothing", p.describeNext())
 	}
 	return v, nil
 }
@@ -116,55 +117,58 @@ func parseJSON(file string, src []byte) (v *value, err error) {
 const byteOrderMark = "\ufeff"
 
 func (p *parser) pos() syntax.Pos {
-	return syntax.Pos{Offset: int32(p.off), Line: p.line, Col: int32(p.off-p.start) + 1}
+	return syntax.Pos{Offset: int32(p.offset), Line: p.line, Col: int32(p.offset-p.lineStart) + 1}
 }
 
 func (p *parser) fail(format string, args ...any) { p.failAt(p.pos(), format, args...) }
 
-func (p *parser) failAt(at syntax.Pos, format string, args ...any) {
-	panic(&syntax.Error{File: p.file, Pos: at, Msg: fmt.Sprintf(format, args...)})
+func (p *parser) failAt(pos syntax.Pos, format string, args ...any) {
+	panic(&syntax.Error{File: p.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
 // peek returns the next byte, 0 at the end.
 func (p *parser) peek() byte {
-	if p.off < len(p.src) {
-		return p.src[p.off]
+	if p.offset < len(p.src) {
+		return p.src[p.offset]
 	}
 	return 0
 }
 
-func (p *parser) found() string {
-	if p.off >= len(p.src) {
+// describeNext returns the next character for an error message.
+func (p *parser) describeNext() string {
+	if p.offset >= len(p.src) {
 		return "the end of the file"
 	}
-	r, _ := utf8.DecodeRune(p.src[p.off:])
+	r, _ := utf8.DecodeRune(p.src[p.offset:])
 	return strconv.QuoteRune(r)
 }
 
-func (p *parser) space() {
-	for p.off < len(p.src) {
-		switch p.src[p.off] {
+// skipSpace skips white space and counts lines.
+func (p *parser) skipSpace() {
+	for p.offset < len(p.src) {
+		switch p.src[p.offset] {
 		case '\n':
 			p.line++
-			p.start = p.off + 1
+			p.lineStart = p.offset + 1
 		case ' ', '\t', '\r':
 		default:
 			return
 		}
-		p.off++
+		p.offset++
 	}
 }
 
-// want reads one byte of punctuation.
-func (p *parser) want(c byte) {
-	if p.peek() != c {
-		p.fail("found %s, want %q", p.found(), c)
+// expect reads the given character, or fails.
+func (p *parser) expect(char byte) {
+	if p.peek() != char {
+		p.fail("found %s, want %q", p.describeNext(), char)
 	}
-	p.off++
+	p.offset++
 }
 
-func (p *parser) value() *value {
-	v := &value{Span: syntax.Span{Start: p.pos()}}
+// value parses a value of any kind.
+func (p *parser) value() *jsonValue {
+	v := &jsonValue{Span: syntax.Span{Start: p.pos()}}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':
 		if p.depth++; p.depth > maxDepth {
@@ -177,209 +181,217 @@ func (p *parser) value() *value {
 		}
 		p.depth--
 	case c == '"':
-		v.kind, v.text = text, p.text()
+		v.kind, v.text = text, p.stringLiteral()
 	case c == '-' || '0' <= c && c <= '9':
 		v.kind, v.text = number, p.number()
 	default:
-		p.word(v)
+		p.literal(v)
 	}
 	v.Stop = p.pos()
 	return v
 }
 
-func (p *parser) object(v *value) {
+// object parses an object, whose keys must be different, into v.
+func (p *parser) object(v *jsonValue) {
 	v.kind = object
-	p.off++
-	p.space()
+	p.offset++
+	p.skipSpace()
 	if p.peek() == '}' {
-		p.off++
+		p.offset++
 		return
 	}
 	var seen map[string]bool // of objects with many members
 	for {
-		m := member{at: p.pos()}
+		member := member{pos: p.pos()}
 		if p.peek() != '"' {
-			p.fail("found %s, want a key in quotes", p.found())
+			p.fail("found %s, want a key in quotes", p.describeNext())
 		}
-		m.key = p.text()
-		if repeats(v, &seen, m.key) {
-			p.failAt(m.at, "the key %q is there twice, want it once", short(m.key))
+		member.key = p.stringLiteral()
+		if hasKey(v, &seen, member.key) {
+			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
-		p.space()
-		p.want(':')
-		p.space()
-		m.value = p.value()
-		v.members = append(v.members, m)
-		if p.next('}') {
+		p.skipSpace()
+		p.expect(':')
+		p.skipSpace()
+		member.value = p.value()
+		v.members = append(v.members, member)
+		if p.endOrComma('}') {
 			return
 		}
 	}
 }
 
-// repeats reports whether an object has a key already.
-func repeats(v *value, seen *map[string]bool, key string) bool {
-	const few = 16
-	if len(v.members) < few {
+// hasKey reports whether an object has a key already, and records the key in keys once the object is
+// large.
+func hasKey(v *jsonValue, keys *map[string]bool, key string) bool {
+	const maxLinear = 16
+	if len(v.members) < maxLinear {
 		return v.get(key) != nil
 	}
-	if *seen == nil {
-		*seen = make(map[string]bool)
+	if *keys == nil {
+		*keys = make(map[string]bool)
 		for _, m := range v.members {
-			(*seen)[m.key] = true
+			(*keys)[m.key] = true
 		}
 	}
-	was := (*seen)[key]
-	(*seen)[key] = true
-	return was
+	known := (*keys)[key]
+	(*keys)[key] = true
+	return known
 }
 
-// next reads a comma, or the end of an object or array.
-func (p *parser) next(end byte) (done bool) {
-	p.space()
+// endOrComma reads a comma, or the end of an object or array; then done is true.
+func (p *parser) endOrComma(end byte) (done bool) {
+	p.skipSpace()
 	switch p.peek() {
 	case ',':
-		p.off++
-		p.space()
+		p.offset++
+		p.skipSpace()
 		return false
 	case end:
-		p.off++
+		p.offset++
 		return true
 	}
-	p.fail("found %s, want ',' or %q", p.found(), end)
+	p.fail("found %s, want ',' or %q", p.describeNext(), end)
 	return true
 }
 
-func (p *parser) array(v *value) {
+// array parses an array into v.
+func (p *parser) array(v *jsonValue) {
 	v.kind = array
-	p.off++
-	p.space()
+	p.offset++
+	p.skipSpace()
 	if p.peek() == ']' {
-		p.off++
+		p.offset++
 		return
 	}
 	for {
-		v.elems = append(v.elems, p.value())
-		if p.next(']') {
+		v.elements = append(v.elements, p.value())
+		if p.endOrComma(']') {
 			return
 		}
 	}
 }
 
-func (p *parser) word(v *value) {
-	for _, w := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(p.src[p.off:], []byte(w)) {
-			p.off += len(w)
-			if w != "null" {
-				v.kind, v.yes = boolean, w == "true"
+// literal parses true, false or null into v.
+func (p *parser) literal(v *jsonValue) {
+	for _, word := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
+			p.offset += len(word)
+			if word != "null" {
+				v.kind, v.isTrue = boolean, word == "true"
 			}
 			return
 		}
 	}
-	p.fail("found %s, want a value", p.found())
+	p.fail("found %s, want a value", p.describeNext())
 }
 
+// number parses a number and returns its text.
 func (p *parser) number() string {
-	start := p.off
+	start := p.offset
 	if p.peek() == '-' {
-		p.off++
+		p.offset++
 	}
 	if p.peek() == '0' {
-		p.off++
+		p.offset++
 	} else {
 		p.digits()
 	}
 	if p.peek() == '.' {
-		p.off++
+		p.offset++
 		p.digits()
 	}
 	if c := p.peek(); c == 'e' || c == 'E' {
-		p.off++
+		p.offset++
 		if c := p.peek(); c == '+' || c == '-' {
-			p.off++
+			p.offset++
 		}
 		p.digits()
 	}
 	if c := p.peek(); '0' <= c && c <= '9' {
 		p.fail("a number starts with 0, want no digit behind it")
 	}
-	return string(p.src[start:p.off])
+	return string(p.src[start:p.offset])
 }
 
+// digits parses one or more digits.
 func (p *parser) digits() {
-	start := p.off
+	start := p.offset
 	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
-		p.off++
+		p.offset++
 	}
-	if p.off == start {
-		p.fail("found %s, want a digit", p.found())
+	if p.offset == start {
+		p.fail("found %s, want a digit", p.describeNext())
 	}
 }
 
-// text reads a string.
-func (p *parser) text() string {
-	p.off++
-	start := p.off
-	var out []byte // nil until the first escape sequence
+// stringLiteral parses a string and returns its decoded text.
+func (p *parser) stringLiteral() string {
+	p.offset++
+	start := p.offset
+	var decoded []byte // nil until the first escape sequence
 	for {
 		switch c := p.peek(); {
-		case p.off >= len(p.src) || c < ' ':
-			p.fail("found %s in a string, want '\"'", p.found())
+		case p.offset >= len(p.src) || c < ' ':
+			p.fail("found %s in a string, want '\"'", p.describeNext())
 		case c == '"':
-			s := p.src[start:p.off]
-			p.off++
-			return string(append(out, s...))
+			s := p.src[start:p.offset]
+			p.offset++
+			return string(append(decoded, s...))
 		case c == '\\':
-			out = p.escape(append(out, p.src[start:p.off]...))
-			start = p.off
+			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
+			start = p.offset
 		case c < utf8.RuneSelf:
-			p.off++
+			p.offset++
 		default:
-			r, n := utf8.DecodeRune(p.src[p.off:])
+			r, n := utf8.DecodeRune(p.src[p.offset:])
 			if r == utf8.RuneError && n == 1 {
 				p.fail("a string is not UTF-8")
 			}
-			p.off += n
+			p.offset += n
 		}
 	}
 }
 
-func (p *parser) escape(out []byte) []byte {
-	p.off++
+// escape parses an escape sequence and appends the character to decoded.
+func (p *parser) escape(decoded []byte) []byte {
+	p.offset++
 	c := p.peek()
-	p.off++
+	p.offset++
 	switch c {
 	case '"', '\\', '/':
-		return append(out, c)
+		return append(decoded, c)
 	case 'b':
-		return append(out, '\b')
+		return append(decoded, '\b')
 	case 'f':
-		return append(out, '\f')
+		return append(decoded, '\f')
 	case 'n':
-		return append(out, '\n')
+		return append(decoded, '\n')
 	case 'r':
-		return append(out, '\r')
+		return append(decoded, '\r')
 	case 't':
-		return append(out, '\t')
+		return append(decoded, '\t')
 	case 'u':
 		r := p.hex()
-		if utf16.IsSurrogate(r) && bytes.HasPrefix(p.src[p.off:], []byte(`\u`)) {
-			p.off += 2
+		if utf16.IsSurrogate(r) && bytes.HasPrefix(p.src[p.offset:], []byte(`\u`)) {
+			p.offset += 2
 			r = utf16.DecodeRune(r, p.hex())
 		}
 		if utf16.IsSurrogate(r) || r == utf8.RuneError {
 			p.fail("half a character in a string, want a pair of surrogates")
 		}
-		return utf8.AppendRune(out, r)
+		return utf8.AppendRune(decoded, r)
 	}
-	p.off--
-	p.fail("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.found())
+	p.offset--
+	p.fail("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
 	return nil
 }
 
+// hex parses the four hexadecimal digits of a Unicode escape.
 func (p *parser) hex() rune {
-	if len(p.src)-p.off >= 4 {
-		if n, err := strconv.ParseUint(string(p.src[p.off:p.off+4]), 16, 16); err == nil {
-			p.off += 4
+	if len(p.src)-p.offset >= 4 {
+		if n, err := strconv.ParseUint(string(p.src[p.offset:p.offset+4]), 16, 16); err == nil {
+			p.offset += 4
 			return rune(n)
 		}
 	}

@@ -6,338 +6,346 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// move is an edge of an instance.
-type move struct {
-	in        *instance
-	at        syntax.Pos
-	action    string
-	location  int
-	condition syntax.Expr // the guard; nil is true
-	rate      *value
-	dests     []destination
-	accesses  []access
-	earns     bool // assigns a transient variable that a reward depends on
+// edgeInstance is an edge of one instance of an automaton, with its guard translated.
+type edgeInstance struct {
+	instance      *instance
+	pos           syntax.Pos
+	action        string
+	location      int
+	condition     syntax.Expr // the guard; nil is true
+	rate          *jsonValue
+	destinations  []destination
+	accesses      []access
+	affectsReward bool // assigns a transient variable that a reward depends on
 }
 
-// access is a read or write of a variable by an assignment with an index.
+// access is a read or write of a variable by an assignment; index is the index of the assignment in its
+// step.
 type access struct {
 	slot   *slot
 	index  int
 	writes bool
 }
 
-// moves translates the guards of all edges, and records the variables that edges read and write.
-func (t *translator) moves() {
-	for _, in := range t.instances {
-		for _, all := range in.automaton.edges {
-			t.try(func() {
-				for _, e := range t.selections(*all, &place{scope: in.scope}) {
-					t.move(in, e)
+// translateEdges translates the guards of all edges and records which variables the edges read and
+// write.
+func (t *translator) translateEdges() {
+	for _, instance := range t.instances {
+		for _, declared := range instance.automaton.edges {
+			t.collectError(func() {
+				for _, e := range t.expandSelections(*declared, &exprContext{scope: instance.scope}) {
+					t.translateEdge(instance, e)
 				}
 			})
 		}
-		t.addIdleEdges(in)
+		t.addIdleEdges(instance)
 	}
 }
 
-// move translates the guard of an edge.
-func (t *translator) move(in *instance, e edge) {
-	m := &move{in: in, at: e.at, action: e.action, location: e.location, rate: e.rate, dests: e.dests}
-	if e.guard != nil && (e.guard.kind != boolean || !e.guard.yes) {
-		m.condition = t.expr(e.guard, &place{scope: in.scope})
+// translateEdge translates the guard of an edge and adds the edge to the instance.
+func (t *translator) translateEdge(instance *instance, e edge) {
+	edge := &edgeInstance{instance: instance, pos: e.pos, action: e.action, location: e.location, rate: e.rate, destinations: e.destinations}
+	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
+		edge.condition = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
-	for _, d := range e.dests {
+	for _, d := range e.destinations {
 		for _, a := range d.assigns {
-			t.recordAccesses(m, a)
+			t.recordAccesses(edge, a)
 		}
 	}
-	in.edges = append(in.edges, m)
+	instance.edges = append(instance.edges, edge)
 }
 
-// addIdleEdges adds edges without effect for the input-enabled actions of an instance, enabled
-// where it has no other edge.
-func (t *translator) addIdleEdges(in *instance) {
+// addIdleEdges adds, for the input-enabled actions of an instance, edges without effect that are enabled
+// where the instance has no other enabled edge with the action.
+func (t *translator) addIdleEdges(instance *instance) {
 	var actions []string
-	for _, a := range t.doc.elements[in.number].inputEnable {
-		if !slices.Contains(actions, a) {
-			actions = append(actions, a)
+	for _, action := range t.doc.elements[instance.number].inputEnable {
+		if !slices.Contains(actions, action) {
+			actions = append(actions, action)
 		}
 	}
-	edges := in.edges
-	for _, a := range actions {
-		for l := range in.automaton.locations {
+	edges := instance.edges
+	for _, action := range actions {
+		for location := range instance.automaton.locations {
 			var guards []syntax.Expr
 			always := false
-			for _, m := range edges {
-				if m.action == a && m.location == l {
-					guards = append(guards, m.condition)
-					always = always || m.condition == nil
+			for _, edge := range edges {
+				if edge.action == action && edge.location == location {
+					guards = append(guards, edge.condition)
+					always = always || edge.condition == nil
 				}
 			}
 			if always {
 				continue
 			}
-			at := t.doc.elements[in.number].at
-			idle := &move{in: in, at: at, action: a, location: l, dests: []destination{{at: at, location: l}}}
-			if some := join(syntax.OpOr, guards); some != nil {
-				idle.condition = &syntax.Unary{Op: syntax.OpNot, X: some, Span: syntax.Span{Start: at, Stop: at}}
+			pos := t.doc.elements[instance.number].pos
+			idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
+			if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
+				idle.condition = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
 			}
-			in.edges = append(in.edges, idle)
+			instance.edges = append(instance.edges, idle)
 		}
 	}
 }
 
 // recordAccesses records the variables that an assignment of an edge writes and reads.
-func (t *translator) recordAccesses(m *move, a assignment) {
-	p := &place{scope: m.in.scope, env: map[*slot]sized{}}
-	var write func(x targetTree)
-	write = func(x targetTree) {
-		for _, one := range x.one {
-			s := one.slot
-			if s == m.in.location {
-				t.refuse(a.ref.Start, "a location cannot be assigned")
+func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
+	context := &exprContext{scope: edge.instance.scope, env: map[*slot]sizedExpr{}}
+	var write func(tree targetTree)
+	write = func(tree targetTree) {
+		for _, target := range tree.scalar {
+			variable := target.slot
+			if variable == edge.instance.location {
+				t.refuse(assign.ref.Start, "a location cannot be assigned")
 			}
-			m.accesses = append(m.accesses, access{s, a.index, true})
-			if len(one.when) > 0 {
-				m.accesses = append(m.accesses, access{s, a.index, false}) // may keep its value
+			edge.accesses = append(edge.accesses, access{variable, assign.index, true})
+			if len(target.conditions) > 0 {
+				edge.accesses = append(edge.accesses, access{variable, assign.index, false}) // may keep its value
 			}
-			m.earns = m.earns || s.earns
-			if !s.transient && !slices.Contains(s.writers, m.in.number) {
-				s.writers = append(s.writers, m.in.number)
+			edge.affectsReward = edge.affectsReward || variable.affectsReward
+			if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
+				variable.writers = append(variable.writers, edge.instance.number)
 			}
 		}
-		for _, e := range x.elems {
+		for _, e := range tree.elements {
 			write(e)
 		}
-		for _, e := range x.members {
+		for _, e := range tree.members {
 			write(e)
 		}
 	}
-	write(t.targets(a.ref, p))
-	t.reads(a.value, m.in.scope, map[*function]bool{}, func(s *slot) {
-		m.accesses = append(m.accesses, access{s, a.index, false})
+	write(t.targetsOf(assign.ref, context))
+	t.visitReads(assign.value, edge.instance.scope, map[*function]bool{}, func(variable *slot) {
+		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 	})
-	if a.ref.kind == object && a.ref.get("index") != nil {
-		t.reads(a.ref.get("index"), m.in.scope, map[*function]bool{}, func(s *slot) {
-			m.accesses = append(m.accesses, access{s, a.index, false})
+	if assign.ref.kind == object && assign.ref.get("index") != nil {
+		t.visitReads(assign.ref.get("index"), edge.instance.scope, map[*function]bool{}, func(variable *slot) {
+			edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 		})
 	}
 }
 
-// reads calls f for all variables that an expression may read, and maybe for more.
-func (t *translator) reads(v *value, s *scope, called map[*function]bool, f func(*slot)) {
+// visitReads calls visit for all variables that an expression may read, possibly for more. called holds
+// the functions whose bodies have been visited.
+func (t *translator) visitReads(v *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
 	switch v.kind {
 	case text:
-		x, _ := s.find(v.text)
-		eachSlot(x, f)
+		meaning, _ := scope.find(v.text)
+		visitSlots(meaning, visit)
 	case array:
-		for _, e := range v.elems {
-			t.reads(e, s, called, f)
+		for _, e := range v.elements {
+			t.visitReads(e, scope, called, visit)
 		}
 	case object:
 		for _, m := range v.members {
 			switch m.key {
 			case "op", "fun", "comment", "member", "var", "type":
 			case "function":
-				fn, home := s.function(m.value.text)
-				if fn != nil && !called[fn] {
-					called[fn] = true
-					t.reads(fn.body, home, called, f)
+				function, functionScope := scope.function(m.value.text)
+				if function != nil && !called[function] {
+					called[function] = true
+					t.visitReads(function.body, functionScope, called, visit)
 				}
 			default:
-				t.reads(m.value, s, called, f)
+				t.visitReads(m.value, scope, called, visit)
 			}
 		}
 	}
 }
 
-func eachSlot(x symbol, f func(*slot)) {
-	if x.slot != nil {
-		f(x.slot)
+// visitSlots calls visit for each variable in the meaning of a name.
+func visitSlots(meaning symbol, visit func(*slot)) {
+	if meaning.slot != nil {
+		visit(meaning.slot)
 	}
-	if x.data != nil {
-		for _, e := range x.data.elems {
-			eachSlot(e, f)
+	if meaning.data != nil {
+		for _, e := range meaning.data.elements {
+			visitSlots(e, visit)
 		}
-		for _, m := range x.data.members {
-			eachSlot(m, f)
+		for _, m := range meaning.data.members {
+			visitSlots(m, visit)
 		}
 	}
 }
 
-// step is a synchronisation vector, or the silent edges of one instance.
+// step is a synchronisation vector, or the silent edges of one instance. name is its action, empty for a
+// silent step.
 type step struct {
-	at    syntax.Pos
-	name  string // of the action; empty for a silent one
-	parts []part
+	pos          syntax.Pos
+	name         string // of the action; empty for a silent one
+	participants []participant
 }
 
-// part is the participation of an instance in a step.
-type part struct {
-	in    *instance
-	moves []*move
+// participant is an instance that takes part in a step, with its edges for the step.
+type participant struct {
+	instance *instance
+	edges    []*edgeInstance
 }
 
-// listSteps lists the steps in which every participant has edges.
+// listSteps lists the steps in which every participant has edges. Without synchronisation vectors a
+// single automaton has one step per action.
 func (t *translator) listSteps() {
 	syncs := t.doc.syncs
 	if len(t.instances) == 1 && !t.doc.hasSyncs {
 		syncs = nil
 		var seen []string
-		for _, m := range t.instances[0].edges {
-			if m.action != "" && !slices.Contains(seen, m.action) {
-				seen = append(seen, m.action)
-				syncs = append(syncs, vector{at: m.at, actions: []string{m.action}, result: m.action})
+		for _, edge := range t.instances[0].edges {
+			if edge.action != "" && !slices.Contains(seen, edge.action) {
+				seen = append(seen, edge.action)
+				syncs = append(syncs, vector{pos: edge.pos, actions: []string{edge.action}, result: edge.action})
 			}
 		}
 	}
 	for _, v := range syncs {
-		s := &step{at: v.at, name: v.result}
+		step := &step{pos: v.pos, name: v.result}
 		possible := true
-		for i, a := range v.actions {
-			if a == "" {
+		for i, action := range v.actions {
+			if action == "" {
 				continue
 			}
-			if s.name == "" {
-				s.name = a
+			if step.name == "" {
+				step.name = action
 			}
-			s.parts = append(s.parts, part{t.instances[i], withAction(t.instances[i].edges, a)})
-			possible = possible && len(s.parts[len(s.parts)-1].moves) > 0
+			step.participants = append(step.participants, participant{t.instances[i], withAction(t.instances[i].edges, action)})
+			possible = possible && len(step.participants[len(step.participants)-1].edges) > 0
 		}
-		if possible && len(s.parts) > 0 {
-			t.steps = append(t.steps, s)
+		if possible && len(step.participants) > 0 {
+			t.steps = append(t.steps, step)
 		}
 	}
-	for _, in := range t.instances {
-		if silent := withAction(in.edges, ""); len(silent) > 0 {
-			t.steps = append(t.steps, &step{at: silent[0].at, parts: []part{{in, silent}}})
+	for _, instance := range t.instances {
+		if silent := withAction(instance.edges, ""); len(silent) > 0 {
+			t.steps = append(t.steps, &step{pos: silent[0].pos, participants: []participant{{instance, silent}}})
 		}
 	}
 }
 
-// withAction returns the moves with an action.
-func withAction(moves []*move, action string) []*move {
-	var out []*move
-	for _, m := range moves {
-		if m.action == action {
-			out = append(out, m)
+// withAction returns the edges with an action; "" for silent ones.
+func withAction(edges []*edgeInstance, action string) []*edgeInstance {
+	var out []*edgeInstance
+	for _, edge := range edges {
+		if edge.action == action {
+			out = append(out, edge)
 		}
 	}
 	return out
 }
 
-// group puts instances into one module where PRISM's language requires it: if they write the same
-// variable in steps with actions, if one reads in a step what another wrote earlier in the step,
-// or if they earn rewards in the same step. If the combined edges of a module become too many
-// commands, instances that write the same variable in different steps stay apart; then the
-// variable is shared, which PRISM's language does not allow.
-func (t *translator) group() {
+// assignModulesWithinLimit assigns instances to modules of the PRISM model. Instances must share a module
+// if they write the same variable in steps with actions, if one reads in a step what another wrote earlier
+// in the step, or if they earn rewards in the same step. If the combined edges of a module become too many
+// commands, instances that write the same variable in different steps get separate modules; then the
+// variable is shared, which PRISM's language itself does not allow.
+func (t *translator) assignModulesWithinLimit() {
 	t.listSteps()
-	t.merge(false)
+	t.assignModules(false)
 	if !t.doc.markov && t.findTooLarge() != nil {
-		t.merge(true)
+		t.assignModules(true)
 	}
-	if s := t.findTooLarge(); s != nil {
-		t.large = true
-		t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+	if step := t.findTooLarge(); step != nil {
+		t.tooLarge = true
+		t.refuse(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
 	}
 }
 
-// findTooLarge returns the step at which the number of combined edges exceeds maxCommands.
+// findTooLarge returns the step at which the number of combined edges exceeds maxCommands; nil if there is
+// none.
 func (t *translator) findTooLarge() *step {
 	count := 0
-	for _, s := range t.steps {
-		for _, g := range t.groupsOf(s) {
+	for _, step := range t.steps {
+		for _, g := range t.modulesOf(step) {
 			n := 1
-			for _, p := range s.parts {
-				if p.in.group == g {
-					n = min(n*len(p.moves), maxCommands+1)
+			for _, p := range step.participants {
+				if p.instance.module == g {
+					n = min(n*len(p.edges), maxCommands+1)
 				}
 			}
 			if count += n; count > maxCommands {
-				return s
+				return step
 			}
 		}
 	}
 	return nil
 }
 
-// merge assigns instances and variables to modules. If share is set, variables that several
-// modules write become shared instead of merging the modules.
-func (t *translator) merge(share bool) {
-	for i, in := range t.instances {
-		if in.group = i; t.doc.markov {
-			in.group = 0 // edges of different automata race
+// assignModules assigns instances and variables to modules. If shareVariables is set, a variable that
+// several modules write becomes shared; otherwise these modules are merged.
+func (t *translator) assignModules(shareVariables bool) {
+	for i, instance := range t.instances {
+		if instance.module = i; t.doc.markov {
+			instance.module = 0 // edges of different automata race
 		}
 	}
-	named := make(map[*move]bool) // moves in a step that has an action
-	for _, s := range t.steps {
-		for _, p := range s.parts {
-			for _, m := range p.moves {
-				named[m] = named[m] || s.name != "" || m.earns
+	labelled := make(map[*edgeInstance]bool) // moves in a step that has an action
+	for _, step := range t.steps {
+		for _, participant := range step.participants {
+			for _, edge := range participant.edges {
+				labelled[edge] = labelled[edge] || step.name != "" || edge.affectsReward
 			}
 		}
-		for i, p := range s.parts {
-			for _, q := range s.parts[:i] {
-				if t.mustShareModule(p, q) {
-					t.mergeGroups(p.in, q.in)
+		for i, participant := range step.participants {
+			for _, other := range step.participants[:i] {
+				if t.mustShareModule(participant, other) {
+					t.mergeModules(participant.instance, other.instance)
 				}
 			}
 		}
 	}
-	for _, s := range t.slots {
-		if s.owner >= 0 || s.transient {
+	for _, variable := range t.slots {
+		if variable.owner >= 0 || variable.transient {
 			continue
 		}
 		if t.doc.markov {
-			s.module = 0
+			variable.module = 0
 			continue
 		}
 		var writer *instance
-		for _, in := range t.instances {
-			for _, m := range in.edges {
-				if !named[m] || !slices.ContainsFunc(m.accesses, func(x access) bool { return x.writes && x.slot == s }) {
+		for _, instance := range t.instances {
+			for _, edge := range instance.edges {
+				if !labelled[edge] || !slices.ContainsFunc(edge.accesses, func(used access) bool { return used.writes && used.slot == variable }) {
 					continue
 				}
-				writer = in
+				writer = instance
 			}
 		}
 		if writer == nil {
 			continue
 		}
-		if share {
-			s.module, s.shared = -1, true
+		if shareVariables {
+			variable.module, variable.shared = -1, true
 			continue
 		}
-		s.module = writer.number
-		for _, i := range s.writers {
-			t.mergeGroups(t.instances[i], writer)
+		variable.module = writer.number
+		for _, i := range variable.writers {
+			t.mergeModules(t.instances[i], writer)
 		}
 	}
 }
 
-// mustShareModule reports whether two instances cannot take a step as separate modules.
-func (t *translator) mustShareModule(p, q part) bool {
-	earns := func(m *move) bool { return m.earns }
-	if slices.ContainsFunc(p.moves, earns) && slices.ContainsFunc(q.moves, earns) {
+// mustShareModule reports whether two participants cannot take a step as separate modules.
+func (t *translator) mustShareModule(first, second participant) bool {
+	earns := func(edge *edgeInstance) bool { return edge.affectsReward }
+	if slices.ContainsFunc(first.edges, earns) && slices.ContainsFunc(second.edges, earns) {
 		return true
 	}
-	return dependsOn(p, q) || dependsOn(q, p)
+	return dependsOn(first, second) || dependsOn(second, first)
 }
 
-// dependsOn reports whether p may assign a variable that q accesses at a greater index.
-func dependsOn(p, q part) bool {
-	first := make(map[*slot]int) // smallest index of a write
-	for _, m := range p.moves {
-		for _, x := range m.accesses {
-			if i, ok := first[x.slot]; x.writes && (!ok || x.index < i) {
-				first[x.slot] = x.index
+// dependsOn reports whether one participant accesses a variable after the writer has assigned it in the
+// same step, or assigns it too.
+func dependsOn(writer, other participant) bool {
+	firstWrite := make(map[*slot]int) // smallest index of a write
+	for _, edge := range writer.edges {
+		for _, used := range edge.accesses {
+			if i, ok := firstWrite[used.slot]; used.writes && (!ok || used.index < i) {
+				firstWrite[used.slot] = used.index
 			}
 		}
 	}
-	for _, m := range q.moves {
-		for _, x := range m.accesses {
-			if i, ok := first[x.slot]; ok && (x.index > i || x.writes) {
+	for _, edge := range other.edges {
+		for _, used := range edge.accesses {
+			if i, ok := firstWrite[used.slot]; ok && (used.index > i || used.writes) {
 				return true
 			}
 		}
@@ -345,11 +353,12 @@ func dependsOn(p, q part) bool {
 	return false
 }
 
-func (t *translator) mergeGroups(a, b *instance) {
-	from, to := max(a.group, b.group), min(a.group, b.group)
-	for _, in := range t.instances {
-		if in.group == from {
-			in.group = to
+// mergeModules merges the modules of two instances.
+func (t *translator) mergeModules(a, b *instance) {
+	from, to := max(a.module, b.module), min(a.module, b.module)
+	for _, instance := range t.instances {
+		if instance.module == from {
+			instance.module = to
 		}
 	}
 }

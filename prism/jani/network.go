@@ -11,161 +11,168 @@ import (
 // maxCommands is the largest number of commands that combined edges may become.
 const maxCommands = 100_000
 
-// combined is a command for edges of instances in one module that are taken together.
-type combined struct {
-	moves   []*move
+// combinedCommand is a command for edges of the instances in one module that are taken together.
+type combinedCommand struct {
+	edges   []*edgeInstance
 	command *syntax.Command
-	// earned are the values of the step rewards. class is their text, or empty if they equal
-	// those of a step without assignments.
-	earned []syntax.Expr
-	class  string
-	rate   syntax.Expr // nil if the edges have no rates
+	// stepRewards are the rewards that a step with this command earns, one per reward structure.
+	// rewardClass is their text, or empty if they equal the rewards of a step without assignments.
+	stepRewards []syntax.Expr
+	rewardClass string
+	rate        syntax.Expr // nil if the edges have no rates
 }
 
-// network makes the modules.
-func (t *translator) network() {
-	var groups []int
+// buildModules combines the edges of each step to commands, gives them actions and rewards, and writes the
+// modules.
+func (t *translator) buildModules() {
+	var modules []int
 	commands := make(map[int][]*syntax.Command)
-	for _, in := range t.instances {
-		if !slices.Contains(groups, in.group) {
-			groups = append(groups, in.group)
+	for _, instance := range t.instances {
+		if !slices.Contains(modules, instance.module) {
+			modules = append(modules, instance.module)
 		}
 	}
-	var all []stepCommands
-	for _, s := range t.steps {
-		byGroup, classes := t.step(s)
-		all = append(all, stepCommands{s, byGroup, classes})
+	var combinedSteps []stepCommands
+	for _, step := range t.steps {
+		byGroup, classes := t.combineStep(step)
+		combinedSteps = append(combinedSteps, stepCommands{step, byGroup, classes})
 	}
 	var raceCommand *syntax.Command
 	if t.doc.markov {
 		var immediate []syntax.Expr
-		for _, s := range all {
-			for _, c := range s.byGroup[groups[0]] {
-				immediate = append(immediate, c.command.Guard)
+		for _, combined := range combinedSteps {
+			for _, command := range combined.byModule[modules[0]] {
+				immediate = append(immediate, command.command.Guard)
 			}
 		}
 		raceCommand = t.raceCommand(immediate)
 	}
 	actions := make(names)
-	alike := silentAlike(all)
-	for _, s := range all {
-		for _, class := range s.classes {
-			name := s.step.name
-			if name == "" && class != "" && !alike {
+	silentEqual := silentRewardsEqual(combinedSteps)
+	for _, combined := range combinedSteps {
+		for _, class := range combined.rewardClasses {
+			name := combined.step.name
+			if name == "" && class != "" && !silentEqual {
 				name = "tau"
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.unused(name), Span: syntax.Span{Start: s.step.at, Stop: s.step.at}}
+				action = &syntax.Ident{Name: actions.unused(name), Span: syntax.Span{Start: combined.step.pos, Stop: combined.step.pos}}
 			}
-			t.earn(s.step, action, s.named(groups, action, class, commands))
+			t.addStepRewards(combined.step, action, combined.addNamed(modules, action, class, commands))
 		}
 	}
 	if raceCommand != nil {
 		raceCommand.Action = &syntax.Ident{Name: actions.unused("delay"), Span: raceCommand.Span}
-		commands[groups[0]] = append(commands[groups[0]], raceCommand)
+		commands[modules[0]] = append(commands[modules[0]], raceCommand)
 	}
-	t.writeModules(groups, commands)
+	t.writeModules(modules, commands)
 }
 
-// stepCommands are the commands of a step by module, and the classes of their rewards.
+// stepCommands holds the commands of a step by module, and the classes of their rewards.
 type stepCommands struct {
-	step    *step
-	byGroup map[int][]*combined
-	classes []string
+	step          *step
+	byModule      map[int][]*combinedCommand
+	rewardClasses []string
 }
 
-// silentAlike reports whether all silent steps have the same rewards, so that they can be rewards
-// of unlabelled commands.
-func silentAlike(all []stepCommands) bool {
+// silentRewardsEqual reports whether all silent steps have the same rewards. Then the rewards can be
+// those of unlabelled commands.
+func silentRewardsEqual(steps []stepCommands) bool {
 	var classes []string
-	for _, s := range all {
+	for _, s := range steps {
 		if s.step.name == "" {
-			classes = append(classes, s.classes...)
+			classes = append(classes, s.rewardClasses...)
 		}
 	}
 	return len(slices.Compact(classes)) <= 1
 }
 
-// named adds the commands with rewards of the given class to the modules, labelled with action. It
-// returns their rewards.
-func (s *stepCommands) named(groups []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) (earned []syntax.Expr) {
-	for _, g := range groups {
-		cs := s.byGroup[g]
-		rewarded := slices.ContainsFunc(cs, func(c *combined) bool { return c.class != "" })
-		for _, c := range cs {
-			if rewarded && c.class != class {
+// addNamed adds the commands of one reward class to the modules, with an action, and returns their
+// rewards.
+func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) (stepRewards []syntax.Expr) {
+	for _, module := range modules {
+		combined := s.byModule[module]
+		rewarded := hasRewards(combined)
+		for _, c := range combined {
+			if rewarded && c.rewardClass != class {
 				continue
 			}
 			command := *c.command
 			command.Action = action
-			commands[g] = append(commands[g], &command)
-			if earned == nil || rewarded {
-				earned = c.earned
+			commands[module] = append(commands[module], &command)
+			if stepRewards == nil || rewarded {
+				stepRewards = c.stepRewards
 			}
 		}
 	}
-	return earned
+	return stepRewards
 }
 
-// step combines the edges of a step by module, and lists the classes of their rewards.
-func (t *translator) step(s *step) (byGroup map[int][]*combined, classes []string) {
-	var parts [][]*move
-	var order []int
-	byGroup = make(map[int][]*combined)
-	for _, g := range t.groupsOf(s) {
-		parts = parts[:0]
-		for _, p := range s.parts {
-			if p.in.group == g {
-				parts = append(parts, p.moves)
+// hasRewards reports whether some of the commands earn rewards in their step.
+func hasRewards(commands []*combinedCommand) bool {
+	return slices.ContainsFunc(commands, func(c *combinedCommand) bool { return c.rewardClass != "" })
+}
+
+// combineStep combines the edges of a step by module, and lists the classes of their rewards.
+func (t *translator) combineStep(step *step) (byModule map[int][]*combinedCommand, classes []string) {
+	var edgeLists [][]*edgeInstance
+	var modules []int
+	byModule = make(map[int][]*combinedCommand)
+	for _, module := range t.modulesOf(step) {
+		edgeLists = edgeLists[:0]
+		for _, participant := range step.participants {
+			if participant.instance.module == module {
+				edgeLists = append(edgeLists, participant.edges)
 			}
 		}
-		order = append(order, g)
-		product(len(parts), func(i int) int { return len(parts[i]) }, func(index []int) {
-			var moves []*move
+		modules = append(modules, module)
+		forEachCombination(len(edgeLists), func(i int) int { return len(edgeLists[i]) }, func(index []int) {
+			var edges []*edgeInstance
 			for i, k := range index {
-				moves = append(moves, parts[i][k])
+				edges = append(edges, edgeLists[i][k])
 			}
-			c := t.combine(moves)
-			if t.doc.markov && c.rate != nil {
-				t.delays = append(t.delays, c)
+			command := t.combine(edges)
+			if t.doc.markov && command.rate != nil {
+				t.rateCommands = append(t.rateCommands, command)
 				return
 			}
-			byGroup[g] = append(byGroup[g], c)
+			byModule[module] = append(byModule[module], command)
 		})
 	}
-	for _, g := range order {
-		if !slices.ContainsFunc(byGroup[g], func(c *combined) bool { return c.class != "" }) {
+	for _, module := range modules {
+		if !hasRewards(byModule[module]) {
 			continue
 		}
-		for _, c := range byGroup[g] {
-			if !slices.Contains(classes, c.class) {
-				classes = append(classes, c.class)
+		for _, c := range byModule[module] {
+			if !slices.Contains(classes, c.rewardClass) {
+				classes = append(classes, c.rewardClass)
 			}
 		}
 	}
 	if len(classes) == 0 {
 		classes = []string{""}
 	}
-	return byGroup, classes
+	return byModule, classes
 }
 
-func (t *translator) groupsOf(s *step) []int {
-	var out []int
-	for _, p := range s.parts {
-		if !slices.Contains(out, p.in.group) {
-			out = append(out, p.in.group)
+// modulesOf returns the modules of the participants of a step.
+func (t *translator) modulesOf(step *step) []int {
+	var modules []int
+	for _, p := range step.participants {
+		if !slices.Contains(modules, p.instance.module) {
+			modules = append(modules, p.instance.module)
 		}
 	}
-	return out
+	return modules
 }
 
-// product calls f for all combinations of n numbers with number i below limit(i).
-func product(n int, limit func(int) int, f func([]int)) {
-	index := make([]int, n)
+// forEachCombination calls visit for all combinations of count numbers, where number i is below limit(i).
+func forEachCombination(count int, limit func(int) int, visit func([]int)) {
+	index := make([]int, count)
 	for {
-		f(index)
-		i := n - 1
+		visit(index)
+		i := count - 1
 		for ; i >= 0; i-- {
 			if index[i]++; index[i] < limit(i) {
 				break
@@ -178,51 +185,54 @@ func product(n int, limit func(int) int, f func([]int)) {
 	}
 }
 
-// combine makes one command of edges that are taken together.
-func (t *translator) combine(moves []*move) *combined {
-	first := moves[0]
-	span := syntax.Span{Start: first.at, Stop: first.at}
-	c := &combined{moves: moves, command: &syntax.Command{Span: span}}
+// combine makes one command from edges that are taken together, with an update for each combination of
+// their destinations.
+func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
+	first := edges[0]
+	span := syntax.Span{Start: first.pos, Stop: first.pos}
+	combined := &combinedCommand{edges: edges, command: &syntax.Command{Span: span}}
 	var guards []syntax.Expr
 	var rate syntax.Expr
-	for _, m := range moves {
-		guards = append(guards, m.in.isAt(m.location, m.at), m.condition)
-		if m.rate != nil {
-			rate = times(rate, t.expr(m.rate, &place{scope: m.in.scope}))
+	for _, edge := range edges {
+		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.condition)
+		if edge.rate != nil {
+			rate = productOf(rate, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
 	}
-	if c.command.Guard = and(guards...); c.command.Guard == nil {
-		c.command.Guard = &syntax.BoolLit{Value: true, Span: span}
+	combined.command.Guard = conjunction(guards...)
+	if combined.command.Guard == nil {
+		combined.command.Guard = &syntax.BoolLit{Value: true, Span: span}
 	}
-	c.rate = rate
-	t.charge(first.at, 2*len(moves))
-	var earned [][]syntax.Expr
-	var probs []syntax.Expr
-	product(len(moves), func(i int) int { return len(moves[i].dests) }, func(index []int) {
-		prob := t.probability(moves, index)
-		env := t.apply(moves, index)
-		u := &syntax.Update{Prob: times(rate, prob), Span: span, Assigns: t.assigns(moves, index, env)}
-		c.command.Updates = append(c.command.Updates, u)
-		probs = append(probs, prob)
-		earned = append(earned, t.earnedBy(env))
+	combined.rate = rate
+	t.addSize(first.pos, 2*len(edges))
+	var stepRewards [][]syntax.Expr
+	var probabilities []syntax.Expr
+	forEachCombination(len(edges), func(i int) int { return len(edges[i].destinations) }, func(index []int) {
+		probability := t.probability(edges, index)
+		env := t.valuesAfter(edges, index)
+		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(edges, index, env)}
+		combined.command.Updates = append(combined.command.Updates, update)
+		probabilities = append(probabilities, probability)
+		stepRewards = append(stepRewards, t.stepRewardsAfter(env))
 	})
-	t.expected(c, probs, earned)
-	return c
+	t.setExpectedRewards(combined, probabilities, stepRewards)
+	return combined
 }
 
-// probability returns the probability of a combination of destinations; nil if it is 1.
-func (t *translator) probability(moves []*move, index []int) syntax.Expr {
-	var out syntax.Expr
-	for i, m := range moves {
-		if d := m.dests[index[i]]; d.prob != nil {
-			out = times(out, t.expr(d.prob, &place{scope: m.in.scope}))
+// probability returns the probability of a combination of destinations; nil if it is 1. index[i] is the
+// destination of edge i.
+func (t *translator) probability(edges []*edgeInstance, index []int) syntax.Expr {
+	var product syntax.Expr
+	for i, edge := range edges {
+		if destination := edge.destinations[index[i]]; destination.probability != nil {
+			product = productOf(product, t.expr(destination.probability, &exprContext{scope: edge.instance.scope}))
 		}
 	}
-	return out
+	return product
 }
 
-// times returns x*y, where nil stands for 1.
-func times(x, y syntax.Expr) syntax.Expr {
+// productOf returns x*y, where nil stands for 1.
+func productOf(x, y syntax.Expr) syntax.Expr {
 	if x == nil || isNumber(x, "1") {
 		if y == nil {
 			return x
@@ -246,203 +256,206 @@ func isNumber(x syntax.Expr, digits string) bool {
 	return false
 }
 
-// apply returns the values of the assigned variables after a combination of destinations.
-// Assignments with the same index read the values that the previous indices left.
-func (t *translator) apply(moves []*move, index []int) map[*slot]sized {
-	type item struct {
-		in *instance
+// valuesAfter returns the values of the assigned variables after a combination of destinations.
+// Assignments with the same index are simultaneous; they read the values that smaller indices left.
+func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]sizedExpr {
+	type instanceAssignment struct {
+		scope *scope
 		assignment
 	}
-	var items []item
-	for i, m := range moves {
-		for _, a := range m.dests[index[i]].assigns {
-			items = append(items, item{m.in, a})
+	var assigns []instanceAssignment
+	for i, edge := range edges {
+		for _, a := range edge.destinations[index[i]].assigns {
+			assigns = append(assigns, instanceAssignment{edge.instance.scope, a})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return a.index - b.index })
-	env := make(map[*slot]sized)
-	for len(items) > 0 {
-		next := make(map[*slot]sized)
-		var a item
-		for now := items[0].index; len(items) > 0 && items[0].index == now; {
-			a, items = items[0], items[1:]
-			p := &place{scope: a.in.scope, env: env}
-			t.assign(next, env, t.targets(a.ref, p), t.symbol(a.value, p), a.assignment)
+	slices.SortStableFunc(assigns, func(a, b instanceAssignment) int { return a.index - b.index })
+	env := make(map[*slot]sizedExpr)
+	next := make(map[*slot]sizedExpr)
+	for i, a := range assigns {
+		context := &exprContext{scope: a.scope, env: env}
+		t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
+		if i+1 == len(assigns) || assigns[i+1].index != a.index {
+			maps.Copy(env, next)
+			clear(next)
 		}
-		maps.Copy(env, next)
 	}
 	return env
 }
 
-// assign records the values that an assignment gives to variables.
-func (t *translator) assign(next, env map[*slot]sized, to targetTree, x symbol, a assignment) {
+// assignValue records the values that an assignment gives to variables in next; env has the values before
+// the assignments of the same index.
+func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, a assignment) {
 	switch {
-	case len(to.one) > 0:
-		if x.x == nil {
+	case len(targets.scalar) > 0:
+		if assigned.expr == nil {
 			t.refuse(a.value.Start, "found an array or a datatype, want a single value")
 		}
-		for _, one := range to.one {
-			t.assignOne(next, env, one, sized{x: x.x, size: x.size}, a)
+		for _, one := range targets.scalar {
+			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, a)
 		}
-	case x.data == nil || len(x.data.elems) != len(to.elems) || len(x.data.members) != len(to.members):
-		t.refuse(a.at, "what is assigned differs in form from what it is assigned to, want arrays of one length")
+	case assigned.data == nil || len(assigned.data.elements) != len(targets.elements) || len(assigned.data.members) != len(targets.members):
+		t.refuse(a.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	default:
-		for i, e := range to.elems {
-			t.assign(next, env, e, x.data.elems[i], a)
+		for i, e := range targets.elements {
+			t.assignValue(next, env, e, assigned.data.elements[i], a)
 		}
-		for name, m := range to.members {
-			t.assign(next, env, m, x.data.members[name], a)
+		for name, m := range targets.members {
+			t.assignValue(next, env, m, assigned.data.members[name], a)
 		}
 	}
 }
 
-func (t *translator) assignOne(next, env map[*slot]sized, to target, x sized, a assignment) {
-	s := to.slot
-	before, again := next[s]
-	if len(to.when) == 0 {
+// assignScalar records the value that an assignment gives to one variable. If the target has conditions,
+// the variable keeps its current value where they do not hold.
+func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, a assignment) {
+	variable := target.slot
+	current, assignedBefore := next[variable]
+	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
-		if again && !before.chosen && syntax.ExprString(before.x) != syntax.ExprString(x.x) {
-			t.refuse(a.at, "the variable %q is assigned twice at one index of a step, want it once", short(s.jani))
+		if assignedBefore && !current.conditional && syntax.ExprString(current.expr) != syntax.ExprString(assigned.expr) {
+			t.refuse(a.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
-		next[s] = x
+		next[variable] = assigned
 		return
 	}
-	if !again {
+	if !assignedBefore {
 		var ok bool
-		if before, ok = env[s]; !ok {
-			before = sized{x: &syntax.Ident{Name: s.name, Span: a.ref.Span}, size: 1}
-			if s.transient {
-				before.x = s.initial
+		if current, ok = env[variable]; !ok {
+			current = sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: a.ref.Span}, size: 1}
+			if variable.transient {
+				current.expr = variable.initial
 			}
 		}
 	}
-	size := before.size + x.size + 1
-	var when []syntax.Expr
-	for _, w := range to.when {
-		when = append(when, w.x)
+	size := current.size + assigned.size + 1
+	var conditions []syntax.Expr
+	for _, w := range target.conditions {
+		conditions = append(conditions, w.expr)
 		size += w.size + 1
 	}
-	t.charge(a.at, size)
-	next[s] = sized{&syntax.Cond{C: and(when...), T: x.x, E: before.x, Span: syntax.Span{Start: a.at, Stop: a.at}}, size, true}
+	t.addSize(a.pos, size)
+	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: syntax.Span{Start: a.pos, Stop: a.pos}}, size, true}
 }
 
-// assigns returns the assignments of an update in the order of the variables.
-func (t *translator) assigns(moves []*move, index []int, env map[*slot]sized) []*syntax.Assign {
-	for i, m := range moves {
-		if d := m.dests[index[i]]; m.in.location != nil && d.location != m.location {
-			env[m.in.location] = sized{x: &syntax.IntLit{Value: int32(d.location), Span: syntax.Span{Start: d.at, Stop: d.at}}, size: 1}
+// updateAssigns returns the assignments of an update in the order of the variables, including new
+// locations.
+func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*slot]sizedExpr) []*syntax.Assign {
+	for i, edge := range edges {
+		if destination := edge.destinations[index[i]]; edge.instance.location != nil && destination.location != edge.location {
+			env[edge.instance.location] = sizedExpr{expr: &syntax.IntLit{Value: int32(destination.location), Span: syntax.Span{Start: destination.pos, Stop: destination.pos}}, size: 1}
 		}
 	}
-	var out []*syntax.Assign
-	for _, s := range t.slots {
-		x, ok := env[s]
-		if id, same := x.x.(*syntax.Ident); !ok || s.transient || same && id.Name == s.name {
+	var assigns []*syntax.Assign
+	for _, variable := range t.slots {
+		assigned, ok := env[variable]
+		if id, isIdent := assigned.expr.(*syntax.Ident); !ok || variable.transient || isIdent && id.Name == variable.name {
 			continue
 		}
-		span := syntax.Span{Start: x.x.Pos(), Stop: x.x.End()}
-		out = append(out, &syntax.Assign{Name: &syntax.Ident{Name: s.name, Span: span}, Value: x.x, Span: span})
+		span := syntax.Span{Start: assigned.expr.Pos(), Stop: assigned.expr.End()}
+		assigns = append(assigns, &syntax.Assign{Name: &syntax.Ident{Name: variable.name, Span: span}, Value: assigned.expr, Span: span})
 	}
-	return out
+	return assigns
 }
 
-// writeModules adds the modules with their variables and commands.
-func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Command) {
-	for _, g := range groups {
-		m := &syntax.Module{Commands: commands[g]}
+// writeModules adds the modules with their variables and commands, and the global variables.
+func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Command) {
+	for _, module := range modules {
+		m := &syntax.Module{Commands: commands[module]}
 		var name []string
-		for _, in := range t.instances {
-			if in.group == g {
-				name = append(name, in.automaton.name)
-				m.Span = syntax.Span{Start: in.automaton.at, Stop: in.automaton.at}
+		for _, instance := range t.instances {
+			if instance.module == module {
+				name = append(name, instance.automaton.name)
+				m.Span = syntax.Span{Start: instance.automaton.pos, Stop: instance.automaton.pos}
 			}
 		}
 		m.Name = &syntax.Ident{Name: t.usedNames.unused(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}
-		for _, s := range t.slots {
-			if !s.transient && s.module >= 0 && t.instances[s.module].group == g {
-				m.Vars = append(m.Vars, t.declaration(s))
+		for _, variable := range t.slots {
+			if !variable.transient && variable.module >= 0 && t.instances[variable.module].module == module {
+				m.Vars = append(m.Vars, t.declaration(variable))
 			}
 		}
-		m.Invariant = t.progress(g)
+		m.Invariant = t.invariantOf(module)
 		t.modules = append(t.modules, m)
 	}
-	for _, s := range t.slots {
-		if !s.transient && s.module < 0 {
-			d := t.declaration(s)
-			d.Shared = s.shared
+	for _, variable := range t.slots {
+		if !variable.transient && variable.module < 0 {
+			d := t.declaration(variable)
+			d.Shared = variable.shared
 			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
 		}
 	}
 }
 
-// progress returns the condition under which time passes in the instances of a group; nil means
-// always.
-func (t *translator) progress(group int) syntax.Expr {
-	var all []syntax.Expr
-	for _, in := range t.instances {
-		for i := range in.automaton.locations {
-			v := in.automaton.locations[i].progress
-			if in.group != group || v == nil || v.kind == boolean && v.yes {
+// invariantOf returns the conjunction of the time-progress conditions of a module's instances, each for
+// its location; nil means true.
+func (t *translator) invariantOf(module int) syntax.Expr {
+	var conditions []syntax.Expr
+	for _, instance := range t.instances {
+		for i := range instance.automaton.locations {
+			v := instance.automaton.locations[i].progress
+			if instance.module != module || v == nil || v.kind == boolean && v.isTrue {
 				continue
 			}
-			x := t.expr(v, &place{scope: in.scope})
-			if at := in.isAt(i, v.Start); at != nil {
+			x := t.expr(v, &exprContext{scope: instance.scope})
+			if at := instance.atLocation(i, v.Start); at != nil {
 				x = &syntax.Binary{Op: syntax.OpImplies, X: at, Y: x, OpPos: v.Start, Span: v.Span}
 			}
-			all = append(all, x)
+			conditions = append(conditions, x)
 		}
 	}
-	return and(all...)
+	return conjunction(conditions...)
 }
 
-// declaration declares a variable. A missing bound is that of an int.
-func (t *translator) declaration(s *slot) *syntax.VarDecl {
-	span := s.decl.Span
-	d := &syntax.VarDecl{Name: &syntax.Ident{Name: s.name, Span: span}, TypePos: span.Start, Span: span}
+// declaration returns the declaration of a variable. A missing bound becomes that of a 32-bit int.
+func (t *translator) declaration(variable *slot) *syntax.VarDecl {
+	span := variable.decl.Span
+	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
 	if t.init == nil {
-		d.Init = s.initial
+		decl.Init = variable.initial
 	}
 	switch {
-	case s.typ.kind == boolType:
-		d.Type = syntax.BoolVar
-	case s.typ.kind == clockType:
-		d.Type, d.Init = syntax.ClockVar, nil
-	case s.typ.low == nil && s.typ.high == nil:
-		d.Type = syntax.IntVar
+	case variable.typ.kind == boolType:
+		decl.Type = syntax.BoolVar
+	case variable.typ.kind == clockType:
+		decl.Type, decl.Init = syntax.ClockVar, nil
+	case variable.typ.low == nil && variable.typ.high == nil:
+		decl.Type = syntax.IntVar
 	default:
-		p := &place{scope: t.global}
-		if s.owner >= 0 {
-			p.scope = t.instances[s.owner].scope
+		context := &exprContext{scope: t.global}
+		if variable.owner >= 0 {
+			context.scope = t.instances[variable.owner].scope
 		}
-		least, most := numberOf(-1<<31, span.Start), numberOf(1<<31-1, span.Start)
-		if s.typ.low != nil {
-			least = s.typ.low
+		low, high := numberValue(-1<<31, span.Start), numberValue(1<<31-1, span.Start)
+		if variable.typ.low != nil {
+			low = variable.typ.low
 		}
-		if s.typ.high != nil {
-			most = s.typ.high
+		if variable.typ.high != nil {
+			high = variable.typ.high
 		}
-		d.Low, d.High = t.expr(least, p), t.expr(most, p)
+		decl.Low, decl.High = t.expr(low, context), t.expr(high, context)
 	}
-	return d
+	return decl
 }
 
-// items returns the items of the model.
-func (t *translator) items() []syntax.Item {
-	var out []syntax.Item
-	if t.doc.typ != syntax.LTS { // an LTS has no keyword
-		out = append(out, &syntax.TypeDecl{Type: t.doc.typ, Word: strings.ToLower(t.doc.typ.String())})
+// modelItems returns the items of the model in order.
+func (t *translator) modelItems() []syntax.Item {
+	var items []syntax.Item
+	if t.doc.modelType != syntax.LTS { // an LTS has no keyword
+		items = append(items, &syntax.TypeDecl{Type: t.doc.modelType, Word: strings.ToLower(t.doc.modelType.String())})
 	}
-	out = append(out, t.constants...)
-	out = append(out, t.formulas...)
-	out = append(out, t.globals...)
-	out = append(out, t.modules...)
+	items = append(items, t.constants...)
+	items = append(items, t.formulas...)
+	items = append(items, t.globals...)
+	items = append(items, t.modules...)
 	if t.init != nil {
-		out = append(out, &syntax.InitBlock{X: t.init})
+		items = append(items, &syntax.InitBlock{X: t.init})
 	}
-	out = append(out, t.labelled...)
-	for _, r := range t.rewards {
-		if r.refused == nil {
-			out = append(out, r.decl)
+	items = append(items, t.labelItems...)
+	for _, reward := range t.rewards {
+		if reward.err == nil {
+			items = append(items, reward.decl)
 		}
 	}
-	return out
+	return items
 }

@@ -7,27 +7,27 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// reward is an expression that is accumulated, or evaluated in a state. It becomes a reward
+// reward is an expression that properties accumulate, or evaluate in a state. It becomes a reward
 // structure.
 type reward struct {
-	exp     *value
-	at      syntax.Span
-	steps   bool // accumulated on every step
-	states  bool // accumulated in every state; with time, per unit of time
-	exits   bool // on every step, the value in the state before; only with time
-	average bool // the mean over destinations with different rewards
+	exp      *jsonValue
+	span     syntax.Span
+	onSteps  bool // accumulated on every step
+	inStates bool // accumulated in every state; with time, per unit of time
+	onExits  bool // on every step, the value in the state before; only with time
+	isMean   bool // the mean over destinations with different rewards
 	// timeReward is the reward of a state, or per unit of time.
 	timeReward syntax.Expr
 	name       string
 	decl       *syntax.Rewards
-	refused    *syntax.Error
+	err        *syntax.Error
 }
 
 // key returns a text that is equal for equal rewards.
-func (r *reward) key() string {
+func (reward *reward) key() string {
 	var b strings.Builder
-	writeJSON(&b, r.exp)
-	for _, yes := range []bool{r.steps, r.states, r.exits} {
+	writeJSON(&b, reward.exp)
+	for _, yes := range []bool{reward.onSteps, reward.inStates, reward.onExits} {
 		if yes {
 			b.WriteString("+")
 		} else {
@@ -38,7 +38,7 @@ func (r *reward) key() string {
 }
 
 // writeJSON writes a value as compact JSON.
-func writeJSON(b *strings.Builder, v *value) {
+func writeJSON(b *strings.Builder, v *jsonValue) {
 	switch v.kind {
 	case null:
 		b.WriteString("null")
@@ -50,7 +50,7 @@ func writeJSON(b *strings.Builder, v *value) {
 		b.WriteString(`"` + v.text + `"`)
 	case array:
 		b.WriteString("[")
-		for i, e := range v.elems {
+		for i, e := range v.elements {
 			if i > 0 {
 				b.WriteString(",")
 			}
@@ -70,50 +70,51 @@ func writeJSON(b *strings.Builder, v *value) {
 	}
 }
 
-// structures lists the rewards: the numeric transient variables, then the rewards in properties.
-func (t *translator) structures() {
+// collectRewards creates the reward structures: one for each numeric transient variable, then those for
+// the rewards in properties.
+func (t *translator) collectRewards() {
 	for _, v := range t.doc.globals {
-		s := t.global.names[v.name].slot
-		if s == nil || !s.transient || s.typ.kind == boolType {
+		variable := t.global.names[v.name].slot
+		if variable == nil || !variable.transient || variable.typ.kind == boolType {
 			continue
 		}
-		exp := &value{kind: text, text: v.name, Span: v.Span}
-		t.reward(&reward{exp: exp, at: v.Span, steps: true, states: true, name: v.name})
+		exp := &jsonValue{kind: text, text: v.name, Span: v.Span}
+		t.addReward(&reward{exp: exp, span: v.Span, onSteps: true, inStates: true, name: v.name})
 	}
 	for _, p := range t.doc.properties {
-		t.rewardsOf(p.x)
+		t.addRewardsOf(p.expr)
 	}
 	usedNames := make(names)
-	for _, r := range t.rewards {
-		name := r.name
+	for _, reward := range t.rewards {
+		name := reward.name
 		if name == "" {
 			name = "reward"
-			if r.exp.kind == text {
-				name = r.exp.text
+			if reward.exp.kind == text {
+				name = reward.exp.text
 			}
 		}
-		r.name = usedNames.unused(name)
-		r.decl = &syntax.Rewards{Name: &syntax.Ident{Name: r.name, Span: r.at}, Span: r.at}
-		if r.states {
-			r.refused = guard(func() {
-				r.timeReward = t.expr(r.exp, &place{scope: t.global})
-				if x := r.timeReward; !isNumber(x, "0") {
-					r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: trueLit(r.at), Value: x, Span: r.at})
+		reward.name = usedNames.unused(name)
+		reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
+		if reward.inStates {
+			reward.err = catchRefusal(func() {
+				reward.timeReward = t.expr(reward.exp, &exprContext{scope: t.global})
+				if x := reward.timeReward; !isNumber(x, "0") {
+					reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: trueExpr(reward.span), Value: x, Span: reward.span})
 				}
 			})
 		}
-		if r.steps {
-			t.reads(r.exp, t.global, map[*function]bool{}, func(s *slot) { s.earns = s.earns || s.transient })
+		if reward.onSteps {
+			t.visitReads(reward.exp, t.global, map[*function]bool{}, func(variable *slot) { variable.affectsReward = variable.affectsReward || variable.transient })
 		}
 	}
 }
 
-func trueLit(at syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: at} }
+func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
 
-// reward adds a reward, or returns an equal one that exists.
-func (t *translator) reward(r *reward) *reward {
+// addReward adds a reward, or returns an equal one that exists.
+func (t *translator) addReward(r *reward) *reward {
 	key := r.key()
-	i := slices.IndexFunc(t.rewards, func(q *reward) bool { return q.key() == key })
+	i := slices.IndexFunc(t.rewards, func(existing *reward) bool { return existing.key() == key })
 	if i >= 0 {
 		return t.rewards[i]
 	}
@@ -121,85 +122,85 @@ func (t *translator) reward(r *reward) *reward {
 	return r
 }
 
-// rewardsOf adds the rewards in a property.
-func (t *translator) rewardsOf(v *value) {
+// addRewardsOf adds the rewards that a property mentions.
+func (t *translator) addRewardsOf(v *jsonValue) {
 	if op := v.get("op"); op != nil && v.get("exp") != nil {
 		switch op.text {
 		case "Emin", "Emax", "Smin", "Smax":
 			if t.isReward(v, op.text) {
-				t.reward(t.rewardOf(v))
+				t.addReward(t.rewardOf(v))
 			}
 		}
 	}
-	for _, e := range v.elems {
-		t.rewardsOf(e)
+	for _, e := range v.elements {
+		t.addRewardsOf(e)
 	}
 	for _, m := range v.members {
 		if m.key == "reward-bounds" {
-			for _, b := range m.value.elems {
+			for _, b := range m.value.elements {
 				if b.get("exp") != nil && b.get("accumulate") != nil {
-					t.reward(t.rewardOf(b))
+					t.addReward(t.rewardOf(b))
 				}
 			}
 		}
-		t.rewardsOf(m.value)
+		t.addRewardsOf(m.value)
 	}
 }
 
-// isReward reports whether an operator becomes R in PRISM's language: a steady-state operator may
-// become S.
-func (t *translator) isReward(v *value, op string) bool {
-	return op[0] == 'E' || v.get("accumulate") != nil || !t.isBool(v.get("exp"), &place{scope: t.global})
+// isReward reports whether an operator becomes an R operator in PRISM's language. Smin and Smax of a
+// Boolean expression become S operators instead.
+func (t *translator) isReward(v *jsonValue, op string) bool {
+	return op[0] == 'E' || v.get("accumulate") != nil || !t.isBool(v.get("exp"), &exprContext{scope: t.global})
 }
 
-// rewardOf returns the reward of an operator. Without time, a reward on exit is what PRISM's
-// language calls a state reward.
-func (t *translator) rewardOf(v *value) *reward {
-	r := &reward{exp: v.get("exp"), at: v.get("exp").Span}
-	acc := v.get("accumulate")
-	if acc == nil {
+// rewardOf returns the reward that an operator accumulates or evaluates. Without time, a reward on exit
+// is what PRISM's language calls a state reward.
+func (t *translator) rewardOf(v *jsonValue) *reward {
+	reward := &reward{exp: v.get("exp"), span: v.get("exp").Span}
+	accumulate := v.get("accumulate")
+	if accumulate == nil {
 		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
 		// long-run average of a transient variable includes the values that edges assign.
-		r.states = true
-		s := t.global.names[r.exp.text].slot
-		r.steps = v.get("op").text[0] == 'S' && r.exp.kind == text && s != nil && s.transient
-		return r
+		reward.inStates = true
+		variable := t.global.names[reward.exp.text].slot
+		reward.onSteps = v.get("op").text[0] == 'S' && reward.exp.kind == text && variable != nil && variable.transient
+		return reward
 	}
-	for _, a := range acc.elems {
-		switch a.text {
+	for _, when := range accumulate.elements {
+		switch when.text {
 		case "steps":
-			r.steps = true
+			reward.onSteps = true
 		case "exit":
-			if t.doc.timed() {
-				r.exits = true
+			if t.doc.hasTime() {
+				reward.onExits = true
 			} else {
-				r.states = true
+				reward.inStates = true
 			}
 		case "time":
-			r.states = r.states || t.doc.timed()
+			reward.inStates = reward.inStates || t.doc.hasTime()
 		}
 	}
-	return r
+	return reward
 }
 
-// findReward returns the reward structure for an operator. An earlier structure with the same
-// items is used instead.
-func (t *translator) findReward(v *value) *reward {
-	r := t.reward(t.rewardOf(v))
-	if r.refused != nil {
-		panic(refused{r.refused})
+// findReward returns the reward structure for an operator, or an earlier structure with the same items.
+func (t *translator) findReward(v *jsonValue) *reward {
+	reward := t.addReward(t.rewardOf(v))
+	if reward.err != nil {
+		panic(refusal{reward.err})
 	}
-	for _, q := range t.rewards {
-		if q != r && q.refused == nil && q.average == r.average && sameItems(q.decl.Items, r.decl.Items) {
-			return q
+	for _, earlier := range t.rewards {
+		if earlier != reward && earlier.err == nil && earlier.isMean == reward.isMean && sameItems(earlier.decl.Items, reward.decl.Items) {
+			return earlier
 		}
-		if q == r {
+		if earlier == reward {
 			break
 		}
 	}
-	return r
+	return reward
 }
 
+// sameItems reports whether two reward structures have equal items, at least one.
 func sameItems(a, b []*syntax.RewardItem) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y *syntax.RewardItem) bool {
 		name := func(i *syntax.RewardItem) string {
@@ -212,107 +213,120 @@ func sameItems(a, b []*syntax.RewardItem) bool {
 	})
 }
 
-// earnedBy returns the values of the step rewards after assignments.
-func (t *translator) earnedBy(env map[*slot]sized) []syntax.Expr {
-	out := make([]syntax.Expr, len(t.rewards))
-	for i, r := range t.rewards {
-		if r.refused != nil || !r.steps && !r.exits {
+// stepRewardsAfter returns the value of each step reward after the assignments in env; nil for rewards
+// that steps do not earn.
+func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
+	rewards := make([]syntax.Expr, len(t.rewards))
+	for i, reward := range t.rewards {
+		if reward.err != nil || !reward.onSteps && !reward.onExits {
 			continue
 		}
-		err := guard(func() {
-			if r.steps {
-				out[i] = t.expr(r.exp, &place{scope: t.global, env: env, steady: true})
+		err := catchRefusal(func() {
+			if reward.onSteps {
+				rewards[i] = t.expr(reward.exp, &exprContext{scope: t.global, env: env, noStateVariables: true})
 			}
-			if r.exits {
-				x := t.expr(r.exp, &place{scope: t.global})
-				if out[i] == nil || isNumber(out[i], "0") {
-					out[i] = x
+			if reward.onExits {
+				x := t.expr(reward.exp, &exprContext{scope: t.global})
+				if rewards[i] == nil || isNumber(rewards[i], "0") {
+					rewards[i] = x
 				} else {
-					out[i] = &syntax.Binary{Op: syntax.OpAdd, X: out[i], Y: x, OpPos: x.Pos(), Span: r.at}
+					rewards[i] = &syntax.Binary{Op: syntax.OpAdd, X: rewards[i], Y: x, OpPos: x.Pos(), Span: reward.span}
 				}
 			}
 		})
 		if err != nil {
-			r.refused = err
+			reward.err = err
 		}
 	}
-	return out
+	return rewards
 }
 
-// expected sets the rewards of a command. If they differ between destinations, it uses their
-// expectation, on which all expected values depend.
-func (t *translator) expected(c *combined, probs []syntax.Expr, earned [][]syntax.Expr) {
-	nothing := t.earnedBy(map[*slot]sized{})
+// setExpectedRewards sets the rewards of a command. If they differ between destinations, the command
+// earns their expectation; this does not change expected rewards.
+func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, perDestination [][]syntax.Expr) {
+	withoutAssignments := t.stepRewardsAfter(map[*slot]sizedExpr{})
 	var class strings.Builder
 	differs := false
-	for i, r := range t.rewards {
-		x := earned[0][i]
-		if x == nil || r.refused != nil {
-			c.earned = append(c.earned, nil)
+	for i, reward := range t.rewards {
+		earned := perDestination[0][i]
+		if earned == nil || reward.err != nil {
+			command.stepRewards = append(command.stepRewards, nil)
 			continue
 		}
-		if slices.ContainsFunc(earned, func(e []syntax.Expr) bool { return syntax.ExprString(e[i]) != syntax.ExprString(x) }) {
-			x, r.average = nil, true
-			for k, e := range earned {
-				if isNumber(e[i], "0") {
-					continue
-				}
-				product := times(probs[k], e[i])
-				t.charge(r.at.Start, 4)
-				if x == nil {
-					x = product
-				} else {
-					x = &syntax.Binary{Op: syntax.OpAdd, X: x, Y: product, OpPos: r.at.Start, Span: r.at}
-				}
-			}
+		isOther := func(rewards []syntax.Expr) bool {
+			return syntax.ExprString(rewards[i]) != syntax.ExprString(earned)
 		}
-		c.earned = append(c.earned, x)
-		s := syntax.ExprString(x)
-		differs = differs || nothing[i] == nil || s != syntax.ExprString(nothing[i])
-		class.WriteString(s + ";")
+		if slices.ContainsFunc(perDestination, isOther) {
+			earned = t.expectedReward(reward, probabilities, perDestination, i)
+			reward.isMean = true
+		}
+		command.stepRewards = append(command.stepRewards, earned)
+		rewardText := syntax.ExprString(earned)
+		differs = differs || withoutAssignments[i] == nil || rewardText != syntax.ExprString(withoutAssignments[i])
+		class.WriteString(rewardText + ";")
 	}
 	if differs {
-		c.class = class.String()
+		command.rewardClass = class.String()
 	}
 }
 
-// earn adds the rewards of a step with an action to the structures.
-func (t *translator) earn(s *step, action *syntax.Ident, earned []syntax.Expr) {
-	if action == nil {
-		if t.silent {
-			return
-		}
-		t.silent = true
-	}
-	for i, x := range earned {
-		r := t.rewards[i]
-		if x == nil || isNumber(x, "0") || r.refused != nil {
+// expectedReward returns the sum of the rewards with index i of all destinations, each multiplied by
+// the probability of the destination.
+func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, perDestination [][]syntax.Expr, i int) syntax.Expr {
+	var sum syntax.Expr
+	for k, rewards := range perDestination {
+		if isNumber(rewards[i], "0") {
 			continue
 		}
-		span := syntax.Span{Start: s.at, Stop: s.at}
-		r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueLit(span), Value: x, Span: span})
+		product := productOf(probabilities[k], rewards[i])
+		t.addSize(reward.span.Start, 4)
+		if sum == nil {
+			sum = product
+		} else {
+			sum = &syntax.Binary{Op: syntax.OpAdd, X: sum, Y: product, OpPos: reward.span.Start, Span: reward.span}
+		}
+	}
+	return sum
+}
+
+// addStepRewards adds the rewards of a step with an action to the reward structures. Silent steps share
+// the rewards of unlabelled commands, which are added once.
+func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []syntax.Expr) {
+	if action == nil {
+		if t.silentRewardsAdded {
+			return
+		}
+		t.silentRewardsAdded = true
+	}
+	for i, x := range rewards {
+		reward := t.rewards[i]
+		if x == nil || isNumber(x, "0") || reward.err != nil {
+			continue
+		}
+		span := syntax.Span{Start: step.pos, Stop: step.pos}
+		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: x, Span: span})
 	}
 }
 
-// labelDecls makes labels of the Boolean transient variables.
-func (t *translator) labelDecls() {
+// writeLabels declares a label for each Boolean transient variable.
+func (t *translator) writeLabels() {
 	usedNames := names{"init": true, "deadlock": true}
 	for _, p := range t.doc.properties {
 		usedNames[p.name] = true
 	}
 	for _, v := range t.doc.globals {
-		s := t.global.names[v.name].slot
-		if s == nil || !s.transient || s.typ.kind != boolType {
+		variable := t.global.names[v.name].slot
+		if variable == nil || !variable.transient || variable.typ.kind != boolType {
 			continue
 		}
-		t.labels[s] = usedNames.unused(v.name)
-		if s.ambiguous {
+		t.labels[variable] = usedNames.unused(v.name)
+		if variable.ambiguous {
 			continue
 		}
-		x := s.initial
-		if s.state != nil {
-			x = s.state
+		x := variable.initial
+		if variable.state != nil {
+			x = variable.state
 		}
-		t.labelled = append(t.labelled, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[s], Span: v.Span}, X: x, Span: v.Span})
+		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[variable], Span: v.Span}, X: x, Span: v.Span})
 	}
 }

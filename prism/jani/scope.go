@@ -10,39 +10,39 @@ import (
 // slot is a variable of type bool, int or real; each element of an array is a slot. It is a
 // variable of the PRISM model, or transient.
 type slot struct {
-	decl      *variable
-	typ       *typ
-	name      string // in PRISM's language
-	jani      string // in the document
-	owner     int    // the instance of a local variable, -1 for a global one
-	module    int    // an instance in whose module it is declared, -1 for a global variable
-	shared    bool   // several modules assign it in steps with actions
-	transient bool
-	initial   syntax.Expr // initial value; nil if it may be any value
-	state     syntax.Expr // value of a transient variable in a state; nil means initial
-	stateSize int         // size of state
-	ambiguous bool        // locations of several instances give it a value
-	earns     bool        // a step reward depends on it
-	writers   []int       // instances that assign it, if it is not transient
+	decl          *variable
+	typ           *janiType
+	name          string // in PRISM's language
+	janiName      string // in the document
+	owner         int    // the instance of a local variable, -1 for a global one
+	module        int    // an instance in whose module it is declared, -1 for a global variable
+	shared        bool   // several modules assign it in steps with actions
+	transient     bool
+	initial       syntax.Expr // initial value; nil if it may be any value
+	state         syntax.Expr // value of a transient variable in a state; nil means initial
+	stateSize     int         // size of state
+	ambiguous     bool        // locations of several instances give it a value
+	affectsReward bool        // a step reward depends on it
+	writers       []int       // instances that assign it, if it is not transient
 }
 
-// symbol is the meaning of a name.
+// symbol is the meaning of a name: a variable, an expression, or a composite of symbols.
 type symbol struct {
 	slot   *slot
-	x      syntax.Expr // of a constant or an argument
+	expr   syntax.Expr // of a constant or an argument
 	size   int         // of x, written out
 	isBool bool        // of x
-	data   *data       // of an array or a datatype
-	raw    *value      // of a constant: its definition
+	data   *composite  // of an array or a datatype
+	raw    *jsonValue  // of a constant: its definition
 }
 
-// data is the parts of an array or a datatype.
-type data struct {
-	elems   []symbol
-	members map[string]symbol
+// composite is a value of an array or datatype: its elements or its members.
+type composite struct {
+	elements []symbol
+	members  map[string]symbol
 }
 
-// scope maps names to their meanings.
+// scope maps names to their meanings, with those of outer scopes.
 type scope struct {
 	outer     *scope
 	names     map[string]symbol
@@ -53,10 +53,11 @@ func newScope(outer *scope) *scope {
 	return &scope{outer: outer, names: make(map[string]symbol)}
 }
 
+// find returns the meaning of a name in the innermost scope that has it.
 func (s *scope) find(name string) (symbol, bool) {
 	for ; s != nil; s = s.outer {
-		if x, ok := s.names[name]; ok {
-			return x, true
+		if meaning, ok := s.names[name]; ok {
+			return meaning, true
 		}
 	}
 	return symbol{}, false
@@ -75,30 +76,30 @@ func (s *scope) function(name string) (*function, *scope) {
 // names is the set of names in use in the PRISM model.
 type names map[string]bool
 
-// unused returns an unused name similar to the given one, and marks it as used.
+// unused returns an identifier similar to the name that is not in use yet, and marks it as used.
 func (n names) unused(name string) string {
-	out := identifier(name)
-	for i := 2; n[out]; i++ {
-		out = identifier(name) + "_" + strconv.Itoa(i)
+	candidate := identifier(name)
+	for i := 2; n[candidate]; i++ {
+		candidate = identifier(name) + "_" + strconv.Itoa(i)
 	}
-	n[out] = true
-	return out
+	n[candidate] = true
+	return candidate
 }
 
 // identifier converts a text to an identifier of PRISM's language.
 func identifier(name string) string {
-	const most = 200
-	out := strings.Map(func(r rune) rune {
+	const maxLength = 200
+	result := strings.Map(func(r rune) rune {
 		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, name)
-	if len(out) > most {
-		out = out[:most]
+	if len(result) > maxLength {
+		result = result[:maxLength]
 	}
-	if !syntax.IsIdent(out) {
-		out = "_" + out
+	if !syntax.IsIdent(result) {
+		result = "_" + result
 	}
-	return out
+	return result
 }

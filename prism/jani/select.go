@@ -9,128 +9,127 @@ import (
 // maxSelected is the largest number of copies of an edge.
 const maxSelected = 1000
 
-// selections replaces an edge by one copy for each combination of the numbers that its assignments
-// select nondeterministically. The selection becomes a choice between edges. This is also right
-// for selections in several destinations, since a combination has a number for each.
-func (t *translator) selections(e edge, p *place) []edge {
-	out := []edge{e}
-	for d := range e.dests {
-		for a := range e.dests[d].assigns {
-			var nodes []*value
-			findSelections(e.dests[d].assigns[a].value, &nodes)
+// expandSelections replaces an edge by one copy for each combination of the numbers that its assignments
+// select nondeterministically (nondet). So the selection becomes a choice between edges.
+func (t *translator) expandSelections(e edge, context *exprContext) []edge {
+	copies := []edge{e}
+	for destination := range e.destinations {
+		for assign := range e.destinations[destination].assigns {
+			var nodes []*jsonValue
+			collectSelections(e.destinations[destination].assigns[assign].value, &nodes)
 			for _, node := range nodes {
 				if e.rate != nil {
 					t.refuse(node.Start, "found a selection on an edge with a rate, which is not supported")
 				}
-				low, high := t.selectionRange(node, p)
-				if n := high - low + 1; n > maxSelected || len(out)*n > maxSelected {
-					t.large = true
+				low, high := t.selectionRange(node, context)
+				if count := high - low + 1; count > maxSelected || len(copies)*count > maxSelected {
+					t.tooLarge = true
 					t.refuse(node.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
 				}
-				var more []edge
-				for _, x := range out {
-					for k := low; k <= high; k++ {
-						more = append(more, x.with(d, a, node, k))
+				var expanded []edge
+				for _, copied := range copies {
+					for selected := low; selected <= high; selected++ {
+						expanded = append(expanded, copied.withSelected(destination, assign, node, selected))
 					}
 				}
-				out = more
+				copies = expanded
 			}
 		}
 	}
-	return out
+	return copies
 }
 
-// with returns the edge with a number in place of a selection.
-func (e edge) with(d, a int, node *value, k int) edge {
-	e.dests = slices.Clone(e.dests)
-	e.dests[d].assigns = slices.Clone(e.dests[d].assigns)
-	x := &e.dests[d].assigns[a]
-	x.value = replaced(x.value, node, &value{Span: node.Span, kind: number, text: strconv.Itoa(k)})
+// withSelected returns a copy of the edge in which a selection in an assignment is replaced by a number.
+func (e edge) withSelected(destination, assign int, node *jsonValue, selected int) edge {
+	e.destinations = slices.Clone(e.destinations)
+	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
+	changed := &e.destinations[destination].assigns[assign]
+	changed.value = replaceValue(changed.value, node, &jsonValue{Span: node.Span, kind: number, text: strconv.Itoa(selected)})
 	return e
 }
 
-// findSelections appends the outermost selections in an expression.
-func findSelections(v *value, nodes *[]*value) {
+// collectSelections appends the outermost selections in an expression to nodes.
+func collectSelections(v *jsonValue, nodes *[]*jsonValue) {
 	if v == nil {
 		return
 	}
-	x := v.get("exp")
-	if v.get("op").isText("nondet") || v.get("op").isText("trc") && x != nil && x.get("op").isText("nondet") {
+	operand := v.get("exp")
+	if v.get("op").isText("nondet") || v.get("op").isText("trc") && operand != nil && operand.get("op").isText("nondet") {
 		*nodes = append(*nodes, v)
 		return
 	}
-	for _, e := range v.elems {
-		findSelections(e, nodes)
+	for _, e := range v.elements {
+		collectSelections(e, nodes)
 	}
 	for _, m := range v.members {
-		findSelections(m.value, nodes)
+		collectSelections(m.value, nodes)
 	}
 }
 
-// replaced returns an expression with one part replaced.
-func replaced(v, old, by *value) *value {
+// replaceValue returns an expression with one part replaced.
+func replaceValue(v, old, replacement *jsonValue) *jsonValue {
 	if v == old {
-		return by
+		return replacement
 	}
 	if v.kind != array && v.kind != object {
 		return v
 	}
 	out := *v
-	out.elems, out.members = slices.Clone(v.elems), slices.Clone(v.members)
-	for i, e := range out.elems {
-		out.elems[i] = replaced(e, old, by)
+	out.elements, out.members = slices.Clone(v.elements), slices.Clone(v.members)
+	for i, e := range out.elements {
+		out.elements[i] = replaceValue(e, old, replacement)
 	}
 	for i, m := range out.members {
-		out.members[i].value = replaced(m.value, old, by)
+		out.members[i].value = replaceValue(m.value, old, replacement)
 	}
 	return &out
 }
 
 // selectionRange returns the smallest and the largest number of a selection. Selected numbers are
-// real; the expression must truncate them, and the bounds must be integers.
-func (t *translator) selectionRange(v *value, p *place) (low, high int) {
+// real; the expression must truncate them, and the bounds must be constant integers.
+func (t *translator) selectionRange(v *jsonValue, context *exprContext) (low, high int) {
 	if !v.get("op").isText("trc") {
-		t.refuse(v.Start, "found a selection of a real number, want its \"trc\"")
+		t.refuse(v.Start, "found a selection of a real number, want it truncated with \"trc\"")
 	}
-	x := v.get("exp")
-	t.operands(x, "var", "exp")
-	if x.get("var").kind != text {
-		t.refuse(x.Start, "found %s, want the name of what is selected", x.get("var").describe())
+	selection := v.get("exp")
+	t.requireKeys(selection, "var", "exp")
+	if selection.get("var").kind != text {
+		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
 	}
-	name := x.get("var").text
-	var least, most *big.Rat
-	var look func(c *value)
-	look = func(c *value) {
-		if c == nil {
-			t.refuse(x.Start, "a condition on what is selected lacks an operand")
+	name := selection.get("var").text
+	var minimum, maximum *big.Rat
+	var visitCondition func(condition *jsonValue)
+	visitCondition = func(condition *jsonValue) {
+		if condition == nil {
+			t.refuse(selection.Start, "a condition on the selected number lacks an operand")
 		}
-		op, left, right := c.get("op"), c.get("left"), c.get("right")
+		op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
 		if op.isText("≥") {
 			left, right = right, left
 		}
 		switch {
 		case op.isText("∧"):
-			look(left)
-			look(right)
+			visitCondition(left)
+			visitCondition(right)
 			return
 		case !op.isText("≤") && !op.isText("≥"):
-		case right.isText(name) && least == nil:
-			least = t.constant(left, p, 0)
+		case right.isText(name) && minimum == nil:
+			minimum = t.constant(left, context, 0)
 			return
-		case left.isText(name) && most == nil:
-			most = t.constant(right, p, 0)
+		case left.isText(name) && maximum == nil:
+			maximum = t.constant(right, context, 0)
 			return
 		}
-		t.refuse(c.Start, "found another condition on what is selected than a ≤ %s ∧ %s ≤ b", short(name), short(name))
+		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", shortened(name), shortened(name))
 	}
-	look(x.get("exp"))
-	for _, b := range []*big.Rat{least, most} {
+	visitCondition(selection.get("exp"))
+	for _, b := range []*big.Rat{minimum, maximum} {
 		if b == nil || !b.IsInt() || !b.Num().IsInt64() || b.Num().BitLen() > 31 {
-			t.refuse(x.Start, "the bounds of what is selected are not known, want whole numbers; constants in them need one value (--const)")
+			t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 		}
 	}
-	if least.Cmp(most) > 0 {
-		t.refuse(x.Start, "there is nothing to select between %s and %s", least.RatString(), most.RatString())
+	if minimum.Cmp(maximum) > 0 {
+		t.refuse(selection.Start, "there is nothing to select between %s and %s", minimum.RatString(), maximum.RatString())
 	}
-	return int(least.Num().Int64()), int(most.Num().Int64())
+	return int(minimum.Num().Int64()), int(maximum.Num().Int64())
 }

@@ -28,7 +28,7 @@ type Translation struct {
 	Time *syntax.Rewards
 }
 
-// Is reports whether a text looks like JSON; no model or property in PRISM's language does.
+// Is reports whether a text looks like JSON. No model or property in PRISM's language does.
 func Is(src []byte) bool {
 	s := strings.TrimLeft(strings.TrimPrefix(string(src[:min(len(src), 4096)]), byteOrderMark), " \t\r\n")
 	return strings.HasPrefix(s, "{")
@@ -40,41 +40,41 @@ type Unsupported struct{ syntax.ErrorList }
 // Unwrap returns the diagnostics.
 func (e *Unsupported) Unwrap() error { return e.ErrorList }
 
-// Read translates a model. known has whole-number values of constants, which are only used for the
-// lengths of arrays and the bounds of selections; constants without a value stay undefined. The
+// Read translates a model. known has values of constants as text; they are needed only for the lengths of
+// arrays and the bounds of selections, and constants without a definition stay undefined. The
 // error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
 func Read(file string, src []byte, known map[string]string) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: file}
-	r.document(root)
-	if r.unsupported {
-		return nil, &Unsupported{r.errs}
+	reader := &reader{file: file}
+	reader.readDocument(root)
+	if reader.unsupported {
+		return nil, &Unsupported{reader.errs}
 	}
-	if err := r.errs.Err(); err != nil {
+	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &translator{file: file, doc: r.doc, known: known, usedNames: make(names), labels: make(map[*slot]string), out: &Translation{
+	translator := &translator{file: file, doc: reader.doc, knownConstants: known, usedNames: make(names), labels: make(map[*slot]string), result: &Translation{
 		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
 		Constants: make(map[string]string),
 	}}
-	t.out.Time = &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: r.doc.at}, Span: r.doc.at}
-	t.model()
-	if t.large && len(t.errs) > 0 {
-		return nil, &Unsupported{t.errs}
+	translator.result.Time = &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: reader.doc.span}, Span: reader.doc.span}
+	translator.translateModel()
+	if translator.tooLarge && len(translator.errs) > 0 {
+		return nil, &Unsupported{translator.errs}
 	}
-	if err := t.errs.Err(); err != nil {
+	if err := translator.errs.Err(); err != nil {
 		return nil, err
 	}
 	// Storm's dialect has ranges of one value, as JANI has.
-	t.out.Model = &syntax.Model{File: file, Items: t.items(), Dialect: syntax.Storm, Span: root.Span}
-	if t.out.Embedded = r.doc.markov; !t.out.Embedded {
-		t.out.Time.Items = []*syntax.RewardItem{{Guard: trueLit(r.doc.at), Value: one(r.doc.at), Span: r.doc.at}}
+	translator.result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Span: root.Span}
+	if translator.result.Embedded = reader.doc.markov; !translator.result.Embedded {
+		translator.result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(reader.doc.span), Value: oneExpr(reader.doc.span), Span: reader.doc.span}}
 	}
-	t.out.Properties.File, t.out.Properties.Span = file, root.Span
-	return t.out, nil
+	translator.result.Properties.File, translator.result.Properties.Span = file, root.Span
+	return translator.result, nil
 }
 
 // translator translates a document to a model in PRISM's language.
@@ -83,373 +83,381 @@ type translator struct {
 	doc  *document
 	errs syntax.ErrorList
 	size int // operators and operands so far
-	// known has values of constants that are undefined in the document.
-	known map[string]string
-	// large says that an error is about the size of the model.
-	large bool
+	// knownConstants has values for constants that are undefined in the document.
+	knownConstants map[string]string
+	// tooLarge says that an error is about the size of the model.
+	tooLarge bool
 
-	usedNames names // identifiers
-	global    *scope
-	slots     []*slot
-	instances []*instance
-	labels    map[*slot]string
-	silent    bool // the rewards of silent steps have been added
+	usedNames          names // identifiers
+	global             *scope
+	slots              []*slot
+	instances          []*instance
+	labels             map[*slot]string
+	silentRewardsAdded bool // the rewards of silent steps have been added
 
-	steps   []*step
-	rewards []*reward
-	delays  []*combined // edges with rates of a Markov automaton
+	steps        []*step
+	rewards      []*reward
+	rateCommands []*combinedCommand // edges with rates of a Markov automaton
 
 	// The parts of the model:
-	constants, formulas, globals, modules, labelled []syntax.Item
-	init                                            syntax.Expr
+	constants, formulas, globals, modules, labelItems []syntax.Item
+	init                                              syntax.Expr
 
-	out *Translation
+	result *Translation
 }
 
-// instance is an automaton in the composition.
+// instance is one occurrence of an automaton in the composition.
 type instance struct {
 	number    int
 	automaton *automaton
 	scope     *scope
 	location  *slot // nil if there is only one
-	edges     []*move
-	group     int // the instances of a group become one module
+	edges     []*edgeInstance
+	module    int // the instances of a group become one module
 }
 
-// try calls f and adds its error.
-func (t *translator) try(f func()) {
-	if err := guard(f); err != nil {
+// collectError calls f and records the error with which it was refused, if any.
+func (t *translator) collectError(f func()) {
+	if err := catchRefusal(f); err != nil {
 		t.errs = append(t.errs, err)
 	}
 }
 
-func (t *translator) add(at syntax.Pos, format string, args ...any) {
-	t.errs.Add(t.file, at, format, args...)
+func (t *translator) addError(pos syntax.Pos, format string, args ...any) {
+	t.errs.Add(t.file, pos, format, args...)
 }
 
-func (t *translator) model() {
-	t.declare()
+// translateModel translates the document step by step, until a step has errors.
+func (t *translator) translateModel() {
+	t.declareNames()
 	if len(t.doc.elements) == 0 {
-		t.add(syntax.Pos{Line: 1, Col: 1}, "the system has no elements, want an automaton")
+		t.addError(syntax.Pos{Line: 1, Col: 1}, "the system has no elements, want an automaton")
 	}
-	for _, step := range []func(){t.constantDecls, t.initial, t.stateValues, t.structures, t.moves, t.group, t.network, t.labelDecls, t.properties} {
+	for _, step := range []func(){t.writeConstants, t.writeInitBlock, t.collectStateValues, t.collectRewards, t.translateEdges, t.assignModulesWithinLimit, t.buildModules, t.writeLabels, t.translateProperties} {
 		if len(t.errs) > 0 {
 			return
 		}
-		t.try(step)
+		t.collectError(step)
 	}
 }
 
-// declare gives every name in the document a name in PRISM's language.
-func (t *translator) declare() {
+// declareNames gives every constant, variable and location in the document a name in PRISM's language.
+func (t *translator) declareNames() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
 	for _, c := range t.doc.constants {
-		t.constantDecl(c)
+		t.declareConstant(c)
 	}
 	for _, f := range t.doc.functions {
 		t.global.functions[f.name] = f
 	}
 	for _, v := range t.doc.globals {
-		t.variable(v, t.global, -1, "")
+		t.declareVariable(v, t.global, -1, "")
 	}
 	t.usedNames["init"] = true
 	for _, e := range t.doc.elements {
-		t.instance(e)
+		t.addInstance(e)
 	}
 }
 
-// unique reports whether a name is new in its scope.
-func (t *translator) unique(v *variable, s *scope) bool {
+// isNewName reports whether a name is new in its scope; otherwise it adds an error.
+func (t *translator) isNewName(v *variable, s *scope) bool {
 	if _, ok := s.names[v.name]; ok {
-		t.add(v.Start, "%q is declared twice", short(v.name))
+		t.addError(v.Start, "%q is declared twice", shortened(v.name))
 		return false
 	}
 	return true
 }
 
-func (t *translator) constantDecl(c *variable) {
-	if !t.unique(c, t.global) {
+// declareConstant gives a constant a meaning: a name, or for an array or datatype its parts.
+func (t *translator) declareConstant(constant *variable) {
+	if !t.isNewName(constant, t.global) {
 		return
 	}
-	p := &place{scope: t.global}
-	switch c.typ.kind {
+	context := &exprContext{scope: t.global}
+	switch constant.typ.kind {
 	case arrayType, dataType:
-		t.try(func() {
-			if c.initial == nil {
-				t.refuse(c.Start, "the constant %q is an array or a datatype without a value, which is not supported", short(c.name))
+		t.collectError(func() {
+			if constant.initial == nil {
+				t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
 			}
-			t.global.names[c.name] = t.symbol(c.initial, p)
+			t.global.names[constant.name] = t.symbolOf(constant.initial, context)
 		})
 	default:
-		id := &syntax.Ident{Name: t.usedNames.unused(c.name), Span: c.Span}
-		if id.Name != c.name {
-			t.out.Constants[c.name] = id.Name
+		id := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
+		if id.Name != constant.name {
+			t.result.Constants[constant.name] = id.Name
 		}
-		raw := c.initial
-		if n, ok := t.known[c.name]; ok && raw == nil {
-			raw = &value{Span: c.Span, kind: number, text: n}
+		raw := constant.initial
+		if n, ok := t.knownConstants[constant.name]; ok && raw == nil {
+			raw = &jsonValue{Span: constant.Span, kind: number, text: n}
 		}
-		t.global.names[c.name] = symbol{x: id, size: 1, isBool: c.typ.kind == boolType, raw: raw}
+		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, raw: raw}
 	}
 }
 
-// constantDecls writes the declarations of the constants.
-func (t *translator) constantDecls() {
-	for _, c := range t.doc.constants {
-		id, ok := t.global.names[c.name].x.(*syntax.Ident)
-		if !ok || c.typ.kind == arrayType || c.typ.kind == dataType {
+// writeConstants writes the declarations of the constants.
+func (t *translator) writeConstants() {
+	for _, constant := range t.doc.constants {
+		id, ok := t.global.names[constant.name].expr.(*syntax.Ident)
+		if !ok || constant.typ.kind == arrayType || constant.typ.kind == dataType {
 			continue
 		}
-		d := &syntax.ConstDecl{Typed: true, Name: id, Span: c.Span}
-		switch c.typ.kind {
+		decl := &syntax.ConstDecl{Typed: true, Name: id, Span: constant.Span}
+		switch constant.typ.kind {
 		case boolType:
-			d.Type = syntax.ConstBool
+			decl.Type = syntax.ConstBool
 		case realType:
-			d.Type = syntax.ConstDouble
+			decl.Type = syntax.ConstDouble
 		}
-		if c.initial != nil {
-			t.try(func() { d.Value = t.expr(c.initial, &place{scope: t.global}) })
+		if constant.initial != nil {
+			t.collectError(func() { decl.Value = t.expr(constant.initial, &exprContext{scope: t.global}) })
 		}
-		t.constants = append(t.constants, d)
+		t.constants = append(t.constants, decl)
 	}
 }
 
-// variable declares a variable, with a slot for each of its parts.
-func (t *translator) variable(v *variable, s *scope, owner int, prefix string) {
-	if !t.unique(v, s) {
+// declareVariable declares a variable, with a slot for each of its parts. owner is the instance of a local
+// variable, -1 for a global one; prefix is the name of its automaton.
+func (t *translator) declareVariable(v *variable, s *scope, owner int, prefix string) {
+	if !t.isNewName(v, s) {
 		return
 	}
-	t.try(func() {
-		x := symbol{}
+	t.collectError(func() {
+		initial := symbol{}
 		if v.initial != nil {
-			x = t.symbol(v.initial, &place{scope: s})
+			initial = t.symbolOf(v.initial, &exprContext{scope: s})
 		}
-		s.names[v.name] = t.parts(v, v.typ, x, owner, prefix, v.name)
+		s.names[v.name] = t.createSlots(v, v.typ, initial, owner, prefix, v.name)
 	})
 }
 
-// parts makes the slots of a variable from its initial value x.
-func (t *translator) parts(v *variable, typ *typ, x symbol, owner int, prefix, name string) symbol {
+// createSlots creates the slots of a variable, one for each part, from its initial value.
+func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
-		if x.data == nil || x.data.members != nil {
-			t.refuse(v.Start, "the length of the array %q is not known, want an initial-value that says it", short(v.name))
+		if initial.data == nil || initial.data.members != nil {
+			t.refuse(v.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(v.name))
 		}
-		d := &data{}
-		for i, e := range x.data.elems {
-			d.elems = append(d.elems, t.parts(v, typ.base, e, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
+		parts := &composite{}
+		for i, e := range initial.data.elements {
+			parts.elements = append(parts.elements, t.createSlots(v, typ.base, e, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
-		return symbol{data: d}
+		return symbol{data: parts}
 	case dataType:
 		decl := t.doc.datatypes[typ.ref]
 		if decl == nil {
-			t.refuse(typ.Start, "there is no datatype %q", short(typ.ref))
+			t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
 		}
-		if x.data == nil || len(x.data.members) != len(decl.members) {
-			t.refuse(v.Start, "the variable %q has no initial-value for all members of its datatype, want one", short(v.name))
+		if initial.data == nil || len(initial.data.members) != len(decl.members) {
+			t.refuse(v.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(v.name))
 		}
-		d := &data{members: make(map[string]symbol)}
+		parts := &composite{members: make(map[string]symbol)}
 		for _, m := range decl.members {
-			d.members[m.name] = t.parts(v, m.typ, x.data.members[m.name], owner, prefix, name+"_"+m.name)
+			parts.members[m.name] = t.createSlots(v, m.typ, initial.data.members[m.name], owner, prefix, name+"_"+m.name)
 		}
-		return symbol{data: d}
+		return symbol{data: parts}
 	}
-	if x.data != nil || x.x == nil && v.initial != nil {
+	if initial.data != nil || initial.expr == nil && v.initial != nil {
 		t.refuse(v.initial.Start, "found an array or a datatype, want a single value")
 	}
 	if typ.kind == realType && !v.transient {
-		t.refuse(v.Start, "the variable %q is real, which is supported for transient variables only", short(v.name))
+		t.refuse(v.Start, "the variable %q is real, which is supported for transient variables only", shortened(v.name))
 	}
 	if typ.kind == clockType {
-		t.startAtZero(v, &x)
+		t.checkClockStart(v, &initial)
 	}
-	sl := &slot{decl: v, typ: typ, jani: name, owner: owner, module: owner, transient: v.transient, initial: x.x}
+	slot := &slot{decl: v, typ: typ, janiName: name, owner: owner, module: owner, transient: v.transient, initial: initial.expr}
 	if !v.transient {
-		sl.name = t.usedNames.unused(t.prefixed(prefix, name))
+		slot.name = t.usedNames.unused(t.prefixedIfUsed(prefix, name))
 	}
-	t.slots = append(t.slots, sl)
-	return symbol{slot: sl}
+	t.slots = append(t.slots, slot)
+	return symbol{slot: slot}
 }
 
-// startAtZero checks that the initial value of a clock is 0.
-func (t *translator) startAtZero(v *variable, x *symbol) {
+// checkClockStart checks that the initial value of a clock is 0.
+func (t *translator) checkClockStart(v *variable, x *symbol) {
 	switch {
 	case v.transient:
-		t.refuse(v.Start, "the clock %q is transient, want one that goes on", short(v.name))
-	case x.x == nil:
-		x.x = zero(v.Span)
-	case !isNumber(x.x, "0"):
-		t.refuse(v.initial.Start, "the clock %q begins at something else than 0, which is not supported", short(v.name))
+		t.refuse(v.Start, "the clock %q is transient, want one that is not", shortened(v.name))
+	case x.expr == nil:
+		x.expr = zeroExpr(v.Span)
+	case !isNumber(x.expr, "0"):
+		t.refuse(v.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(v.name))
 	}
 }
 
-// prefixed returns a name; if it is in use, with the name of the instance in front.
-func (t *translator) prefixed(prefix, name string) string {
+// prefixedIfUsed returns a name, with the prefix in front if it is already in use.
+func (t *translator) prefixedIfUsed(prefix, name string) string {
 	if prefix != "" && t.usedNames[identifier(name)] {
 		return prefix + "_" + name
 	}
 	return name
 }
 
-func (t *translator) instance(e element) {
+// addInstance declares the variables of an automaton in the composition, and a variable for its location
+// if it has several.
+func (t *translator) addInstance(e element) {
 	a := t.doc.automata[e.automaton]
-	in := &instance{number: len(t.instances), automaton: a, scope: newScope(t.global)}
-	in.scope.functions = make(map[string]*function)
+	instance := &instance{number: len(t.instances), automaton: a, scope: newScope(t.global)}
+	instance.scope.functions = make(map[string]*function)
 	for _, f := range a.functions {
-		in.scope.functions[f.name] = f
+		instance.scope.functions[f.name] = f
 	}
 	for _, v := range a.locals {
-		t.variable(v, in.scope, in.number, a.name)
+		t.declareVariable(v, instance.scope, instance.number, a.name)
 	}
 	if len(a.locations) > 1 {
 		high := len(a.locations) - 1
-		in.location = &slot{
-			name: t.usedNames.unused(a.name + "_location"), jani: a.name, owner: in.number, module: in.number,
-			typ:  &typ{kind: intType, low: numberOf(0, a.at), high: numberOf(high, a.at)},
-			decl: &variable{Span: syntax.Span{Start: a.at, Stop: a.at}},
+		instance.location = &slot{
+			name: t.usedNames.unused(a.name + "_location"), janiName: a.name, owner: instance.number, module: instance.number,
+			typ:  &janiType{kind: intType, low: numberValue(0, a.pos), high: numberValue(high, a.pos)},
+			decl: &variable{Span: syntax.Span{Start: a.pos, Stop: a.pos}},
 		}
 		if len(a.initial) == 1 {
-			in.location.initial = &syntax.IntLit{Value: int32(a.initial[0])}
+			instance.location.initial = &syntax.IntLit{Value: int32(a.initial[0])}
 		}
-		t.slots = append(t.slots, in.location)
+		t.slots = append(t.slots, instance.location)
 	}
-	t.instances = append(t.instances, in)
+	t.instances = append(t.instances, instance)
 }
 
-func numberOf(n int, at syntax.Pos) *value {
-	return &value{kind: number, text: fmt.Sprint(n), Span: syntax.Span{Start: at, Stop: at}}
+func numberValue(n int, pos syntax.Pos) *jsonValue {
+	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: syntax.Span{Start: pos, Stop: pos}}
 }
 
-// isAt returns the condition that an instance is in a location; nil if it has only one.
-func (in *instance) isAt(location int, at syntax.Pos) syntax.Expr {
-	if in.location == nil {
+// atLocation returns the condition that an instance is in a location; nil if it has only one.
+func (instance *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
+	if instance.location == nil {
 		return nil
 	}
-	span := syntax.Span{Start: at, Stop: at}
+	span := syntax.Span{Start: pos, Stop: pos}
 	return &syntax.Binary{
-		Op: syntax.OpEq, X: &syntax.Ident{Name: in.location.name, Span: span},
-		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: at, Span: span,
+		Op: syntax.OpEq, X: &syntax.Ident{Name: instance.location.name, Span: span},
+		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: pos, Span: span,
 	}
 }
 
-// and returns the conjunction of expressions that are not nil; nil stands for true.
-func and(xs ...syntax.Expr) syntax.Expr { return join(syntax.OpAnd, xs) }
+// conjunction returns the conjunction of expressions; nil stands for true.
+func conjunction(xs ...syntax.Expr) syntax.Expr { return joinWith(syntax.OpAnd, xs) }
 
-func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
-	var out syntax.Expr
+// joinWith joins the expressions that are not nil with an operator; nil if there are none.
+func joinWith(op syntax.Op, xs []syntax.Expr) syntax.Expr {
+	var joined syntax.Expr
 	for _, x := range xs {
 		switch {
 		case x == nil:
-		case out == nil:
-			out = x
+		case joined == nil:
+			joined = x
 		default:
-			out = &syntax.Binary{Op: op, X: out, Y: x, OpPos: x.Pos(), Span: syntax.Span{Start: out.Pos(), Stop: x.End()}}
+			joined = &syntax.Binary{Op: op, X: joined, Y: x, OpPos: x.Pos(), Span: syntax.Span{Start: joined.Pos(), Stop: x.End()}}
 		}
 	}
-	return out
+	return joined
 }
 
-// initial makes the init block, unless the initial values of the variables are enough.
-func (t *translator) initial() {
+// writeInitBlock writes an init block, unless initial values of the variables suffice.
+func (t *translator) writeInitBlock() {
 	var conjuncts []syntax.Expr
-	restrict := func(v *value, s *scope) {
-		if v != nil && (v.kind != boolean || !v.yes) {
-			conjuncts = append(conjuncts, t.expr(v, &place{scope: s}))
+	restrict := func(v *jsonValue, s *scope) {
+		if v != nil && (v.kind != boolean || !v.isTrue) {
+			conjuncts = append(conjuncts, t.expr(v, &exprContext{scope: s}))
 		}
 	}
 	restrict(t.doc.restrict, t.global)
-	for _, in := range t.instances {
-		restrict(in.automaton.restrict, in.scope)
-		if n := len(in.automaton.initial); n > 1 && n < len(in.automaton.locations) {
-			var some []syntax.Expr
-			for _, l := range in.automaton.initial {
-				some = append(some, in.isAt(l, in.automaton.at))
+	for _, instance := range t.instances {
+		restrict(instance.automaton.restrict, instance.scope)
+		if n := len(instance.automaton.initial); n > 1 && n < len(instance.automaton.locations) {
+			var alternatives []syntax.Expr
+			for _, location := range instance.automaton.initial {
+				alternatives = append(alternatives, instance.atLocation(location, instance.automaton.pos))
 			}
-			conjuncts = append(conjuncts, join(syntax.OpOr, some))
+			conjuncts = append(conjuncts, joinWith(syntax.OpOr, alternatives))
 		}
 	}
-	open := len(conjuncts) > 0
-	var fixed []syntax.Expr
-	for _, s := range t.slots {
+	needed := len(conjuncts) > 0
+	var initialValues []syntax.Expr
+	for _, variable := range t.slots {
 		switch {
-		case s.transient:
-		case s.initial == nil:
-			open = true
-		case s.typ.kind == boolType:
-			fixed = append(fixed, equal(syntax.OpIff, s))
+		case variable.transient:
+		case variable.initial == nil:
+			needed = true
+		case variable.typ.kind == boolType:
+			initialValues = append(initialValues, equalsInitialValue(syntax.OpIff, variable))
 		default:
-			fixed = append(fixed, equal(syntax.OpEq, s))
+			initialValues = append(initialValues, equalsInitialValue(syntax.OpEq, variable))
 		}
 	}
-	if !open {
+	if !needed {
 		return
 	}
-	t.init = and(append(fixed, conjuncts...)...)
+	t.init = conjunction(append(initialValues, conjuncts...)...)
 	if t.init == nil {
 		t.init = &syntax.BoolLit{Value: true}
 	}
 }
 
-// equal compares a variable with its initial value.
-func equal(op syntax.Op, s *slot) syntax.Expr {
-	at := s.decl.Start
-	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: s.name, Span: s.decl.Span}, Y: s.initial, OpPos: at, Span: s.decl.Span}
+// equalsInitialValue returns the comparison of a variable with its initial value.
+func equalsInitialValue(op syntax.Op, variable *slot) syntax.Expr {
+	pos := variable.decl.Start
+	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: variable.decl.Span}, Y: variable.initial, OpPos: pos, Span: variable.decl.Span}
 }
 
-// stateValues computes the values of transient variables in states.
-func (t *translator) stateValues() {
-	by := make(map[*slot]int)
-	for _, in := range t.instances {
-		for i := len(in.automaton.locations) - 1; i >= 0; i-- {
-			l := &in.automaton.locations[i]
+// collectStateValues computes the values that locations give to transient variables.
+func (t *translator) collectStateValues() {
+	setBy := make(map[*slot]int)
+	for _, instance := range t.instances {
+		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
+			location := &instance.automaton.locations[i]
 			set := make(map[*slot]bool)
-			for _, a := range l.transients {
-				t.try(func() { t.stateValue(in, i, a, set, by) })
+			for _, assign := range location.transients {
+				t.collectError(func() { t.addStateValue(instance, i, assign, set, setBy) })
 			}
 		}
 	}
 }
 
-func (t *translator) stateValue(in *instance, location int, a assignment, set map[*slot]bool, by map[*slot]int) {
-	tree := t.targets(a.ref, &place{scope: in.scope})
-	if len(tree.one) != 1 || len(tree.one[0].when) > 0 || !tree.one[0].slot.transient {
-		t.refuse(a.ref.Start, "found %s, want a transient variable", a.ref.describe())
+// addStateValue adds the value that a location gives to a transient variable. setHere holds the variables
+// that the location has set, and setBy the last instance that set a variable.
+func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
+	tree := t.targetsOf(assign.ref, &exprContext{scope: instance.scope})
+	if len(tree.scalar) != 1 || len(tree.scalar[0].conditions) > 0 || !tree.scalar[0].slot.transient {
+		t.refuse(assign.ref.Start, "found %s, want a transient variable", assign.ref.describe())
 	}
-	s := tree.one[0].slot
-	if set[s] {
-		t.refuse(a.at, "the transient variable %q has two values in a location, want one", short(s.jani))
+	variable := tree.scalar[0].slot
+	if setHere[variable] {
+		t.refuse(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
-	set[s] = true
-	value := t.sizedExpr(a.value, &place{scope: in.scope, plain: true})
-	x := value.x
-	if other, ok := by[s]; ok && other != in.number {
-		s.ambiguous = true
+	setHere[variable] = true
+	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
+	x := value.expr
+	if other, ok := setBy[variable]; ok && other != instance.number {
+		variable.ambiguous = true
 	}
-	by[s] = in.number
-	otherwise := s.initial
-	if s.state != nil {
-		otherwise = s.state
+	setBy[variable] = instance.number
+	otherwise := variable.initial
+	if variable.state != nil {
+		otherwise = variable.state
 	}
-	if at := in.isAt(location, a.at); at != nil {
-		x = &syntax.Cond{C: at, T: x, E: otherwise, Span: syntax.Span{Start: a.at, Stop: a.at}}
+	if at := instance.atLocation(location, assign.pos); at != nil {
+		x = &syntax.Cond{C: at, T: x, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
 	}
-	s.state, s.stateSize = x, s.stateSize+value.size+4
-	if s.typ.kind == boolType && otherwise == s.initial {
-		s.state = simplify(x)
+	variable.state, variable.stateSize = x, variable.stateSize+value.size+4
+	if variable.typ.kind == boolType && otherwise == variable.initial {
+		variable.state = withoutTrueFalse(x)
 	}
 }
 
-// simplify writes `c ? true : false` as c.
-func simplify(x syntax.Expr) syntax.Expr {
-	c, ok := x.(*syntax.Cond)
+// withoutTrueFalse returns c for the conditional `c ? true : false`, and any other expression unchanged.
+func withoutTrueFalse(x syntax.Expr) syntax.Expr {
+	cond, ok := x.(*syntax.Cond)
 	if !ok {
 		return x
 	}
-	yes, ok := c.T.(*syntax.BoolLit)
-	no, ok2 := c.E.(*syntax.BoolLit)
-	if ok && ok2 && yes.Value && !no.Value {
-		return c.C
+	thenLit, ok := cond.T.(*syntax.BoolLit)
+	elseLit, ok2 := cond.E.(*syntax.BoolLit)
+	if ok && ok2 && thenLit.Value && !elseLit.Value {
+		return cond.C
 	}
 	return x
 }

@@ -17,15 +17,15 @@ type Code string
 
 // The codes. docs/editors.md has an example of each.
 const (
-	Unused      Code = "unused"       // a constant or formula is used nowhere
+	Unused      Code = "unused"       // a constant or formula is not used
 	NeverHolds  Code = "never-holds"  // a guard holds in no reachable state
 	NeverReady  Code = "never-ready"  // a guard holds, but never when another module is ready for the action
 	Overlap     Code = "overlap"      // two commands of a DTMC are enabled in one state
 	LeavesRange Code = "leaves-range" // an update gives a variable a value outside of its range, in a reachable state
-	StateError  Code = "state-error"  // a state in which the model has another error
+	StateError  Code = "state-error"  // the model has another error in a reachable state
 	EmptyLabel  Code = "empty-label"  // a label holds in no reachable state
-	FullLabel   Code = "full-label"   // a label holds in all of them
-	Rounded     Code = "rounded-sum"  // probabilities sum to 1 as doubles, and not by their text
+	FullLabel   Code = "full-label"   // a label holds in all reachable states
+	Rounded     Code = "rounded-sum"  // probabilities sum to 1 in float64 arithmetic, but not exactly
 	Deadlock    Code = "deadlock"     // a reachable state has no choice
 )
 
@@ -44,13 +44,13 @@ type Finding struct {
 }
 
 // Sort sorts findings by position, code and message, and removes duplicates.
-func Sort(list []Finding) []Finding {
-	slices.SortStableFunc(list, func(a, b Finding) int {
+func Sort(findings []Finding) []Finding {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.File, b.File), a.Pos.Compare(b.Pos), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.State, b.State),
 		)
 	})
-	return slices.Compact(list)
+	return slices.Compact(findings)
 }
 
 // Source is a file to check: a model or its properties.
@@ -62,7 +62,8 @@ type Source struct {
 	Words iter.Seq2[syntax.Class, []byte]
 }
 
-func (s Source) words() iter.Seq2[syntax.Class, []byte] {
+// lexemes iterates over the class and text of each lexeme of the file, from Words if that is set.
+func (s Source) lexemes() iter.Seq2[syntax.Class, []byte] {
 	if s.Words != nil {
 		return s.Words
 	}
@@ -76,11 +77,11 @@ func (s Source) words() iter.Seq2[syntax.Class, []byte] {
 }
 
 // Texts returns the findings that do not need the state space: unused constants and formulas, and
-// commands whose guards are constantly false. program may be nil if constants have no values.
+// commands whose guards are false in every valuation. program may be nil if constants have no values.
 func Texts(files []Source, program *sema.Program) []Finding {
-	out := unused(files)
+	findings := unusedNames(files)
 	if program == nil {
-		return Sort(out)
+		return Sort(findings)
 	}
 	var text []byte // of the model
 	for _, f := range files {
@@ -88,99 +89,101 @@ func Texts(files []Source, program *sema.Program) []Finding {
 			text = f.Text
 		}
 	}
-	possible := make(map[syntax.Pos]bool) // several modules may share a text
+	canHold := make(map[syntax.Pos]bool) // several modules may share a text
 	for _, m := range program.Modules {
 		for _, c := range m.Commands {
-			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false) || falseLiteral(text, c.Pos)
+			canHold[c.Pos] = canHold[c.Pos] || !IsConst(c.Guard, false) || falseLiteral(text, c.Pos)
 		}
 	}
-	for at, can := range possible {
-		if !can {
-			out = append(out, Finding{File: program.File, Pos: at, Code: NeverHolds, Message: "the guard is false in every state"})
+	for pos, canHoldHere := range canHold {
+		if !canHoldHere {
+			findings = append(findings, Finding{File: program.File, Pos: pos, Code: NeverHolds, Message: "the guard is false in every state"})
 		}
 	}
-	return Sort(out)
+	return Sort(findings)
 }
 
-// falseLiteral reports whether the guard at a position is the literal false. Such a command states
-// that its module never takes part in an action. It reads the text, because the tree in an editor
-// may contain stub commands.
-func falseLiteral(text []byte, at syntax.Pos) bool {
-	if int(at.Offset) > len(text) {
+// falseLiteral reports whether the guard of the command at a position is the literal false. Such a
+// command is intended: its module never takes part in an action. The function reads the text, because
+// the tree in an editor may contain stubs in place of commands.
+func falseLiteral(text []byte, pos syntax.Pos) bool {
+	if int(pos.Offset) > len(text) {
 		return false
 	}
-	_, rest, ok := bytes.Cut(text[at.Offset:], []byte("]"))
-	guard, _, arrow := bytes.Cut(rest, []byte("->"))
-	return ok && arrow && string(bytes.Trim(guard, "() \t\r\n")) == "false"
+	_, rest, hasBracket := bytes.Cut(text[pos.Offset:], []byte("]"))
+	guard, _, hasArrow := bytes.Cut(rest, []byte("->"))
+	return hasBracket && hasArrow && string(bytes.Trim(guard, "() \t\r\n")) == "false"
 }
 
-// IsConst reports whether an expression is the constant value.
+// IsConst reports whether an expression is the Boolean constant value.
 func IsConst(e sema.Expr, value bool) bool {
 	c, ok := e.(*sema.Const)
 	return ok && c.Type() == sema.Bool && c.Val.Bool == value
 }
 
-// unused finds declared names that occur nowhere else.
-func unused(files []Source) []Finding {
-	count := make(map[string]*int) // of names that are declared
+// unusedNames finds constants and formulas whose names occur only in their declarations. A name in a
+// comment with an expected result (RESULT) counts as a use.
+func unusedNames(files []Source) []Finding {
+	uses := make(map[string]*int) // of names that are declared
 	for _, f := range files {
-		eachItem(f.Tree, func(n syntax.Node) {
+		visitItems(f.Tree, func(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.ConstDecl:
-				count[n.Name.Name] = new(int)
+				uses[n.Name.Name] = new(int)
 			case *syntax.FormulaDecl:
-				count[n.Name.Name] = new(int)
+				uses[n.Name.Name] = new(int)
 			}
 		})
 	}
-	stands := func(name []byte) {
-		if n := count[string(name)]; n != nil {
+	countUse := func(name []byte) {
+		if n := uses[string(name)]; n != nil {
 			*n++
 		}
 	}
 	for _, f := range files {
-		if len(count) == 0 {
+		if len(uses) == 0 {
 			break
 		}
-		for class, text := range f.words() {
+		for class, text := range f.lexemes() {
 			switch {
 			case class == syntax.Name:
-				stands(text)
+				countUse(text)
 			case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
 				for _, name := range namesInResult(text) {
-					stands(name)
+					countUse(name)
 				}
 			}
 		}
 	}
-	var out []Finding
-	add := func(f Source, id *syntax.Ident, what string) {
-		if *count[id.Name] == 1 {
-			out = append(out, Finding{File: f.Name, Pos: id.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, id.Name)})
+	var findings []Finding
+	addIfUnused := func(f Source, id *syntax.Ident, what string) {
+		if *uses[id.Name] == 1 {
+			findings = append(findings, Finding{File: f.Name, Pos: id.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, id.Name)})
 		}
 	}
 	for _, f := range files {
-		eachItem(f.Tree, func(n syntax.Node) {
+		visitItems(f.Tree, func(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.ConstDecl:
-				add(f, n.Name, "constant")
+				addIfUnused(f, n.Name, "constant")
 			case *syntax.FormulaDecl:
-				add(f, n.Name, "formula")
+				addIfUnused(f, n.Name, "formula")
 			}
 		})
 	}
-	return out
+	return findings
 }
 
-// namesInResult returns the names in a comment with an expected result, such as RESULT
-// (exact=true): 1/6, because it uses constants.
+// namesInResult returns the words in a comment with an expected result, which may name constants, as
+// in RESULT (N=3): 1/6.
 func namesInResult(comment []byte) [][]byte {
 	return bytes.FieldsFunc(comment, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-func eachItem(tree syntax.Node, visit func(syntax.Node)) {
+// visitItems calls visit for each item of a model or properties file.
+func visitItems(tree syntax.Node, visit func(syntax.Node)) {
 	switch tree := tree.(type) {
 	case *syntax.Model:
 		for _, item := range tree.Items {
@@ -194,62 +197,64 @@ func eachItem(tree syntax.Node, visit func(syntax.Node)) {
 }
 
 // directive starts a comment that silences findings.
-const directive = "lint: ignore"
+const ignoreDirective = "lint: ignore"
 
 // Split divides findings into active ones and those that comments silence: "// lint: ignore" or
-// "// lint: ignore CODE, CODE" in the line of the finding or directly above it.
-func Split(list []Finding, files []Source) (active, silenced []Finding) {
+// "// lint: ignore CODE, CODE" on the line of the finding or directly above it.
+func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string)
 	for _, f := range files {
-		if bytes.Contains(f.Text, []byte(directive)) {
-			ignored[f.Name] = directives(f)
+		if bytes.Contains(f.Text, []byte(ignoreDirective)) {
+			ignored[f.Name] = silencedCodes(f)
 		}
 	}
-	for _, x := range list {
-		codes := ignored[x.File][x.Pos.Line]
-		if slices.Contains(codes, "") || slices.Contains(codes, string(x.Code)) {
-			silenced = append(silenced, x)
+	for _, finding := range findings {
+		codes := ignored[finding.File][finding.Pos.Line]
+		if slices.Contains(codes, "") || slices.Contains(codes, string(finding.Code)) {
+			silenced = append(silenced, finding)
 		} else {
-			active = append(active, x)
+			active = append(active, finding)
 		}
 	}
 	return active, silenced
 }
 
-// directives returns the silenced codes by line; "" stands for all codes.
-func directives(f Source) map[int32][]string {
-	out := make(map[int32][]string)
+// silencedCodes returns, for each line of a file, the codes that comments silence there; "" stands for
+// all codes. A comment on its own line applies to the next line with a token.
+func silencedCodes(f Source) map[int32][]string {
+	byLine := make(map[int32][]string)
 	var above []string
 	var lastLine int32
-	own := true // no token is in the line yet
-	for l := range syntax.Lexemes(f.Text) {
-		line := l.Start.Line
+	startOfLine := true // no token is in the line yet
+	for lexeme := range syntax.Lexemes(f.Text) {
+		line := lexeme.Start.Line
 		if line > lastLine {
-			if own = true; line > lastLine+1 {
+			if startOfLine = true; line > lastLine+1 {
 				above = nil
 			}
 		}
-		if l.Class != syntax.Comment {
-			if own {
-				out[line] = append(out[line], above...)
+		if lexeme.Class != syntax.Comment {
+			if startOfLine {
+				byLine[line] = append(byLine[line], above...)
 			}
-			own, above, lastLine = false, nil, line
+			startOfLine, above, lastLine = false, nil, line
 			continue
 		}
-		codes := codesOf(l.Text)
-		if own {
+		codes := codesInDirective(lexeme.Text)
+		if startOfLine {
 			above = append(above, codes...)
 		} else {
-			out[line] = append(out[line], codes...)
+			byLine[line] = append(byLine[line], codes...)
 		}
 		lastLine = line
 	}
-	return out
+	return byLine
 }
 
-// codesOf returns the codes that a comment silences.
-func codesOf(comment string) []string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimLeft(comment, "/")), directive)
+// codesInDirective returns the codes that a comment silences, nil if it is not a directive. "" stands
+// for all codes.
+func codesInDirective(comment string) []string {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimLeft(comment, "/")), ignoreDirective)
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' && rest[0] != ':' {
 		return nil
 	}
@@ -257,7 +262,7 @@ func codesOf(comment string) []string {
 	known := []string{}
 	for _, c := range codes {
 		if !slices.Contains(Codes(), Code(c)) {
-			break // words that say why
+			break // the rest of the comment is an explanation
 		}
 		known = append(known, c)
 	}

@@ -1,8 +1,8 @@
-// Package logic says what a checked property asks. It takes the operators of package sema apart once, for every engine.
+// Package logic classifies the operators of a property, for all engines alike.
 //
-// [Of] classifies one operator of a property: its kind, its threshold, and its path formula or reward objective in a
-// normal form. Operands stay expressions, which the reader passes to [Of] in turn: an expression is a graph, and its parts
-// may be shared. [Read] does the same for the text of a property, before names are resolved.
+// [Of] classifies one operator: its kind, its threshold, and its path formula or reward objective in a
+// normal form. Operands remain expressions, which the caller passes to [Of] in turn, because they may be
+// shared parts of a graph. [Read] does the same for the text of a property, before names are resolved.
 //
-// An engine evaluates, proves, samples or prints what it finds, and refuses the rest by the name that [Describe] gives.
+// An engine reports an operator that it does not support with the description that [Describe] returns.
 package logic

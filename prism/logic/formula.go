@@ -5,8 +5,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Property is a property to check, with values of its constants. Program is the model with the labels of the properties file
-// appended, and File the name of that file in messages.
+// Property is a property to check, with values for its constants. Program is the model with the labels of the
+// properties file appended. File is the name of the properties file, for messages.
 type Property struct {
 	sema.Property
 	Program *sema.Program
@@ -50,9 +50,9 @@ type Formula struct {
 	Op string
 	// ForAll says that the operator is A, and not E.
 	ForAll bool
-	// Some says that a bound within the strategy operator must hold for some scheduler, and not for all.
+	// Some says that a bound inside the strategy operator must hold for some scheduler, not for all.
 	Some bool
-	// Coalition reports whether the strategy operator names some players, and not all or none.
+	// Coalition says that the strategy operator names some of the players, not all or none.
 	Coalition bool
 	// Box says that the strategy operator is [[...]]. AllPlayers says that it names all players (*), and Players are the indices of
 	// those that it names of a game.
@@ -64,31 +64,32 @@ type Formula struct {
 	Index int
 }
 
-// Of returns what an expression is.
+// Of classifies the outermost operator of an expression and returns its parts.
 func Of(x sema.Expr) *Formula {
-	f := &Formula{Kind: kindOf(x), X: x}
+	formula := &Formula{Kind: kindOf(x), X: x}
 	switch x := x.(type) {
 	case *sema.Label:
-		f.Index = x.Index
+		formula.Index = x.Index
 	case *sema.Prob:
-		f.Threshold, f.Path = x.Threshold, PathOf(x.Path)
+		formula.Threshold, formula.Path = x.Threshold, PathOf(x.Path)
 	case *sema.Reward:
-		f.Threshold, f.Objective = x.Threshold, objectiveOf(x)
+		formula.Threshold, formula.Objective = x.Threshold, objectiveOf(x)
 	case *sema.Steady:
-		f.Threshold, f.Operand = x.Threshold, x.X
+		formula.Threshold, formula.Operand = x.Threshold, x.X
 	case *sema.Quant:
-		f.ForAll, f.Path = x.All, PathOf(x.Path)
+		formula.ForAll, formula.Path = x.All, PathOf(x.Path)
 	case *sema.Strategy:
-		f.Operand, f.Some, f.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
-		f.Box, f.AllPlayers, f.Players = x.Box, x.All, x.Players
+		formula.Operand, formula.Some, formula.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		formula.Box, formula.AllPlayers, formula.Players = x.Box, x.All, x.Players
 	case *sema.Filter:
-		f.Op, f.Operand, f.States = x.Op, x.X, x.States
+		formula.Op, formula.Operand, formula.States = x.Op, x.X, x.States
 	case *sema.Multi:
-		f.Objectives = x.Args
+		formula.Objectives = x.Args
 	}
-	return f
+	return formula
 }
 
+// kindOf returns the kind of the outermost operator of an expression.
 func kindOf(x sema.Expr) Kind {
 	switch x.(type) {
 	case *sema.Label:
@@ -116,7 +117,7 @@ func kindOf(x sema.Expr) Kind {
 	return Expression
 }
 
-// Measure reports whether the formula is an operator with a threshold: P, R or S.
+// Measure reports whether the formula is a P, R or S operator, which have a threshold.
 func (f *Formula) Measure() bool {
 	return f.Kind == Probability || f.Kind == Reward || f.Kind == SteadyState
 }
@@ -126,7 +127,7 @@ func (f *Formula) Letter() string {
 	return map[Kind]string{Probability: "P", Reward: "R", SteadyState: "S"}[f.Kind]
 }
 
-// Prints reports whether the formula is a filter that prints the value of its operand and does not change it.
+// Prints reports whether the formula is a filter that only prints or stores the value of its operand.
 func (f *Formula) Prints() bool {
 	return f.Kind == Filter && (f.Op == "print" || f.Op == "printall" || f.Op == "store")
 }
@@ -139,26 +140,26 @@ func (f *Formula) LongRun() bool {
 	return f.Kind == SteadyState || f.Kind == Reward && f.Objective.Form == LongRun
 }
 
-// WithoutFilters returns the formula within all filters around it.
+// WithoutFilters returns the formula inside all filters around it.
 func WithoutFilters(x sema.Expr) *Formula {
-	f := Of(x)
-	for f.Kind == Filter {
-		f = Of(f.Operand)
+	formula := Of(x)
+	for formula.Kind == Filter {
+		formula = Of(formula.Operand)
 	}
-	return f
+	return formula
 }
 
-// Nested returns the first operator within a state formula; nil if there is none. It looks into the definitions of labels that
-// are given.
+// Nested returns the first property operator inside a state formula, also inside the definitions of
+// the given labels; nil if there is none.
 func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
-	sema.Inspect(x, func(y sema.Expr) bool {
-		switch f := kindOf(y); {
-		case found != nil || f == Expression:
-		case f != Label:
-			found = y
+	sema.Inspect(x, func(part sema.Expr) bool {
+		switch kind := kindOf(part); {
+		case found != nil || kind == Expression:
+		case kind != Label:
+			found = part
 		default:
-			if i := y.(*sema.Label).Index; i >= 0 && i < len(labels) {
-				found = Nested(labels[i].X, labels)
+			if index := part.(*sema.Label).Index; index >= 0 && index < len(labels) {
+				found = Nested(labels[index].X, labels)
 			}
 		}
 		return found == nil
@@ -166,12 +167,12 @@ func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
 	return found
 }
 
-// IsState reports whether an operand of a temporal operator is a state formula, or missing.
+// IsState reports whether an operand of a temporal operator is a state formula, or nil.
 func IsState(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
 
-// Describe names an expression in a message, such as "found %s".
+// Describe returns a description of an expression for a message such as "found %s".
 func Describe(x sema.Expr) string {
-	switch f := Of(x); f.Kind {
+	switch formula := Of(x); formula.Kind {
 	case Probability:
 		return "a P operator"
 	case Reward:
@@ -179,7 +180,7 @@ func Describe(x sema.Expr) string {
 	case SteadyState:
 		return "an S operator"
 	case Quantified:
-		if f.ForAll {
+		if formula.ForAll {
 			return "an A operator"
 		}
 		return "an E operator"

@@ -42,36 +42,36 @@ type Objective struct {
 	Path *Path
 }
 
+// objectiveOf classifies what an R operator measures.
 func objectiveOf(x *sema.Reward) *Objective {
-	o := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
-	if p, ok := x.Path.(*sema.RewardPath); ok {
-		o.At, o.Costs = p.Bound, p.Costs
-		o.Target = p.Target
+	objective := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
+	if rewardPath, ok := x.Path.(*sema.RewardPath); ok {
+		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
 		switch {
-		case p.Kind == syntax.UntilReached:
-			o.Form = UntilReached
-		case p.Kind == syntax.ZeroUnlessReached:
-			o.Form = ZeroUnlessReached
-		case p.Kind == syntax.LongRun:
-			o.Form = LongRun
-		case p.Kind == syntax.Instantaneous:
-			o.Form = Instantaneous
-		case p.Bound != nil:
-			o.Form = Cumulative
-		case len(p.Costs) > 0:
-			o.Form = CostBoundedReward
+		case rewardPath.Kind == syntax.UntilReached:
+			objective.Form = UntilReached
+		case rewardPath.Kind == syntax.ZeroUnlessReached:
+			objective.Form = ZeroUnlessReached
+		case rewardPath.Kind == syntax.LongRun:
+			objective.Form = LongRun
+		case rewardPath.Kind == syntax.Instantaneous:
+			objective.Form = Instantaneous
+		case rewardPath.Bound != nil:
+			objective.Form = Cumulative
+		case len(rewardPath.Costs) > 0:
+			objective.Form = CostBoundedReward
 		default:
-			o.Form = TotalReward
+			objective.Form = TotalReward
 		}
-		return o
+		return objective
 	}
-	o.Path = PathOf(x.Path)
-	if p := o.Path; p.Form == Until && !p.Negated && p.Op == syntax.Future {
-		if o.Form, o.Target = ReachReward, p.Right; p.Bound != nil {
-			o.Form = BoundedReachReward
+	objective.Path = PathOf(x.Path)
+	if rewardPath := objective.Path; rewardPath.Form == Until && !rewardPath.Negated && rewardPath.Op == syntax.Future {
+		if objective.Form, objective.Target = ReachReward, rewardPath.Right; rewardPath.Bound != nil {
+			objective.Form = BoundedReachReward
 		}
 	}
-	return o
+	return objective
 }
 
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.

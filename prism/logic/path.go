@@ -13,14 +13,14 @@ const (
 	InitialState  PathForm = iota // a state formula, which the first state of a path decides
 	Next                          // X
 	Until                         // F, G, U, W or R of state formulas: an until formula or the negation of one
-	LateWeakUntil                 // W of state formulas with a lower bound, which is no until formula
+	LateWeakUntil                 // W of state formulas with a lower bound, which no until formula can express
 	CostBounded                   // F or U with bounds on costs
 	Linear                        // any other formula of linear temporal logic (LTL), which an automaton reads
 )
 
 // Path is a path formula. Negations around it are removed and counted.
 type Path struct {
-	// Whole is the formula as it was given, and X without the negations around it.
+	// Whole is the formula as the caller passed it, and X the formula without the negations around it.
 	Whole, X sema.Expr
 	// Form is its form.
 	Form PathForm
@@ -36,37 +36,37 @@ type Path struct {
 	Costs []sema.Cost
 }
 
-// PathOf returns what a path formula is.
+// PathOf classifies a path formula and returns its parts.
 func PathOf(x sema.Expr) *Path {
-	p := &Path{Whole: x}
+	path := &Path{Whole: x}
 	for x.Type() != sema.Bool {
-		not, ok := x.(*sema.Unary)
-		if !ok || not.Op != syntax.OpNot {
+		negation, ok := x.(*sema.Unary)
+		if !ok || negation.Op != syntax.OpNot {
 			break
 		}
-		p.Negated, x = !p.Negated, not.X
+		path.Negated, x = !path.Negated, negation.X
 	}
-	p.X, p.Form = x, Linear
+	path.X, path.Form = x, Linear
 	if x.Type() == sema.Bool {
-		p.Form, p.Right = InitialState, x
-		return p
+		path.Form, path.Right = InitialState, x
+		return path
 	}
 	switch x := x.(type) {
 	case *sema.CostBounded:
-		p.Form, p.Left, p.Right, p.Costs = CostBounded, x.X, x.Y, x.Costs
+		path.Form, path.Left, path.Right, path.Costs = CostBounded, x.X, x.Y, x.Costs
 	case *sema.Temporal:
-		p.Operator, p.Op, p.Left, p.Right, p.Bound = true, x.Op, x.X, x.Y, x.Bound
+		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, x.Op, x.X, x.Y, x.Bound
 		switch {
 		case !IsState(x.X) || !IsState(x.Y):
 		case x.Op == syntax.Next:
-			p.Form = Next
+			path.Form = Next
 		case x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil:
-			p.Form = LateWeakUntil
+			path.Form = LateWeakUntil
 		default:
-			p.Form = Until
+			path.Form = Until
 		}
 	}
-	return p
+	return path
 }
 
 // Not returns the negation of a formula.
@@ -82,8 +82,8 @@ func (p *Path) Reaches() bool {
 // Unbounded reports whether the formula is F, G, U, W or R of state formulas without a bound.
 func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 
-// Repeated reports whether the formula is G F a or F G a without bounds: whether a must hold infinitely often, or, if lasting,
-// always from some time on.
+// Repeated reports whether the formula is G F a or F G a without bounds. Then it returns a, and whether
+// a must hold from some time on for ever (lasting), rather than infinitely often.
 func (p *Path) Repeated() (a sema.Expr, lasting, ok bool) {
 	if p.Form != Linear || !p.Operator || p.Bound != nil {
 		return nil, false, false
@@ -101,16 +101,16 @@ func (p *Path) Repeated() (a sema.Expr, lasting, ok bool) {
 	return nil, false, false
 }
 
-// Algebra has the operations on sets, or on formulas, with which AsUntil computes.
+// Algebra has the operations on sets, or on formulas, that AsUntil needs.
 type Algebra[S any] struct {
 	Not     func(S) S
 	And     func(S, S) S
 	Neither func(S, S) S // of two: the complement of their union
 }
 
-// AsUntil returns the operands of the until formula that an operator, or its negation, is equivalent to:
-// F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is !(!a U !b). The left operand of F and G is
-// given as the set of all states.
+// AsUntil returns the operands of an until formula that is equivalent to a temporal operator, or to its
+// negation (negated): F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is
+// !(!a U !b). For F and G the caller passes the set of all states as left operand.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.
 func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (l, r S, negated bool) {

@@ -10,9 +10,10 @@ type Written struct {
 	X syntax.Expr
 	// Threshold is what P, R and S ask for.
 	syntax.Threshold
-	// Within is the formula within the operator: in its brackets, or the operand of a strategy operator or a filter.
+	// Within is the formula inside the operator: in its brackets, or the operand of a strategy operator or a filter.
 	Within syntax.Expr
-	// Path is the temporal operator in the brackets of P, R, E or A, or X itself if that is one; nil for other formulas.
+	// Path is the temporal operator in the brackets of P, R, E or A, or X itself if it is a temporal operator; nil for other
+	// formulas.
 	Path *syntax.Temporal
 	// Objective is the objective C, C<=k, I=k or S of R; nil for a path formula.
 	Objective *syntax.RewardPath
@@ -29,47 +30,49 @@ type Written struct {
 	Name string
 }
 
-// Read returns what an operator in the text of a property asks. It does not look into parentheses around the operator.
+// Read classifies an operator in the text of a property and returns its parts. For an operator in
+// parentheses the kind is Expression.
 func Read(x syntax.Expr) Written {
-	w := Written{X: x}
+	written := Written{X: x}
 	switch x := x.(type) {
 	case *syntax.Quoted:
-		w.Kind, w.Name = Label, x.Name
+		written.Kind, written.Name = Label, x.Name
 	case *syntax.Prob:
-		w.Kind, w.Threshold, w.Within, w.Braces = Probability, x.Threshold, x.Path, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = Probability, x.Threshold, x.Path, x.Filter
 	case *syntax.Reward:
-		w.Kind, w.Threshold, w.Within, w.Braces = Reward, x.Threshold, x.Path, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = Reward, x.Threshold, x.Path, x.Filter
 	case *syntax.Steady:
-		w.Kind, w.Threshold, w.Within, w.Braces = SteadyState, x.Threshold, x.X, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = SteadyState, x.Threshold, x.X, x.Filter
 	case *syntax.Quant:
-		w.Kind, w.Within = Quantified, x.Path
+		written.Kind, written.Within = Quantified, x.Path
 	case *syntax.Strategy:
-		w.Kind, w.Within, w.Some, w.Coalition = Strategy, x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		written.Kind, written.Within, written.Some, written.Coalition = Strategy, x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
 	case *syntax.Filter:
-		w.Kind, w.Within, w.Op, w.States = Filter, x.X, x.Op, x.States
+		written.Kind, written.Within, written.Op, written.States = Filter, x.X, x.Op, x.States
 	case *syntax.Temporal:
-		w.Kind, w.Path = PathFormula, x
-		return w
+		written.Kind, written.Path = PathFormula, x
+		return written
 	case *syntax.RewardPath:
-		w.Kind, w.Objective = RewardFormula, x
-		return w
+		written.Kind, written.Objective = RewardFormula, x
+		return written
 	case *syntax.Call:
 		if x.Func.Name == "multi" {
-			w.Kind, w.Objectives = Objectives, x.Args
+			written.Kind, written.Objectives = Objectives, x.Args
 		}
 	}
-	w.Path = TemporalOf(w.Within)
-	w.Objective, _ = syntax.Unparen(w.Within).(*syntax.RewardPath)
-	return w
+	written.Path = TemporalOf(written.Within)
+	written.Objective, _ = syntax.Unparen(written.Within).(*syntax.RewardPath)
+	return written
 }
 
-// TemporalOf returns the temporal operator that an expression is, perhaps in parentheses; nil if it is another expression.
+// TemporalOf returns an expression as a temporal operator, without parentheses around it; nil if it is
+// another expression.
 func TemporalOf(x syntax.Expr) *syntax.Temporal {
-	t, _ := syntax.Unparen(x).(*syntax.Temporal)
-	return t
+	temporal, _ := syntax.Unparen(x).(*syntax.Temporal)
+	return temporal
 }
 
-// Measure reports whether the operator has a threshold: P, R or S.
+// Measure reports whether the operator is P, R or S, which have a threshold.
 func (w Written) Measure() bool {
 	return w.Kind == Probability || w.Kind == Reward || w.Kind == SteadyState
 }
@@ -77,42 +80,43 @@ func (w Written) Measure() bool {
 // Query reports whether the operator is P, R or S and asks for its value (=?).
 func (w Written) Query() bool { return w.Measure() && w.Rel == syntax.OpNone }
 
-// Prints reports whether the operator is a filter that prints the value of its operand and does not change it.
+// Prints reports whether the operator is a filter that only prints or stores the value of its operand.
 func (w Written) Prints() bool {
 	return w.Kind == Filter && (w.Op == "print" || w.Op == "printall" || w.Op == "store")
 }
 
-// Reaches reports whether the operator is P or R of F or U without a bound.
+// Reaches reports whether the operator is P or R with a path formula F or U without a bound.
 func (w Written) Reaches() bool {
 	return w.Measure() && w.Path != nil && w.Path.Bound == nil && len(w.Path.Costs) == 0 && (w.Path.Op == syntax.Future || w.Path.Op == syntax.Until)
 }
 
-// With returns P, R or S with another threshold and another formula, and without a filter in braces.
+// With returns a copy of a P, R or S operator with another threshold and another formula inside, and
+// without its filter in braces. Other operators are returned unchanged.
 func (w Written) With(t syntax.Threshold, within syntax.Expr) syntax.Expr {
 	switch x := w.X.(type) {
 	case *syntax.Prob:
-		c := *x
-		c.Threshold, c.Path, c.Filter = t, within, nil
-		return &c
+		changed := *x
+		changed.Threshold, changed.Path, changed.Filter = t, within, nil
+		return &changed
 	case *syntax.Reward:
-		c := *x
-		c.Threshold, c.Path, c.Filter = t, within, nil
-		return &c
+		changed := *x
+		changed.Threshold, changed.Path, changed.Filter = t, within, nil
+		return &changed
 	case *syntax.Steady:
-		c := *x
-		c.Threshold, c.X, c.Filter = t, within, nil
-		return &c
+		changed := *x
+		changed.Threshold, changed.X, changed.Filter = t, within, nil
+		return &changed
 	}
 	return w.X
 }
 
-// HasOperators reports whether an expression has operators of properties, and is not about the variables and labels of a single
-// state.
+// HasOperators reports whether an expression contains property operators, so that the valuation and
+// the labels of a state do not determine its value.
 func HasOperators(x syntax.Expr) (found bool) {
 	syntax.Inspect(x, func(n syntax.Node) bool {
-		if y, ok := n.(syntax.Expr); ok {
-			k := Read(y).Kind
-			found = found || k != Expression && k != Label && k != RewardFormula
+		if part, ok := n.(syntax.Expr); ok {
+			kind := Read(part).Kind
+			found = found || kind != Expression && kind != Label && kind != RewardFormula
 		}
 		return !found
 	})

@@ -22,30 +22,30 @@ func arith[T int64 | float64](op syntax.Op, x, y T) T {
 // All evaluators share the operators below. Ints have 32 bits; the error says why an operation
 // has no value.
 
-// SameFloat is equality of float64 numbers in PRISM's explicit engine, which compares objects: NaN
-// equals NaN, and 0.0 differs from -0.0.
+// SameFloat compares two float64 numbers as PRISM's explicit engine does, which compares objects:
+// NaN equals NaN, and 0.0 differs from -0.0.
 func SameFloat(x, y float64) bool {
 	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }
 
-// Holds reports whether x op y holds, where c is the sign of x-y.
-func Holds(op syntax.Op, c int) bool {
+// Holds reports whether x op y holds, where sign is the sign of x-y.
+func Holds(op syntax.Op, sign int) bool {
 	switch op {
 	case syntax.OpEq:
-		return c == 0
+		return sign == 0
 	case syntax.OpNe:
-		return c != 0
+		return sign != 0
 	case syntax.OpLt:
-		return c < 0
+		return sign < 0
 	case syntax.OpLe:
-		return c <= 0
+		return sign <= 0
 	case syntax.OpGt:
-		return c > 0
+		return sign > 0
 	}
-	return c >= 0
+	return sign >= 0
 }
 
-// Narrow converts x to an Int; an overflow is an error.
+// Narrow converts a result of 64-bit arithmetic to an Int. It is an error if it does not fit 32 bits.
 func Narrow(x int64) (int32, error) {
 	if x != int64(int32(x)) {
 		return 0, overflow(x)
@@ -55,7 +55,7 @@ func Narrow(x int64) (int32, error) {
 
 func overflow(x int64) error { return fmt.Errorf("integer overflow: %d does not fit 32 bits", x) }
 
-// Mod returns the non-negative remainder of x/y.
+// Mod returns the remainder of x/y, which is never negative. A divisor that is not positive is an error.
 func Mod(x, y int32) (int32, error) {
 	if y <= 0 {
 		return 0, fmt.Errorf("modulo with non-positive divisor %d", y)
@@ -66,7 +66,8 @@ func Mod(x, y int32) (int32, error) {
 	return x, nil
 }
 
-// IntPow is PRISM's integer power.
+// IntPow returns x to the power of n, as PRISM computes it for two ints: a negative exponent or a
+// result beyond 32 bits is an error.
 func IntPow(x, n int32) (int32, error) {
 	switch {
 	case n < 0:
@@ -76,61 +77,65 @@ func IntPow(x, n int32) (int32, error) {
 	case x == 0 || x == 1 || x == -1:
 		return int32(trivialPow(int64(x), int64(n))), nil
 	}
-	p := int64(x)
+	power := int64(x)
 	for range n - 1 {
-		if p *= int64(x); p != int64(int32(p)) {
+		if power *= int64(x); power != int64(int32(power)) {
 			return 0, fmt.Errorf("integer overflow: %d^%d does not fit 32 bits", x, n)
 		}
 	}
-	return int32(p), nil
+	return int32(power), nil
 }
 
-// Round computes floor, ceil or round as Java does: round rounds halves up and returns 0 for NaN.
+// Round computes the function f, which is floor, ceil or round, as Java does: round rounds halves up
+// and returns 0 for NaN.
 func (f Func) Round(x float64) float64 {
-	low := math.Floor(x)
+	floor := math.Floor(x)
 	switch {
 	case f == FuncCeil:
 		return math.Ceil(x)
 	case f == FuncFloor:
-		return low
+		return floor
 	case x != x:
 		return 0
-	case x-low >= 0.5:
-		return low + 1
+	case x-floor >= 0.5:
+		return floor + 1
 	}
-	return low
+	return floor
 }
 
-// ToInt computes floor, ceil or round as an Int.
+// ToInt computes the function f, which is floor, ceil or round. It is an error if the result does not
+// fit 32 bits.
 func (f Func) ToInt(x float64) (int32, error) {
 	y := f.Round(x)
 	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
-		return 0, f.noInt(DoubleValue(x))
+		return 0, f.notRepresentable(DoubleValue(x))
 	}
 	return int32(y), nil
 }
 
-func (f Func) noInt(x Value) error {
+func (f Func) notRepresentable(x Value) error {
 	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, x)
 }
 
-// rat is an exact number. A nil Rat is an unknown number, and makes every result unknown.
+// rat is a rational number. If Rat is nil, the number is unknown: it is irrational, or its fraction
+// too large.
 type rat struct{ *big.Rat }
 
-// rat returns the exact value of a number.
+// rat returns the exact value of a number, unknown if it has none.
 func (v Value) rat() rat { return rat{v.Rat} }
 
+// ratArith computes x+y, x-y or x*y exactly; unknown if the fraction becomes too large.
 func ratArith(op syntax.Op, x, y rat) rat {
-	z := new(big.Rat)
+	result := new(big.Rat)
 	switch op {
 	case syntax.OpAdd:
-		z.Add(x.Rat, y.Rat)
+		result.Add(x.Rat, y.Rat)
 	case syntax.OpSub:
-		z.Sub(x.Rat, y.Rat)
+		result.Sub(x.Rat, y.Rat)
 	default:
-		z.Mul(x.Rat, y.Rat)
+		result.Mul(x.Rat, y.Rat)
 	}
-	return rat{boundedRat(z)}
+	return rat{boundedRat(result)}
 }
 
 func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
@@ -148,8 +153,8 @@ func (r rat) pow(s rat) rat {
 	if r.Sign() == 0 && s.Sign() > 0 {
 		return r
 	}
-	if q := s.Denom(); !s.IsInt() && q.IsInt64() && q.Int64() <= maxRoot {
-		if x := root(r.Rat, q.Int64()); x != nil {
+	if degree := s.Denom(); !s.IsInt() && degree.IsInt64() && degree.Int64() <= maxRoot {
+		if x := root(r.Rat, degree.Int64()); x != nil {
 			return rat{x}.pow(rat{new(big.Rat).SetInt(s.Num())})
 		}
 	}
@@ -165,8 +170,8 @@ func (r rat) pow(s rat) rat {
 	if r.Sign() == 0 && n < 0 || abs < 0 || abs > maxRatBits || abs*bits > 2*maxRatBits {
 		return rat{}
 	}
-	e := big.NewInt(abs)
-	num, den := new(big.Int).Exp(r.Num(), e, nil), new(big.Int).Exp(r.Denom(), e, nil)
+	exponent := big.NewInt(abs)
+	num, den := new(big.Int).Exp(r.Num(), exponent, nil), new(big.Int).Exp(r.Denom(), exponent, nil)
 	if n < 0 {
 		num, den = den, num
 	}
@@ -183,7 +188,7 @@ func trivialPow(x, n int64) int64 {
 
 func (r rat) cmp(s rat) int { return r.Cmp(s.Rat) }
 
-// toInt computes floor, ceil or round and reports whether the result fits 32 bits.
+// toInt computes floor, ceil or round of a fraction, and reports whether the result fits 32 bits.
 func (r rat) toInt(f Func) (int32, bool) {
 	num, den := new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom())
 	switch f {
@@ -193,9 +198,9 @@ func (r rat) toInt(f Func) (int32, bool) {
 		num.Lsh(num, 1).Add(num, den)
 		den.Lsh(den, 1)
 	}
-	i := num.Div(num, den) // Euclidean, which is floor for a positive divisor
-	if !i.IsInt64() || i.Int64() < math.MinInt32 || i.Int64() > math.MaxInt32 {
+	integer := num.Div(num, den) // Euclidean, which is floor for a positive divisor
+	if !integer.IsInt64() || integer.Int64() < math.MinInt32 || integer.Int64() > math.MaxInt32 {
 		return 0, false
 	}
-	return int32(i.Int64()), true
+	return int32(integer.Int64()), true
 }

@@ -7,371 +7,388 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// resolve resolves every expression of the model, in the order in which PRISM visits them.
+// resolve resolves all expressions of the model, in the order in which PRISM checks them. The order
+// decides which error is reported first.
 func (c *checker) resolve() {
 	if c.has(phaseConstCycles) {
 		return
 	}
-	c.unusedFormulas()
-	c.labelBodies()
-	c.constBodies()
-	for _, v := range c.m.vars {
+	c.checkUnusedFormulas()
+	c.resolveLabels()
+	c.resolveConstants()
+	for _, v := range c.model.vars {
 		if v.module < 0 {
-			c.declaration(c.r, v)
+			c.resolveDeclaration(c.resolver, v)
 		}
 	}
 	for i, m := range c.modules {
-		c.moduleBody(i, m)
+		c.resolveModule(i, m)
 	}
 	if c.system != nil {
 		c.checkSystem(c.system.X)
 	}
 	for _, x := range c.items.rewards {
-		c.rewardStruct(x)
+		c.resolveRewardStruct(x)
 	}
-	c.initStates()
-	c.observableBodies()
+	c.resolveInitBlock()
+	c.resolveObservables()
 	if c.system != nil {
-		c.systemModules()
+		c.resolveSystemBlock()
 	}
 }
 
-// unusedFormulas reports errors in unused formulas. PRISM checks their types before everything
-// else, but nothing more.
-func (c *checker) unusedFormulas() {
-	for _, f := range c.m.formulas {
-		for _, d := range c.r.body(f).diags {
-			switch d.kind {
+// checkUnusedFormulas reports errors in the bodies of formulas, used or not. PRISM checks their types
+// before everything else, but not, for example, whether a clock may occur there.
+func (c *checker) checkUnusedFormulas() {
+	for _, f := range c.model.formulas {
+		for _, diagnostic := range c.resolver.formulaBody(f).diags {
+			switch diagnostic.kind {
 			case clockUse:
 				continue
 			case wrongArity:
-				d.phase = phaseOurs
+				diagnostic.phase = phaseOurs
 			default:
-				d.phase = phaseTypes
+				diagnostic.phase = phaseTypes
 			}
-			c.list = append(c.list, d)
+			c.entries = append(c.entries, diagnostic)
 		}
 	}
 }
 
-func (c *checker) labelBodies() {
-	decls := make([]*syntax.LabelDecl, len(c.m.labels))
-	for _, d := range c.items.labels {
-		if i := c.m.quoted[d.Name.Name].index; decls[i] == nil {
-			decls[i] = d
+// resolveLabels resolves the expressions of the labels and checks their names and types.
+func (c *checker) resolveLabels() {
+	decls := make([]*syntax.LabelDecl, len(c.model.labels))
+	for _, decl := range c.items.labels {
+		if i := c.model.quoted[decl.Name.Name].index; decls[i] == nil {
+			decls[i] = decl
 		}
 	}
-	for i, d := range decls {
-		c.m.labels[i].X = c.r.expr(d.X)
+	for i, decl := range decls {
+		c.model.labels[i].X = c.resolver.expr(decl.X)
 	}
-	for i, d := range decls {
-		checkLabel(c.r, d, c.m.labels[i].X)
+	for i, decl := range decls {
+		checkLabel(c.resolver, decl, c.model.labels[i].X)
 	}
 }
 
-// checkLabel checks the name and the type of a label.
-func checkLabel(r *resolver, d *syntax.LabelDecl, x Expr) {
-	name := d.Name.Name
+// checkLabel checks that a label does not have the name of a built-in one, and is Boolean.
+func checkLabel(r *resolver, decl *syntax.LabelDecl, x Expr) {
+	name := decl.Name.Name
 	if name == "deadlock" || name == "init" {
-		r.semantic(d.X, "cannot define a label called %q: this is a built-in label", name)
+		r.semanticError(decl.X, "cannot define a label called %q: this is a built-in label", name)
 	}
 	if t := x.Type(); t != Bool && t != Invalid {
-		r.typeError(d.X, "label %q is not Boolean: %s", name, wants(x, "bool"))
+		r.typeError(decl.X, "label %q is not Boolean: %s", name, typeMismatch(x, "bool"))
 	}
 }
 
-func (c *checker) constBodies() { constBodies(c.r, c.m.consts) }
+// resolveConstants resolves the definitions of the model's constants.
+func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.consts) }
 
-func constBodies(r *resolver, consts []*constant) {
-	for _, x := range consts {
-		if x.def = r.optional(x.decl.Value); x.typ == Int {
-			x.def = r.truncated(x.def)
+// resolveConstants resolves the definitions of constants, and checks that they are constant and of the
+// declared type.
+func resolveConstants(r *resolver, consts []*constant) {
+	for _, constant := range consts {
+		if constant.def = r.optional(constant.decl.Value); constant.typ == Int {
+			constant.def = r.truncate(constant.def)
 		}
 	}
-	for _, x := range consts {
-		if x.def == nil || x.def.Type() == Invalid {
+	for _, constant := range consts {
+		if constant.def == nil || constant.def.Type() == Invalid {
 			continue
 		}
-		if !isConstant(x.def) {
-			r.semantic(x.decl.Value, "definition of constant %q is not constant", x.name)
+		if !isConstant(constant.def) {
+			r.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
 		}
-		if !castable(x.typ, x.def.Type()) {
-			r.typeError(x.decl.Value, "type mismatch in definition of constant %q: %s", x.name, wants(x.def, x.typ.String()))
+		if !castable(constant.typ, constant.def.Type()) {
+			r.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
 		}
 	}
 }
 
-func (c *checker) declaration(r *resolver, v *variable) {
-	d := v.decl
-	switch d.Type {
+// resolveDeclaration resolves the range and the initial value of a variable and checks their types.
+func (c *checker) resolveDeclaration(r *resolver, variable *variable) {
+	decl := variable.decl
+	switch decl.Type {
 	case syntax.ClockVar:
-		if !realTime(c.m.typ) {
-			r.add(phaseSemantic, d.TypePos, "clock variables are not allowed in %s models", c.m.typ)
+		if !realTime(c.model.typ) {
+			r.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 		}
 	case syntax.RangeVar:
-		v.low, v.high = r.truncated(r.expr(d.Low)), r.truncated(r.expr(d.High))
-		c.bounds(r, v)
+		variable.low, variable.high = r.truncate(r.expr(decl.Low)), r.truncate(r.expr(decl.High))
+		c.checkRange(r, variable)
 	}
-	if d.Init == nil {
+	if decl.Init == nil {
 		return
 	}
-	if v.init = r.expr(d.Init); v.typ == Int {
-		v.init = r.truncated(v.init)
+	if variable.init = r.expr(decl.Init); variable.typ == Int {
+		variable.init = r.truncate(variable.init)
 	}
-	if !isConstant(v.init) {
-		r.semantic(d.Init, "initial value of variable %q is not constant", v.name)
+	if !isConstant(variable.init) {
+		r.semanticError(decl.Init, "initial value of variable %q is not constant", variable.name)
 	}
-	if v.typ == Clock {
-		r.semantic(d, "cannot specify initial value for a clock")
+	if variable.typ == Clock {
+		r.semanticError(decl, "cannot specify initial value for a clock")
 	}
-	if t := v.init.Type(); t != Invalid && !castable(v.typ, t) {
-		r.typeError(d.Init, "initial value of variable %q does not match: %s", v.name, wants(v.init, v.typ.String()))
-	}
-}
-
-// bounds checks the range of a variable. PRISM reports a non-constant upper bound at the position
-// of the lower bound.
-func (c *checker) bounds(r *resolver, v *variable) {
-	d := v.decl
-	if !isConstant(v.low) {
-		r.semantic(d.Low, "integer range lower bound %q is not constant", syntax.ExprString(d.Low))
-	}
-	if !isConstant(v.high) {
-		r.semantic(d.Low, "integer range upper bound %q is not constant", syntax.ExprString(d.High))
-	}
-	if t := v.low.Type(); t != Int && t != Invalid {
-		r.typeError(d.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(d.Low), wants(v.low, "int"))
-	}
-	if t := v.high.Type(); t != Int && t != Invalid {
-		r.typeError(d.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(d.High), wants(v.high, "int"))
+	if t := variable.init.Type(); t != Invalid && !castable(variable.typ, t) {
+		r.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
 	}
 }
 
-func (c *checker) moduleBody(i int, m *module) {
-	r := c.r.inModule(m.renames)
-	out := Module{Name: m.name.Name, Base: m.base, Pos: m.text.Pos()}
-	for slot, v := range c.m.vars {
-		if v.module == i {
-			out.Vars = append(out.Vars, slot)
-			c.declaration(r, v)
+// checkRange checks that both bounds of a variable's range are constant ints. Like PRISM it reports
+// an upper bound that is not constant at the position of the lower bound.
+func (c *checker) checkRange(r *resolver, variable *variable) {
+	decl := variable.decl
+	if !isConstant(variable.low) {
+		r.semanticError(decl.Low, "integer range lower bound %q is not constant", syntax.ExprString(decl.Low))
+	}
+	if !isConstant(variable.high) {
+		r.semanticError(decl.Low, "integer range upper bound %q is not constant", syntax.ExprString(decl.High))
+	}
+	if t := variable.low.Type(); t != Int && t != Invalid {
+		r.typeError(decl.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(decl.Low), typeMismatch(variable.low, "int"))
+	}
+	if t := variable.high.Type(); t != Int && t != Invalid {
+		r.typeError(decl.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(decl.High), typeMismatch(variable.high, "int"))
+	}
+}
+
+// resolveModule resolves the variables, the invariant and the commands of a module, and collects the
+// actions that it mentions, its alphabet.
+func (c *checker) resolveModule(index int, module *module) {
+	r := c.resolver.inModule(module.renamings)
+	result := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
+	for slot, v := range c.model.vars {
+		if v.module == index {
+			result.Vars = append(result.Vars, slot)
+			c.resolveDeclaration(r, v)
 		}
 	}
-	if m.text.Invariant != nil {
-		out.Invariant = r.withClocks(m.text.Invariant)
+	if module.decl.Invariant != nil {
+		result.Invariant = r.withClocks(module.decl.Invariant)
 	}
-	seen := make(map[int]bool)
-	for _, cmd := range m.text.Commands {
-		before := c.errorCount
-		x := c.command(r, i, cmd)
-		if c.report != nil {
-			c.report(cmd, c.errorCount == before)
+	inAlphabet := make(map[int]bool)
+	for _, commandDecl := range module.decl.Commands {
+		errorsBefore := c.errorCount
+		command := c.resolveCommand(r, index, commandDecl)
+		if c.onCommand != nil {
+			c.onCommand(commandDecl, c.errorCount == errorsBefore)
 		}
-		out.Commands = append(out.Commands, x)
-		if x.Action != Unlabelled && !seen[x.Action] {
-			seen[x.Action] = true
-			out.Alphabet = append(out.Alphabet, x.Action)
+		result.Commands = append(result.Commands, command)
+		if command.Action != Unlabelled && !inAlphabet[command.Action] {
+			inAlphabet[command.Action] = true
+			result.Alphabet = append(result.Alphabet, command.Action)
 		}
 	}
-	c.m.modules = append(c.m.modules, out)
+	c.model.modules = append(c.model.modules, result)
 }
 
-func (c *checker) command(r *resolver, module int, cmd *syntax.Command) Command {
-	out := Command{Action: c.action(r, cmd.Action), Pos: cmd.Pos()}
-	out.Guard = r.withClocks(cmd.Guard)
-	for _, u := range cmd.Updates {
-		out.Updates = append(out.Updates, c.update(r, module, out.Action, u))
+// resolveCommand resolves a command of the given module and checks the types in it.
+func (c *checker) resolveCommand(r *resolver, module int, decl *syntax.Command) Command {
+	command := Command{Action: c.action(r, decl.Action), Pos: decl.Pos()}
+	command.Guard = r.withClocks(decl.Guard)
+	for _, u := range decl.Updates {
+		command.Updates = append(command.Updates, c.resolveUpdate(r, module, command.Action, u))
 	}
-	for i, u := range cmd.Updates {
-		checkLikelihood(r, u, out.Updates[i])
+	for i, u := range decl.Updates {
+		checkProbability(r, u, command.Updates[i])
 	}
-	if t := out.Guard.Type(); t != Bool && t != Invalid {
-		r.typeError(cmd.Guard, "guard is not Boolean: %s", wants(out.Guard, "bool"))
+	if t := command.Guard.Type(); t != Bool && t != Invalid {
+		r.typeError(decl.Guard, "guard is not Boolean: %s", typeMismatch(command.Guard, "bool"))
 	}
-	return out
+	return command
 }
 
-// action returns the index of an action, or Unlabelled.
+// action returns the index of an action after module renaming; Unlabelled if id is nil.
 func (c *checker) action(r *resolver, id *syntax.Ident) int {
 	if id == nil {
 		return Unlabelled
 	}
-	return c.actionIndex(rename(r.renames, id.Name))
+	return c.actionIndex(applyRenamings(r.renamings, id.Name))
 }
 
-// actionIndex returns the index of an action, or UnknownAction.
+// actionIndex returns the index of an action; UnknownAction if no command has it.
 func (c *checker) actionIndex(name string) int {
-	if i, ok := c.slots[name]; ok {
+	if i, ok := c.actionIndexes[name]; ok {
 		return i
 	}
 	return UnknownAction
 }
 
-// certain is the probability of an update without one.
-var certain = RatValue(big.NewRat(1, 1))
+// probabilityOne is the probability of an update that is written without one.
+var probabilityOne = RatValue(big.NewRat(1, 1))
 
-func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Update {
-	out := Update{Prob: &Const{Base{Double, u.Pos()}, certain}, Pos: u.Pos()}
-	if u.Prob != nil {
-		out.Prob = r.expr(u.Prob)
-		out.ProbHigh = r.optional(u.ProbHigh)
-		checkInterval(r, u, out)
+// resolveUpdate resolves one alternative of a command. It checks that the module may assign to the
+// variables, each at most once.
+func (c *checker) resolveUpdate(r *resolver, module, action int, decl *syntax.Update) Update {
+	update := Update{Prob: &Const{Base{Double, decl.Pos()}, probabilityOne}, Pos: decl.Pos()}
+	if decl.Prob != nil {
+		update.Prob = r.expr(decl.Prob)
+		update.ProbHigh = r.optional(decl.ProbHigh)
+		checkInterval(r, decl, update)
 	}
-	for _, a := range u.Assigns {
-		out.Assigns = append(out.Assigns, Assign{Slot: c.target(r, a), Value: r.expr(a.Value), Pos: a.Pos()})
+	for _, a := range decl.Assigns {
+		update.Assigns = append(update.Assigns, Assign{Slot: c.assignedSlot(r, a), Value: r.expr(a.Value), Pos: a.Pos()})
 	}
 	assigned := make(map[int]bool)
-	for i, a := range u.Assigns {
-		slot := out.Assigns[i].Slot
+	for i, a := range decl.Assigns {
+		slot := update.Assigns[i].Slot
 		if slot < 0 {
 			continue
 		}
-		if c.m.vars[slot].typ == Int {
-			out.Assigns[i].Value = r.truncated(out.Assigns[i].Value)
+		if c.model.vars[slot].typ == Int {
+			update.Assigns[i].Value = r.truncate(update.Assigns[i].Value)
 		}
-		c.ownership(r, module, action, a, slot)
-		c.assigned(r, u, a, out.Assigns[i])
+		c.checkOwnership(r, module, action, a, slot)
+		c.checkAssignedType(r, decl, a, update.Assigns[i])
 		if assigned[slot] {
-			c.add(phaseAssignedTwice, a.Name.Pos(), "variable %q is set twice in the same update", c.m.vars[slot].name)
+			c.add(phaseAssignedTwice, a.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
 		}
-		if len(u.Assigns) > 1 {
+		if len(decl.Assigns) > 1 {
 			assigned[slot] = true
 		}
 	}
-	return out
+	return update
 }
 
-// target returns the slot of an assigned variable; -1 if there is no such variable.
-func (c *checker) target(r *resolver, a *syntax.Assign) int {
-	name := rename(r.renames, a.Name.Name)
-	s, ok := c.m.names[name]
-	if !ok || s.use != "variable" {
-		c.add(phaseAssigned, a.Name.Pos(), "unknown variable %q in update%s", name, r.renamedFrom(a.Name.Name))
+// assignedSlot returns the slot of the variable that an assignment sets; -1 if there is no such
+// variable, which is an error.
+func (c *checker) assignedSlot(r *resolver, assign *syntax.Assign) int {
+	name := applyRenamings(r.renamings, assign.Name.Name)
+	symbol, ok := c.model.names[name]
+	if !ok || symbol.use != "variable" {
+		c.add(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, r.renamedFrom(assign.Name.Name))
 		return -1
 	}
-	return s.index
+	return symbol.index
 }
 
-// ownership checks that a module may modify a variable.
-func (c *checker) ownership(r *resolver, module, action int, a *syntax.Assign, slot int) {
-	switch owner := c.m.vars[slot].module; {
+// checkOwnership checks that a command may modify a variable: its own module's or a global one, but
+// no global one in a command with an action.
+func (c *checker) checkOwnership(r *resolver, module, action int, assign *syntax.Assign, slot int) {
+	switch owner := c.model.vars[slot].module; {
 	case owner == module:
 	case owner >= 0:
-		r.semantic(a.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.m.vars[slot].name, c.modules[owner].name.Name)
-	case action != Unlabelled && !c.m.vars[slot].decl.Shared:
-		r.semantic(a.Name, "synchronous command cannot modify global variable %q", c.m.vars[slot].name)
+		r.semanticError(assign.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.model.vars[slot].name, c.modules[owner].name.Name)
+	case action != Unlabelled && !c.model.vars[slot].decl.Shared:
+		r.semanticError(assign.Name, "synchronous command cannot modify global variable %q", c.model.vars[slot].name)
 	}
 }
 
-// assigned checks the type of the value assigned to a variable.
-func (c *checker) assigned(r *resolver, u *syntax.Update, a *syntax.Assign, x Assign) {
-	v, t := c.m.vars[x.Slot], x.Value.Type()
+// checkAssignedType checks the type of the value that an assignment gives to a variable.
+func (c *checker) checkAssignedType(r *resolver, update *syntax.Update, assign *syntax.Assign, resolved Assign) {
+	variable, t := c.model.vars[resolved.Slot], resolved.Value.Type()
 	switch {
 	case t == Invalid:
-	case v.typ == Clock:
-		if t != Int || !isConstant(x.Value) {
-			r.typeError(u.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", wants(x.Value, "a constant int"), v.name)
+	case variable.typ == Clock:
+		if t != Int || !isConstant(resolved.Value) {
+			r.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
-	case !castable(v.typ, t):
-		r.typeError(a.Value, "type error in update to variable %q: %s", v.name, wants(x.Value, v.typ.String()))
+	case !castable(variable.typ, t):
+		r.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
 	}
 }
 
-// checkInterval checks the types of the bounds of an interval.
-func checkInterval(r *resolver, u *syntax.Update, x Update) {
-	if x.ProbHigh == nil {
+// checkInterval checks that both bounds of an interval of probabilities are numbers.
+func checkInterval(r *resolver, decl *syntax.Update, update Update) {
+	if update.ProbHigh == nil {
 		return
 	}
-	low, high := x.Prob.Type(), x.ProbHigh.Type()
+	low, high := update.Prob.Type(), update.ProbHigh.Type()
 	if low != Invalid && high != Invalid && (!numeric(low) || !numeric(high)) {
-		r.typeError(u.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
+		r.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
 	}
 }
 
-// checkLikelihood checks the type of a probability or rate.
-func checkLikelihood(r *resolver, u *syntax.Update, x Update) {
-	if t := x.Prob.Type(); x.ProbHigh == nil && t != Invalid && !numeric(t) {
-		r.typeError(u.Prob, "update probability/rate cannot have type %s, want a number", t)
+// checkProbability checks that the probability or rate of an update is a number.
+func checkProbability(r *resolver, decl *syntax.Update, update Update) {
+	if t := update.Prob.Type(); update.ProbHigh == nil && t != Invalid && !numeric(t) {
+		r.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", t)
 	}
 }
 
-func (c *checker) rewardStruct(x *syntax.Rewards) {
-	out := RewardStruct{Pos: x.Pos()}
-	if x.Name != nil {
-		out.Name = x.Name.Name
+// resolveRewardStruct resolves a reward structure and checks the types in it.
+func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
+	rewards := RewardStruct{Pos: decl.Pos()}
+	if decl.Name != nil {
+		rewards.Name = decl.Name.Name
 	}
-	for _, it := range x.Items {
-		item := RewardItem{Transition: it.Transition, Action: c.action(c.r, it.Action), Pos: it.Pos()}
-		item.Guard, item.Value = c.r.expr(it.Guard), c.r.expr(it.Value)
+	for _, itemDecl := range decl.Items {
+		item := RewardItem{Transition: itemDecl.Transition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
+		item.Guard, item.Value = c.resolver.expr(itemDecl.Guard), c.resolver.expr(itemDecl.Value)
 		if t := item.Guard.Type(); t != Bool && t != Invalid {
-			c.r.typeError(it.Guard, "type error in reward struct item: guard must be Boolean: %s", wants(item.Guard, "bool"))
+			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
 		if t := item.Value.Type(); !numeric(t) && t != Invalid {
-			c.r.typeError(it.Value, "type error in reward struct item: value must be an int or double: %s", wants(item.Value, "a number"))
+			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
-		out.Items = append(out.Items, item)
+		rewards.Items = append(rewards.Items, item)
 	}
-	c.m.rewards = append(c.m.rewards, out)
+	c.model.rewards = append(c.model.rewards, rewards)
 }
 
-// initStates resolves init…endinit.
-func (c *checker) initStates() {
-	if len(c.items.inits) == 0 {
+// resolveInitBlock resolves init...endinit. Variables must not have initial values beside it.
+func (c *checker) resolveInitBlock() {
+	if len(c.items.initBlocks) == 0 {
 		return
 	}
-	e := c.items.inits[len(c.items.inits)-1].X
-	c.m.init = c.r.expr(e)
-	for _, v := range c.m.vars {
+	e := c.items.initBlocks[len(c.items.initBlocks)-1].X
+	c.model.init = c.resolver.expr(e)
+	for _, v := range c.model.vars {
 		if v.decl.Init != nil {
-			c.r.semantic(v.decl.Init, "cannot use both init...endinit and initial values for variables")
+			c.resolver.semanticError(v.decl.Init, "cannot use both init...endinit and initial values for variables")
 		}
 	}
-	if t := c.m.init.Type(); t != Bool && t != Invalid {
-		c.r.typeError(e, "initial states definition must be Boolean: %s", wants(c.m.init, "bool"))
+	if t := c.model.init.Type(); t != Bool && t != Invalid {
+		c.resolver.typeError(e, "initial states definition must be Boolean: %s", typeMismatch(c.model.init, "bool"))
 	}
 }
 
-// observableBodies resolves the observables and checks that the type of model allows them.
-func (c *checker) observableBodies() {
+// resolveObservables resolves the observables and checks that the model type allows them. In a POPTA
+// every clock must be observable.
+func (c *checker) resolveObservables() {
 	hidden := make(map[string]bool)
-	for _, v := range c.m.vars {
+	for _, v := range c.model.vars {
 		hidden[v.name] = true
 	}
-	if t := c.m.typ; c.hasObservables() && !partiallyObservable(t) {
-		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", t)
-	} else if !c.hasObservables() && partiallyObservable(t) {
-		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", t)
+	if modelType := c.model.typ; c.hasObservables() && !partiallyObservable(modelType) {
+		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
+	} else if !c.hasObservables() && partiallyObservable(modelType) {
+		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
 	}
-	for _, list := range c.items.observables {
+	for _, list := range c.items.observableLists {
 		for _, id := range list.Names {
-			x := c.r.withClocks(id)
+			x := c.resolver.withClocks(id)
 			if _, ok := x.(*Var); !ok && x.Type() != Invalid {
 				c.add(phaseObservables, id.Pos(), "observable variables list can only contain variables, found %s", describe(x))
 			}
-			c.observable(id.Name, id.Pos(), x, hidden)
+			c.addObservable(id.Name, id.Pos(), x, hidden)
 		}
 	}
-	for _, d := range c.items.defined {
+	for _, decl := range c.items.definedObservables {
 		var x Expr
-		if d.X != nil { // observables of imported states have no expression
-			x = c.r.withClocks(d.X)
+		if decl.X != nil { // observables of imported states have no expression
+			x = c.resolver.withClocks(decl.X)
 		}
-		c.observable(d.Name.Name, d.Pos(), x, hidden)
+		c.addObservable(decl.Name.Name, decl.Pos(), x, hidden)
 	}
-	for _, v := range c.m.vars {
-		if c.m.typ == syntax.POPTA && v.typ == Clock && hidden[v.name] {
+	for _, v := range c.model.vars {
+		if c.model.typ == syntax.POPTA && v.typ == Clock && hidden[v.name] {
 			c.add(phaseObservables, v.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", v.name)
 		}
 	}
 }
 
-func (c *checker) observable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
-	if s, taken := c.m.quoted[name]; taken && s.use == "label" && c.m.dialect == syntax.Storm {
-		c.m.observables = append(c.m.observables, Observable{name, x}) // a label has priority for the quoted name
-	} else if c.m.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.m.observables)}) {
-		c.m.observables = append(c.m.observables, Observable{name, x})
+// addObservable declares an observable with its resolved expression. If that is a variable, it is
+// removed from the hidden ones.
+func (c *checker) addObservable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
+	if s, taken := c.model.quoted[name]; taken && s.use == "label" && c.model.dialect == syntax.Storm {
+		c.model.observables = append(c.model.observables, Observable{name, x}) // the quoted name refers to the label
+	} else if c.model.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.model.observables)}) {
+		c.model.observables = append(c.model.observables, Observable{name, x})
 	}
 	if v, ok := x.(*Var); ok {
-		delete(hidden, c.m.vars[v.Slot].name)
+		delete(hidden, c.model.vars[v.Slot].name)
 	}
 }
 

@@ -13,141 +13,144 @@ import (
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(m *syntax.Model) (*Model, error) { return CheckCommands(m, nil) }
 
-// CheckCommands is CheckModel with a callback for every command that was checked. clean says that
-// the command and the formulas in it have no errors. The commands of a renamed module's base are
-// reported again. report may be nil.
+// CheckCommands is CheckModel, and calls report for every command after it is checked; clean says
+// that the command and the formulas in it have no errors. Commands of a module that others rename
+// are reported once per module. report may be nil.
 func CheckCommands(m *syntax.Model, report func(c *syntax.Command, clean bool)) (*Model, error) {
 	c := newChecker(m)
-	c.report = report
-	c.formulas()
-	c.moduleList()
+	c.onCommand = report
+	c.declareFormulas()
+	c.collectModules()
 	if c.has(phaseFormulaCycles) || c.has(phaseRenaming) {
-		return nil, c.err() // everything else would be a consequence
+		return nil, c.err() // further errors would be consequences of these
 	}
-	c.labelNames()
-	c.constNames()
-	c.variables()
-	c.rewardNames()
-	c.actions()
-	c.modelType()
-	c.players()
+	c.declareLabels()
+	c.declareConstants()
+	c.declareVariables()
+	c.checkRewardNames()
+	c.numberActions()
+	c.determineModelType()
+	c.checkPlayers()
 	c.resolve()
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	c.warn()
-	return c.m, nil
+	c.collectWarnings()
+	return c.model, nil
 }
 
-// module is a module of the file: the text of a plain module, and the renamings to apply to it.
+// module is a module of the model. decl is the text of the plain module; a renamed module has the
+// text of its base with renamings to apply.
 type module struct {
-	name    *syntax.Ident
-	base    string // the module it renames
-	text    *syntax.Module
-	renames []*renaming
+	name      *syntax.Ident
+	base      string // the module it renames
+	decl      *syntax.Module
+	renamings []*renaming
 }
 
-// checker checks one model file.
+// checker checks one model file. It collects errors in diags and results in model.
 type checker struct {
 	diags
-	m       *Model
-	r       *resolver
-	items   items
-	modules []*module
-	system  *syntax.System // the system block that is used
-	slots   map[string]int // index of each action
-	report  func(c *syntax.Command, clean bool)
+	model         *Model
+	resolver      *resolver
+	items         items
+	modules       []*module
+	system        *syntax.System // the system block that is used
+	actionIndexes map[string]int // index of each action
+	onCommand     func(c *syntax.Command, clean bool)
 }
 
 // items are the items of a model file by kind.
 type items struct {
-	types       []*syntax.TypeDecl
-	consts      []*syntax.ConstDecl
-	formulas    []*syntax.FormulaDecl
-	labels      []*syntax.LabelDecl
-	globals     []*syntax.VarDecl
-	modules     []syntax.Item
-	rewards     []*syntax.Rewards
-	inits       []*syntax.InitBlock
-	observables []*syntax.Observables
-	defined     []*syntax.ObservableDecl
-	systems     []*syntax.System
-	players     []*syntax.Player
+	types              []*syntax.TypeDecl
+	consts             []*syntax.ConstDecl
+	formulas           []*syntax.FormulaDecl
+	labels             []*syntax.LabelDecl
+	globals            []*syntax.VarDecl
+	modules            []syntax.Item
+	rewards            []*syntax.Rewards
+	initBlocks         []*syntax.InitBlock
+	observableLists    []*syntax.Observables
+	definedObservables []*syntax.ObservableDecl
+	systems            []*syntax.System
+	players            []*syntax.Player
 }
 
-func sortItems(list []syntax.Item) (it items) {
-	for _, x := range list {
-		switch x := x.(type) {
+// itemsByKind sorts the items of a model file by kind, each kind in source order.
+func itemsByKind(all []syntax.Item) (byKind items) {
+	for _, item := range all {
+		switch item := item.(type) {
 		case *syntax.TypeDecl:
-			it.types = append(it.types, x)
+			byKind.types = append(byKind.types, item)
 		case *syntax.ConstDecl:
-			it.consts = append(it.consts, x)
+			byKind.consts = append(byKind.consts, item)
 		case *syntax.FormulaDecl:
-			it.formulas = append(it.formulas, x)
+			byKind.formulas = append(byKind.formulas, item)
 		case *syntax.LabelDecl:
-			it.labels = append(it.labels, x)
+			byKind.labels = append(byKind.labels, item)
 		case *syntax.GlobalDecl:
-			it.globals = append(it.globals, x.Var)
+			byKind.globals = append(byKind.globals, item.Var)
 		case *syntax.Module, *syntax.RenamedModule:
-			it.modules = append(it.modules, x)
+			byKind.modules = append(byKind.modules, item)
 		case *syntax.Rewards:
-			it.rewards = append(it.rewards, x)
+			byKind.rewards = append(byKind.rewards, item)
 		case *syntax.InitBlock:
-			it.inits = append(it.inits, x)
+			byKind.initBlocks = append(byKind.initBlocks, item)
 		case *syntax.Observables:
-			it.observables = append(it.observables, x)
+			byKind.observableLists = append(byKind.observableLists, item)
 		case *syntax.ObservableDecl:
-			it.defined = append(it.defined, x)
+			byKind.definedObservables = append(byKind.definedObservables, item)
 		case *syntax.System:
-			it.systems = append(it.systems, x)
+			byKind.systems = append(byKind.systems, item)
 		case *syntax.Player:
-			it.players = append(it.players, x)
+			byKind.players = append(byKind.players, item)
 		}
 	}
-	return it
+	return byKind
 }
 
+// newChecker returns a checker for a model, and reports items that may occur only once.
 func newChecker(m *syntax.Model) *checker {
 	c := &checker{
 		diags: diags{file: m.File},
-		m:     &Model{file: m.File, dialect: m.Dialect, truncates: m.Truncates, names: make(table), quoted: make(table)},
-		items: sortItems(m.Items),
+		model: &Model{file: m.File, dialect: m.Dialect, truncates: m.Truncates, names: make(table), quoted: make(table)},
+		items: itemsByKind(m.Items),
 	}
-	c.r = newResolver(&c.diags, c.m, nil)
+	c.resolver = newResolver(&c.diags, c.model, nil)
 	if len(c.items.types) > 1 {
 		c.add(phaseFile, c.items.types[1].Pos(), "there were multiple model type declarations, want at most one")
 	}
-	if len(c.items.inits) > 1 {
-		c.add(phaseFile, c.items.inits[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
+	if len(c.items.initBlocks) > 1 {
+		c.add(phaseFile, c.items.initBlocks[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
 	}
 	return c
 }
 
-// formulas declares the formulas and finds cycles among them.
-func (c *checker) formulas() {
-	for _, f := range c.items.formulas {
-		name := f.Name.Name
-		x := &formula{name, f}
-		if c.m.names.declare(&c.diags, phaseFormulaNames, nil, name, name, f.Name.Pos(), symbol{use: "formula", loc: "the model", formula: x, index: len(c.m.formulas)}) {
-			c.m.formulas = append(c.m.formulas, x)
+// declareFormulas declares the formulas and reports an error if one depends on itself.
+func (c *checker) declareFormulas() {
+	for _, decl := range c.items.formulas {
+		name := decl.Name.Name
+		declared := &formula{name, decl}
+		if c.model.names.declare(&c.diags, phaseFormulaNames, nil, name, name, decl.Name.Pos(), symbol{use: "formula", loc: "the model", formula: declared, index: len(c.model.formulas)}) {
+			c.model.formulas = append(c.model.formulas, declared)
 		}
 	}
-	deps := make([][]int, len(c.m.formulas))
-	for i, f := range c.m.formulas {
-		eachIdent(f.decl.X, func(name string) {
-			if s, ok := c.m.names[name]; ok {
+	deps := make([][]int, len(c.model.formulas))
+	for i, decl := range c.model.formulas {
+		visitIdents(decl.decl.X, func(name string) {
+			if s, ok := c.model.names[name]; ok {
 				deps[i] = append(deps[i], s.index)
 			}
 		})
 	}
 	if i := firstCycle(deps); i >= 0 {
-		f := c.m.formulas[i]
-		c.add(phaseFormulaCycles, f.decl.X.Pos(), "cyclic dependency in definition of formula %q", f.name)
+		decl := c.model.formulas[i]
+		c.add(phaseFormulaCycles, decl.decl.X.Pos(), "cyclic dependency in definition of formula %q", decl.name)
 	}
 }
 
-// eachIdent calls f for the name of every identifier in an expression.
-func eachIdent(e syntax.Expr, f func(name string)) {
+// visitIdents calls f with the name of each identifier in an expression.
+func visitIdents(e syntax.Expr, f func(name string)) {
 	syntax.Inspect(e, func(n syntax.Node) bool {
 		if id, ok := n.(*syntax.Ident); ok {
 			f(id.Name)
@@ -156,115 +159,118 @@ func eachIdent(e syntax.Expr, f func(name string)) {
 	})
 }
 
-// moduleList lists the modules; a renamed module has the text of its base.
-func (c *checker) moduleList() {
+// collectModules collects the modules in file order and checks their names. A renamed module gets the
+// text of its base.
+func (c *checker) collectModules() {
 	if c.has(phaseFormulaCycles) {
 		return
 	}
 	for _, x := range c.items.modules {
 		if x, ok := x.(*syntax.Module); ok {
-			c.modules = append(c.modules, &module{name: x.Name, text: x})
+			c.modules = append(c.modules, &module{name: x.Name, decl: x})
 		} else {
 			c.modules = append(c.modules, nil)
 		}
 	}
 	for i, x := range c.items.modules {
 		if x, ok := x.(*syntax.RenamedModule); ok {
-			c.modules[i] = c.renamed(x)
+			c.modules[i] = c.renamedModule(x)
 		}
 	}
 	if len(c.modules) == 0 {
 		c.add(phaseModuleNames, syntax.Pos{}, "there must be at least one module")
 	}
 	names := make(map[string]bool)
-	for _, m := range c.modules {
-		if m == nil {
+	for _, module := range c.modules {
+		if module == nil {
 			continue
 		}
-		if names[m.name.Name] {
-			c.add(phaseModuleNames, m.name.Pos(), "duplicated module name %q", m.name.Name)
+		if names[module.name.Name] {
+			c.add(phaseModuleNames, module.name.Pos(), "duplicated module name %q", module.name.Name)
 		}
-		names[m.name.Name] = true
+		names[module.name.Name] = true
 	}
 }
 
-// renamed resolves a renamed module, or returns nil. Its base is a plain module
-// or a renamed one that comes earlier in the file.
-func (c *checker) renamed(x *syntax.RenamedModule) *module {
+// renamedModule returns the module that a renaming declares, nil if there is an error. Its base is a
+// plain module, or a renamed one earlier in the file. All variables of the base must be renamed.
+func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	var base *module
 	for _, m := range c.modules {
-		if m != nil && m.name.Name == x.Base.Name {
+		if m != nil && m.name.Name == decl.Base.Name {
 			base = m
 			break
 		}
 	}
 	if base == nil {
-		c.add(phaseRenaming, x.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", x.Base.Name, x.Name.Name)
+		c.add(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
 		return nil
 	}
-	r := &renaming{x, make(map[string]string)}
-	for _, p := range x.Renames {
-		old := p.Old.Name
-		if _, twice := r.to[old]; twice {
-			c.add(phaseRenaming, p.Old.Pos(), "identifier %q is renamed more than once in module %q", old, x.Name.Name)
+	newRenaming := &renaming{decl, make(map[string]string)}
+	for _, pair := range decl.Renames {
+		old := pair.Old.Name
+		if _, twice := newRenaming.newNames[old]; twice {
+			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
 			return nil
 		}
-		if s := c.m.names[old]; s.formula != nil && c.m.dialect == syntax.PRISM {
-			c.add(phaseRenaming, p.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
+		if s := c.model.names[old]; s.formula != nil && c.model.dialect == syntax.PRISM {
+			c.add(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
 			return nil
 		}
-		r.to[old] = p.New.Name
+		newRenaming.newNames[old] = pair.New.Name
 	}
-	for _, v := range base.text.Vars {
-		name := rename(base.renames, v.Name.Name)
-		if _, ok := r.to[name]; !ok {
-			c.add(phaseRenaming, x.Pos(), "definition of module %q must rename variable %q", x.Name.Name, name)
+	for _, v := range base.decl.Vars {
+		name := applyRenamings(base.renamings, v.Name.Name)
+		if _, ok := newRenaming.newNames[name]; !ok {
+			c.add(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
 			return nil
 		}
 	}
-	return &module{name: x.Name, base: x.Base.Name, text: base.text, renames: append(base.renames[:len(base.renames):len(base.renames)], r)}
+	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: append(base.renamings[:len(base.renamings):len(base.renamings)], newRenaming)}
 }
 
-func (c *checker) labelNames() {
+// declareLabels declares the labels of the model.
+func (c *checker) declareLabels() {
 	for _, l := range c.items.labels {
 		name := l.Name.Name
-		if c.m.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), l.Name.Pos(), symbol{use: "label", loc: "the model", index: len(c.m.labels)}) {
-			c.m.labels = append(c.m.labels, LabelDef{Name: name})
+		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), l.Name.Pos(), symbol{use: "label", loc: "the model", index: len(c.model.labels)}) {
+			c.model.labels = append(c.model.labels, LabelDef{Name: name})
 		}
 	}
 }
 
-// constNames declares the constants and looks for cycles in them.
-func (c *checker) constNames() {
+// declareConstants declares the constants of the model and reports cyclic definitions.
+func (c *checker) declareConstants() {
 	for _, d := range c.items.consts {
-		x := &constant{name: d.Name.Name, typ: constType(d.Type), decl: d, file: c.file, index: len(c.m.consts)}
-		if c.m.names.declare(&c.diags, phaseConstNames, nil, x.name, x.name, d.Name.Pos(), symbol{use: "constant", loc: "the model", constant: x}) {
-			c.m.consts = append(c.m.consts, x)
+		x := &constant{name: d.Name.Name, typ: constType(d.Type), decl: d, file: c.file, index: len(c.model.consts)}
+		if c.model.names.declare(&c.diags, phaseConstNames, nil, x.name, x.name, d.Name.Pos(), symbol{use: "constant", loc: "the model", constant: x}) {
+			c.model.consts = append(c.model.consts, x)
 		}
 	}
-	constCycles(&c.diags, c.m.consts, func(name string) (symbol, bool) {
-		s, ok := c.m.names[name]
+	checkConstantCycles(&c.diags, c.model.consts, func(name string) (symbol, bool) {
+		s, ok := c.model.names[name]
 		return s, ok
 	})
 }
 
-// constCycles finds constants that depend on themselves, directly or through formulas.
-func constCycles(d *diags, consts []*constant, lookup func(string) (symbol, bool)) {
+// checkConstantCycles reports a constant that depends on itself, directly or through formulas and
+// other constants.
+func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	n := len(consts)
 	deps := make([][]int, n)
 	for i, x := range consts {
 		if x.decl.Value == nil {
 			continue
 		}
-		seen := make(map[int]bool) // of formulas
+		seenFormulas := make(map[int]bool) // of formulas
 		var collect func(e syntax.Expr)
 		collect = func(e syntax.Expr) {
-			eachIdent(e, func(name string) {
+			visitIdents(e, func(name string) {
 				switch s, _ := lookup(name); {
 				case s.constant != nil && s.constant.index < n && consts[s.constant.index] == s.constant:
 					deps[i] = append(deps[i], s.constant.index)
-				case s.formula != nil && !seen[s.index]:
-					seen[s.index] = true
+				case s.formula != nil && !seenFormulas[s.index]:
+					seenFormulas[s.index] = true
 					collect(s.formula.decl.X)
 				}
 			})
@@ -272,32 +278,35 @@ func constCycles(d *diags, consts []*constant, lookup func(string) (symbol, bool
 		collect(x.decl.Value)
 	}
 	if i := firstCycle(deps); i >= 0 {
-		d.add(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
+		diagnostics.add(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
 	}
 }
 
-func (c *checker) variables() {
+// declareVariables declares the global variables and those of the modules, which gives them slots.
+func (c *checker) declareVariables() {
 	for _, v := range c.items.globals {
-		c.variable(v, v.Name.Name, -1)
+		c.declareVariable(v, v.Name.Name, -1)
 	}
 	for i, m := range c.modules {
-		for _, v := range m.text.Vars {
-			c.variable(v, rename(m.renames, v.Name.Name), i)
+		for _, v := range m.decl.Vars {
+			c.declareVariable(v, applyRenamings(m.renamings, v.Name.Name), i)
 		}
 	}
-	if len(c.m.vars) == 0 && len(c.modules) > 0 {
+	if len(c.model.vars) == 0 && len(c.modules) > 0 {
 		c.add(phaseVariables, syntax.Pos{}, "there must be at least one variable")
 	}
 }
 
-func (c *checker) variable(v *syntax.VarDecl, name string, module int) {
-	t := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[v.Type]
-	if c.m.names.declare(&c.diags, phaseVariables, nil, name, name, v.Pos(), symbol{use: "variable", loc: "the model", index: len(c.m.vars)}) {
-		c.m.vars = append(c.m.vars, &variable{name: name, typ: t, decl: v, module: module})
+// declareVariable declares one variable in the next slot; module is -1 for a global one.
+func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
+	t := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
+	if c.model.names.declare(&c.diags, phaseVariables, nil, name, name, decl.Pos(), symbol{use: "variable", loc: "the model", index: len(c.model.vars)}) {
+		c.model.vars = append(c.model.vars, &variable{name: name, typ: t, decl: decl, module: module})
 	}
 }
 
-func (c *checker) rewardNames() {
+// checkRewardNames checks that named reward structures have different names.
+func (c *checker) checkRewardNames() {
 	names := make(map[string]bool)
 	for _, x := range c.items.rewards {
 		if x.Name == nil {
@@ -310,41 +319,42 @@ func (c *checker) rewardNames() {
 	}
 }
 
-// actions numbers the actions: those of commands in order of appearance, then those that renamings
-// in the system block introduce.
-func (c *checker) actions() {
-	c.slots = make(map[string]int)
-	add := func(name string) {
-		if _, ok := c.slots[name]; !ok {
-			c.slots[name] = len(c.m.actions)
-			c.m.actions = append(c.m.actions, name)
+// numberActions assigns indices to the actions: first those of commands in order of appearance, then
+// those that renamings in the system block introduce. It reports reward items with other actions.
+func (c *checker) numberActions() {
+	c.actionIndexes = make(map[string]int)
+	addAction := func(name string) {
+		if _, ok := c.actionIndexes[name]; !ok {
+			c.actionIndexes[name] = len(c.model.actions)
+			c.model.actions = append(c.model.actions, name)
 		}
 	}
 	for _, m := range c.modules {
-		for _, cmd := range m.text.Commands {
+		for _, cmd := range m.decl.Commands {
 			if cmd.Action != nil {
-				add(rename(m.renames, cmd.Action.Name))
+				addAction(applyRenamings(m.renamings, cmd.Action.Name))
 			}
 		}
 	}
 	if c.selectSystem() {
-		c.addRenamedActions(c.system.X, add)
+		c.addRenamedActions(c.system.X, addAction)
 	}
 	for _, x := range c.items.rewards {
-		for _, it := range x.Items {
-			if it.Transition && it.Action != nil && c.actionIndex(it.Action.Name) == UnknownAction {
-				c.add(phaseActions, it.Pos(), "unknown action name %s in reward structure item", it.Action.Name)
+		for _, item := range x.Items {
+			if item.Transition && item.Action != nil && c.actionIndex(item.Action.Name) == UnknownAction {
+				c.add(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
 			}
 		}
 	}
 }
 
-// modelType determines the type of the model from the keyword and its features.
-func (c *checker) modelType() {
-	t, interval := syntax.MDP, syntax.Expr(nil)
+// determineModelType determines the type of the model from its keyword and from the presence of
+// probabilities, clocks, observables and intervals.
+func (c *checker) determineModelType() {
+	modelType, interval := syntax.MDP, syntax.Expr(nil)
 	probabilistic := false
 	for _, m := range c.modules {
-		for _, cmd := range m.text.Commands {
+		for _, cmd := range m.decl.Commands {
 			for _, u := range cmd.Updates {
 				probabilistic = probabilistic || u.Prob != nil
 				if u.ProbHigh != nil && interval == nil {
@@ -354,38 +364,40 @@ func (c *checker) modelType() {
 		}
 	}
 	if len(c.items.types) > 0 {
-		t = c.items.types[0].Type
+		modelType = c.items.types[0].Type
 	} else if !probabilistic {
-		t = syntax.LTS
+		modelType = syntax.LTS
 	}
-	for _, v := range c.m.vars {
-		if v.typ == Clock && (t == syntax.MDP || t == syntax.LTS) {
-			t = syntax.PTA
+	for _, v := range c.model.vars {
+		if v.typ == Clock && (modelType == syntax.MDP || modelType == syntax.LTS) {
+			modelType = syntax.PTA
 		}
 	}
-	c.m.typ = c.withIntervals(c.withObservables(t), interval)
+	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
 }
 
 func (c *checker) hasObservables() bool {
-	return len(c.items.observables)+len(c.items.defined) > 0
+	return len(c.items.observableLists)+len(c.items.definedObservables) > 0
 }
 
-func (c *checker) withObservables(t syntax.ModelType) syntax.ModelType {
+// partiallyObservableType returns the type of a model with observables, if the model has some.
+func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.ModelType {
 	switch {
 	case !c.hasObservables():
-	case t == syntax.MDP || t == syntax.LTS:
+	case declared == syntax.MDP || declared == syntax.LTS:
 		return syntax.POMDP
-	case t == syntax.PTA:
+	case declared == syntax.PTA:
 		return syntax.POPTA
 	}
-	return t
+	return declared
 }
 
-func (c *checker) withIntervals(t syntax.ModelType, interval syntax.Expr) syntax.ModelType {
+// intervalType returns the type of a model with intervals; interval is one of them, or nil.
+func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) syntax.ModelType {
 	if interval == nil {
-		return t
+		return declared
 	}
-	switch t {
+	switch declared {
 	case syntax.DTMC:
 		return syntax.IDTMC
 	case syntax.MDP:
@@ -393,23 +405,23 @@ func (c *checker) withIntervals(t syntax.ModelType, interval syntax.Expr) syntax
 	case syntax.POMDP:
 		return syntax.IPOMDP
 	}
-	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in a %s", t)
-	return t
+	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in a %s", declared)
+	return declared
 }
 
-// warn collects warnings about legal but suspicious constructs.
-func (c *checker) warn() {
-	add := func(pos syntax.Pos, format string, args ...any) {
-		c.m.warnings = append(c.m.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
+// collectWarnings warns of unbounded variables and of invariants that have no effect.
+func (c *checker) collectWarnings() {
+	addWarning := func(pos syntax.Pos, format string, args ...any) {
+		c.model.warnings = append(c.model.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 	}
-	for _, v := range c.m.vars {
+	for _, v := range c.model.vars {
 		if v.decl.Type == syntax.IntVar {
-			add(v.decl.Pos(), "variable %q is unbounded: model construction may not terminate", v.name)
+			addWarning(v.decl.Pos(), "variable %q is unbounded: model construction may not terminate", v.name)
 		}
 	}
 	for _, m := range c.modules {
-		if m.text.Invariant != nil && !realTime(c.m.typ) {
-			add(m.text.Invariant.Pos(), "the invariant of module %q is ignored in a %s", m.name.Name, c.m.typ)
+		if m.decl.Invariant != nil && !realTime(c.model.typ) {
+			addWarning(m.decl.Invariant.Pos(), "the invariant of module %q is ignored in a %s", m.name.Name, c.model.typ)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func runExperiment(m *Model, ps *Properties, consts []string) error {
 		if err != nil {
 			return err
 		}
-		for _, i := range ps.selection(nil) {
+		for _, i := range ps.selectedProperties(nil) {
 			for v := range x.Properties(i) {
 				if _, _, err := ps.Instantiate(p, []int{i}, v.Map()); err != nil {
 					return err

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// phase is one of the passes in which PRISM checks a file. PRISM stops at the first error, so
-// errors of earlier passes come first.
+// phase is one of the passes in which PRISM checks a file. PRISM stops at the first error, so errors
+// of earlier passes are reported first.
 type phase uint8
 
 // The passes in PRISM's order.
@@ -64,39 +64,40 @@ const (
 	wrongArity
 )
 
-// diags collects the errors of one file in any order.
+// diags collects the errors of one file, in any order.
 type diags struct {
-	file string
-	unit int // the unit of the next errors
-	list []diag
+	file    string
+	unit    int // the unit of the next errors
+	entries []diag
 	// errorCount counts errors, including those that a formula repeats at each use.
 	errorCount int
 }
 
+// add records an error of a pass.
 func (d *diags) add(p phase, pos syntax.Pos, format string, args ...any) {
 	d.errorCount++
-	d.list = append(d.list, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
+	d.entries = append(d.entries, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// has reports whether there is an error of the given pass.
+// has reports whether a pass has an error.
 func (d *diags) has(p phase) bool {
-	return slices.ContainsFunc(d.list, func(x diag) bool { return x.phase == p })
+	return slices.ContainsFunc(d.entries, func(x diag) bool { return x.phase == p })
 }
 
 // err returns the errors in the order in which PRISM would find them: at most one per position and
 // maxErrors in total. It returns nil if there are none.
 func (d *diags) err() error {
-	slices.SortStableFunc(d.list, func(a, b diag) int {
+	slices.SortStableFunc(d.entries, func(a, b diag) int {
 		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.unit, b.unit))
 	})
 	var out syntax.ErrorList
 	seen := make(map[syntax.Pos]bool)
-	for _, x := range d.list {
-		if x.err.Pos.IsValid() && seen[x.err.Pos] {
+	for _, entry := range d.entries {
+		if entry.err.Pos.IsValid() && seen[entry.err.Pos] {
 			continue
 		}
-		seen[x.err.Pos] = true
-		out = append(out, x.err)
+		seen[entry.err.Pos] = true
+		out = append(out, entry.err)
 		if len(out) == maxErrors {
 			break
 		}
@@ -109,22 +110,22 @@ func (d *diags) err() error {
 
 // maxClosed is the largest number of members for which firstCycle computes the transitive closure,
 // which takes quadratic memory.
-const maxClosed = 2000
+const maxClosureSize = 2000
 
 // firstCycle returns the member of a dependency cycle that PRISM reports; -1 if there is no cycle.
-// deps[i] lists the members on which i depends. PRISM computes the transitive closure step by
-// step, and reports the lowest index that depends on itself after the fewest steps. With more than
-// maxClosed members the result is any member of a cycle.
+// deps[i] lists the members on which i depends. PRISM computes the transitive closure step by step,
+// and reports the lowest index that depends on itself after the fewest steps. With more than
+// maxClosureSize members the result is any member of a cycle.
 func firstCycle(deps [][]int) int {
-	member := onCycle(deps)
-	if member < 0 || len(deps) > maxClosed {
+	member := memberOfCycle(deps)
+	if member < 0 || len(deps) > maxClosureSize {
 		return member
 	}
 	n := len(deps)
 	reach := make([][]bool, n)
-	for i, ds := range deps {
+	for i, direct := range deps {
 		reach[i] = make([]bool, n)
-		for _, d := range ds {
+		for _, d := range direct {
 			reach[i][d] = true
 		}
 	}
@@ -146,28 +147,29 @@ func firstCycle(deps [][]int) int {
 	}
 }
 
-// onCycle returns a member that depends on itself, directly or not; -1 if there is none.
-func onCycle(deps [][]int) int {
+// memberOfCycle returns a member that depends on itself, directly or indirectly; -1 if there is none.
+// It is a depth-first search.
+func memberOfCycle(deps [][]int) int {
 	const (
-		open = iota + 1
+		visiting = iota + 1
 		done
 	)
-	mark := make([]uint8, len(deps))
+	status := make([]uint8, len(deps))
 	var visit func(i int) int
 	visit = func(i int) int {
-		switch mark[i] {
-		case open:
+		switch status[i] {
+		case visiting:
 			return i
 		case done:
 			return -1
 		}
-		mark[i] = open
+		status[i] = visiting
 		for _, d := range deps[i] {
 			if x := visit(d); x >= 0 {
 				return x
 			}
 		}
-		mark[i] = done
+		status[i] = done
 		return -1
 	}
 	for i := range deps {

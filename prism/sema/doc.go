@@ -2,12 +2,11 @@
 // renaming, names, constants, types. It turns the tree of package syntax into
 // an immutable [Program] with numbered variables, actions and labels.
 //
-// It is not an engine: a Program says what every command means, not which
-// states are reachable, and a model that no engine can run (timed automata,
-// partial observability, intervals) is resolved like any other.
+// This package does not explore state spaces. It resolves models of every type, including timed
+// automata, partially observable models and interval models.
 //
-// A reader needs four calls. [CheckModel] does what PRISM does when it has
-// parsed a model file, with the same errors at the same places.
+// A caller needs four functions. [CheckModel] makes the checks that PRISM makes after it has
+// parsed a model file, with the same errors at the same positions.
 // [Model.CheckProperties] does the same for a properties file.
 // [Model.Instantiate] gives the constants values and returns the Program;
 // [Properties.Instantiate] returns properties over it. Constants from the
@@ -15,11 +14,10 @@
 // [Experiment].
 //
 // [Eval] is the reference evaluator of expressions over one state, with the
-// arithmetic of PRISM's explicit engine; [EvalExact] is the same in rational
-// arithmetic as far as that goes.
+// arithmetic of PRISM's explicit engine. [EvalExact] uses rational arithmetic where possible.
 //
-// Errors in a file are a [syntax.ErrorList] whose first entry is where and why
-// PRISM 4.10 refuses the file; the others follow in the order in which PRISM
-// would meet them. Where we are stricter or more lenient than PRISM on purpose
-// is listed, with reasons, in differences_test.go.
+// Errors in a file are a [syntax.ErrorList]. Its first entry is the error that
+// PRISM 4.10 reports; the others follow in the order in which PRISM
+// would find them. The file differences_test.go lists, with reasons, where this package is
+// stricter or more lenient than PRISM on purpose.
 package sema

@@ -8,9 +8,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// enclosure contains a number that is not rational. A finite number lies between lo and hi. If
-// these are nil, the number is special, an infinity or NaN; or, if unbounded is set, nothing is
-// known and it may even be NaN.
+// enclosure contains the value of a number that is not known exactly. A finite number lies between
+// lo and hi. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
+// is known; it may even be NaN.
 type enclosure struct {
 	lo, hi    *big.Float
 	special   float64
@@ -21,37 +21,38 @@ type enclosure struct {
 // unbounded; a bound below 2^-maxEnd is rounded to that or to zero. So no operation on bounds
 // leaves the range of a big.Float.
 const (
-	endBits = 256
-	maxEnd  = 1 << 24
+	boundBits        = 256
+	maxBoundExponent = 1 << 24
 )
 
 // down and up return a new number whose operations round down or up.
-func down() *big.Float { return new(big.Float).SetPrec(endBits).SetMode(big.ToNegativeInf) }
+func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToNegativeInf) }
 
-func up() *big.Float { return new(big.Float).SetPrec(endBits).SetMode(big.ToPositiveInf) }
+func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
-// ends returns the enclosure with lo, which was rounded down, and hi, which was rounded up.
-func ends(lo, hi *big.Float) enclosure {
-	if lo.IsInf() || hi.IsInf() || lo.MantExp(nil) > maxEnd || hi.MantExp(nil) > maxEnd {
+// newEnclosure returns the enclosure with the bounds lo, rounded down, and hi, rounded up. Bounds that
+// are too large make it unbounded, and bounds that are too small are moved away from the number.
+func newEnclosure(lo, hi *big.Float) enclosure {
+	if lo.IsInf() || hi.IsInf() || lo.MantExp(nil) > maxBoundExponent || hi.MantExp(nil) > maxBoundExponent {
 		return enclosure{unbounded: true}
 	}
-	if lo.MantExp(nil) < -maxEnd {
-		lo = smallestEnd(min(lo.Sign(), 0))
+	if lo.MantExp(nil) < -maxBoundExponent {
+		lo = smallestBound(min(lo.Sign(), 0))
 	}
-	if hi.MantExp(nil) < -maxEnd {
-		hi = smallestEnd(max(hi.Sign(), 0))
+	if hi.MantExp(nil) < -maxBoundExponent {
+		hi = smallestBound(max(hi.Sign(), 0))
 	}
 	return enclosure{lo: lo, hi: hi}
 }
 
-// smallestEnd returns the bound of the given sign that is nearest to zero.
-func smallestEnd(sign int) *big.Float {
-	return new(big.Float).SetMantExp(big.NewFloat(float64(sign)), -maxEnd)
+// smallestBound returns the bound of the given sign that is nearest to zero.
+func smallestBound(sign int) *big.Float {
+	return new(big.Float).SetMantExp(big.NewFloat(float64(sign)), -maxBoundExponent)
 }
 
 // rationalEnclosure encloses a fraction.
 func rationalEnclosure(r *big.Rat) enclosure {
-	return enclosure{lo: down().SetRat(r), hi: up().SetRat(r)}
+	return enclosure{lo: roundingDown().SetRat(r), hi: roundingUp().SetRat(r)}
 }
 
 // floatEnclosure encloses a float64.
@@ -59,7 +60,7 @@ func floatEnclosure(f float64) enclosure {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return enclosure{special: f}
 	}
-	return enclosure{lo: down().SetFloat64(f), hi: up().SetFloat64(f)}
+	return enclosure{lo: roundingDown().SetFloat64(f), hi: roundingUp().SetFloat64(f)}
 }
 
 func smaller(x, y *big.Float) *big.Float {
@@ -76,21 +77,21 @@ func larger(x, y *big.Float) *big.Float {
 	return x
 }
 
-// finite reports whether there are two bounds.
-func (x enclosure) finite() bool { return x.lo != nil }
+// isFinite reports whether the number is finite and has two bounds.
+func (x enclosure) isFinite() bool { return x.lo != nil }
 
-// point reports whether both bounds are equal.
-func (x enclosure) point() bool { return x.finite() && x.lo.Cmp(x.hi) == 0 }
+// isPoint reports whether the number is known exactly, because both bounds are equal.
+func (x enclosure) isPoint() bool { return x.isFinite() && x.lo.Cmp(x.hi) == 0 }
 
 // sign returns the sign of all enclosed numbers; ok is false if their signs differ.
 func (x enclosure) sign() (sign int, ok bool) { return x.lo.Sign(), x.lo.Sign() == x.hi.Sign() }
 
-// interval returns an interval of float64 numbers that contains the number.
-func (x enclosure) interval() interval {
+// toInterval returns the narrowest interval of float64 numbers that contains the number.
+func (x enclosure) toInterval() interval {
 	switch {
 	case x.unbounded:
 		return unbounded()
-	case !x.finite():
+	case !x.isFinite():
 		return point(x.special)
 	}
 	lo, rounded := x.lo.Float64()
@@ -104,69 +105,73 @@ func (x enclosure) interval() interval {
 	return interval{lo, hi}
 }
 
-// ieee applies a float64 operation when an operand is an infinity or NaN, as PRISM does. A finite
-// operand is replaced by its sign.
+// ieee applies a float64 operation f to operands of which one is an infinity or NaN, as PRISM does.
+// A finite operand is replaced by its sign, which decides the result. The result is unbounded if
+// different signs are possible and give different results.
 func ieee(x, y enclosure, f func(x, y float64) float64) enclosure {
 	if x.unbounded || y.unbounded {
 		return enclosure{unbounded: true}
 	}
-	out := f(x.signs()[0], y.signs()[0])
+	result := f(x.signs()[0], y.signs()[0])
 	for _, a := range x.signs() {
 		for _, b := range y.signs() {
-			if z := f(a, b); z != out && (z == z || out == out) {
+			if z := f(a, b); z != result && (z == z || result == result) {
 				return enclosure{unbounded: true}
 			}
 		}
 	}
-	return floatEnclosure(out)
+	return floatEnclosure(result)
 }
 
-// signs returns the special number twice, or the signs of the bounds.
+// signs returns the signs of both bounds; for a special number it returns that number twice.
 func (x enclosure) signs() [2]float64 {
-	if !x.finite() {
+	if !x.isFinite() {
 		return [2]float64{x.special, x.special}
 	}
 	return [2]float64{float64(x.lo.Sign()), float64(x.hi.Sign())}
 }
 
+// neg returns the enclosure of -x.
 func (x enclosure) neg() enclosure {
-	if !x.finite() {
+	if !x.isFinite() {
 		return enclosure{special: -x.special, unbounded: x.unbounded}
 	}
-	return enclosure{lo: down().Neg(x.hi), hi: up().Neg(x.lo)}
+	return enclosure{lo: roundingDown().Neg(x.hi), hi: roundingUp().Neg(x.lo)}
 }
 
-// arith computes x+y, x-y or x*y.
+// arith encloses x+y, x-y or x*y (interval arithmetic).
 func (x enclosure) arith(op syntax.Op, y enclosure) enclosure {
 	switch {
-	case !x.finite() || !y.finite():
+	case !x.isFinite() || !y.isFinite():
 		return ieee(x, y, func(a, b float64) float64 { return arith(op, a, b) })
 	case op == syntax.OpAdd:
-		return ends(down().Add(x.lo, y.lo), up().Add(x.hi, y.hi))
+		return newEnclosure(roundingDown().Add(x.lo, y.lo), roundingUp().Add(x.hi, y.hi))
 	case op == syntax.OpSub:
-		return ends(down().Sub(x.lo, y.hi), up().Sub(x.hi, y.lo))
+		return newEnclosure(roundingDown().Sub(x.lo, y.hi), roundingUp().Sub(x.hi, y.lo))
 	}
 	if x.lo.Sign() >= 0 && y.lo.Sign() >= 0 {
-		return ends(down().Mul(x.lo, y.lo), up().Mul(x.hi, y.hi))
+		return newEnclosure(roundingDown().Mul(x.lo, y.lo), roundingUp().Mul(x.hi, y.hi))
 	}
-	return corners(x, y, (*big.Float).Mul)
+	return boundsOfCorners(x, y, (*big.Float).Mul)
 }
 
-// corners applies a product or quotient to all combinations of bounds.
-func corners(x, y enclosure, f func(z, x, y *big.Float) *big.Float) enclosure {
-	lo, hi := f(down(), x.lo, y.lo), f(up(), x.lo, y.lo)
-	if x.point() && y.point() {
-		return ends(lo, hi)
+// boundsOfCorners encloses the product or quotient f of two numbers, by applying it to all four
+// combinations of their bounds.
+func boundsOfCorners(x, y enclosure, f func(z, x, y *big.Float) *big.Float) enclosure {
+	lo, hi := f(roundingDown(), x.lo, y.lo), f(roundingUp(), x.lo, y.lo)
+	if x.isPoint() && y.isPoint() {
+		return newEnclosure(lo, hi)
 	}
 	for _, end := range [][2]*big.Float{{x.lo, y.hi}, {x.hi, y.lo}, {x.hi, y.hi}} {
-		lo = smaller(lo, f(down(), end[0], end[1]))
-		hi = larger(hi, f(up(), end[0], end[1]))
+		lo = smaller(lo, f(roundingDown(), end[0], end[1]))
+		hi = larger(hi, f(roundingUp(), end[0], end[1]))
 	}
-	return ends(lo, hi)
+	return newEnclosure(lo, hi)
 }
 
+// quo encloses x/y. It is unbounded if y may be zero but need not be.
 func (x enclosure) quo(y enclosure) enclosure {
-	if !x.finite() || !y.finite() {
+	if !x.isFinite() || !y.isFinite() {
 		return ieee(x, y, func(a, b float64) float64 { return a / b })
 	}
 	switch sign, ok := y.sign(); {
@@ -176,29 +181,29 @@ func (x enclosure) quo(y enclosure) enclosure {
 		return ieee(x, y, func(a, b float64) float64 { return a / b })
 	}
 	if x.lo.Sign() >= 0 && y.lo.Sign() > 0 {
-		return ends(down().Quo(x.lo, y.hi), up().Quo(x.hi, y.lo))
+		return newEnclosure(roundingDown().Quo(x.lo, y.hi), roundingUp().Quo(x.hi, y.lo))
 	}
-	return corners(x, y, (*big.Float).Quo)
+	return boundsOfCorners(x, y, (*big.Float).Quo)
 }
 
-// pow returns x to the power of y if that is irrational. f is the float64 result, for special
-// numbers.
+// pow encloses x to the power of y. f is the result in float64 arithmetic, which is used if an
+// operand is an infinity or NaN.
 func (x enclosure) pow(y enclosure, f float64) enclosure {
-	if !x.finite() || !y.finite() {
-		if x.finite() && !x.point() || y.finite() && !y.point() || x.unbounded || y.unbounded {
+	if !x.isFinite() || !y.isFinite() {
+		if x.isFinite() && !x.isPoint() || y.isFinite() && !y.isPoint() || x.unbounded || y.unbounded {
 			return enclosure{unbounded: true}
 		}
 		return floatEnclosure(f)
 	}
 	sign, ok := x.sign()
 	switch {
-	case ok && sign > 0 && y.point() && y.lo.Cmp(big.NewFloat(0.5)) == 0:
-		return ends(down().Sqrt(x.lo), up().Sqrt(x.hi))
+	case ok && sign > 0 && y.isPoint() && y.lo.Cmp(big.NewFloat(0.5)) == 0:
+		return newEnclosure(roundingDown().Sqrt(x.lo), roundingUp().Sqrt(x.hi))
 	case ok && sign > 0:
 		return x.ln().arith(syntax.OpMul, y).exp()
-	case x.point() && y.point() && (math.IsInf(f, 0) || f != f): // 0^-1 and (-2)^0.5
+	case x.isPoint() && y.isPoint() && (math.IsInf(f, 0) || f != f): // 0^-1 and (-2)^0.5
 		return floatEnclosure(f)
-	case ok && sign < 0 && y.point() && y.lo.IsInt():
+	case ok && sign < 0 && y.isPoint() && y.lo.IsInt():
 		out := x.neg().pow(y, f)
 		if n, _ := y.lo.Int(nil); n.Bit(0) != 0 {
 			return out.neg()
@@ -208,20 +213,20 @@ func (x enclosure) pow(y enclosure, f float64) enclosure {
 	return enclosure{unbounded: true}
 }
 
-// log returns the logarithm of x to base b if that is irrational. f is the float64 result, for
-// special numbers.
+// log encloses the logarithm of x to base b. f is the result in float64 arithmetic, which is used if
+// an operand is an infinity or NaN.
 func (x enclosure) log(b enclosure, f float64) enclosure {
-	if x.unbounded || b.unbounded || !x.finite() && b.finite() && !b.point() || !b.finite() && x.finite() && !x.point() {
+	if x.unbounded || b.unbounded || !x.isFinite() && b.isFinite() && !b.isPoint() || !b.isFinite() && x.isFinite() && !x.isPoint() {
 		return enclosure{unbounded: true}
 	}
-	if !x.finite() || !b.finite() {
+	if !x.isFinite() || !b.isFinite() {
 		return floatEnclosure(f)
 	}
 	one := big.NewFloat(1)
 	switch {
-	case b.point() && (b.lo.Sign() <= 0 || b.lo.Cmp(one) == 0) || x.point() && x.lo.Sign() < 0:
+	case b.isPoint() && (b.lo.Sign() <= 0 || b.lo.Cmp(one) == 0) || x.isPoint() && x.lo.Sign() < 0:
 		return floatEnclosure(math.NaN())
-	case x.point() && x.lo.Sign() == 0 && b.point(): // an infinity
+	case x.isPoint() && x.lo.Sign() == 0 && b.isPoint(): // an infinity
 		return floatEnclosure(math.Inf(-b.lo.Cmp(one)))
 	case x.lo.Sign() > 0 && b.lo.Sign() > 0:
 		return x.ln().quo(b.ln())
@@ -229,7 +234,8 @@ func (x enclosure) log(b enclosure, f float64) enclosure {
 	return enclosure{unbounded: true}
 }
 
-// compare evaluates x op y; ok is false if the enclosures do not decide it.
+// compare evaluates the comparison x op y. If the enclosures overlap, so that they do not decide it,
+// ok is false.
 func (x enclosure) compare(op syntax.Op, y enclosure) (holds, ok bool) {
 	switch {
 	case x.unbounded || y.unbounded:
@@ -237,13 +243,13 @@ func (x enclosure) compare(op syntax.Op, y enclosure) (holds, ok bool) {
 	case x.special != x.special || y.special != y.special: // NaN equals NaN in PRISM
 		both := x.special != x.special && y.special != y.special
 		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
-	case !x.finite() || !y.finite(): // an infinity
+	case !x.isFinite() || !y.isFinite(): // an infinity
 		return Holds(op, cmp.Compare(x.special, y.special)), true
 	case x.hi.Cmp(y.lo) < 0:
 		return Holds(op, -1), true
 	case x.lo.Cmp(y.hi) > 0:
 		return Holds(op, +1), true
-	case x.point() && y.point():
+	case x.isPoint() && y.isPoint():
 		return Holds(op, 0), true
 	}
 	return false, false
@@ -258,23 +264,23 @@ func root(r *big.Rat, q int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the q-th root of a positive integer; nil if that is not an integer.
+// intRoot returns the q-th root of a positive integer by Newton's method; nil if it is not an integer.
 func intRoot(n *big.Int, q int64) *big.Int {
 	if n.Sign() <= 0 {
 		return nil
 	}
 	x := new(big.Int).Lsh(big.NewInt(1), uint(int64(n.BitLen())/q+1)) // above the root
-	e, less := big.NewInt(q), big.NewInt(q-1)
+	degree, degreeMinus1 := big.NewInt(q), big.NewInt(q-1)
 	for { // Newton's method from above
-		y := new(big.Int).Exp(x, less, nil)
-		y.Quo(n, y)
-		y.Add(y, new(big.Int).Mul(less, x)).Quo(y, e)
-		if y.Cmp(x) >= 0 {
+		next := new(big.Int).Exp(x, degreeMinus1, nil)
+		next.Quo(n, next)
+		next.Add(next, new(big.Int).Mul(degreeMinus1, x)).Quo(next, degree)
+		if next.Cmp(x) >= 0 {
 			break
 		}
-		x = y
+		x = next
 	}
-	if new(big.Int).Exp(x, e, nil).Cmp(n) != 0 {
+	if new(big.Int).Exp(x, degree, nil).Cmp(n) != 0 {
 		return nil
 	}
 	return x
@@ -283,25 +289,25 @@ func intRoot(n *big.Int, q int64) *big.Int {
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of x to base b if it is a fraction p/q with a small denominator: x^q =
-// b^p.
+// log returns the logarithm of r to base b if it is a fraction p/q with a small denominator, that is,
+// if r^q = b^p; otherwise unknown.
 func (r rat) log(b rat) rat {
 	if r.Sign() <= 0 || b.Sign() <= 0 || b.IsInt() && b.Num().IsInt64() && b.Num().Int64() == 1 {
 		return rat{}
 	}
 	x, _ := r.Float64()
 	y, _ := b.Float64()
-	f := Log(x, y)
-	if !(math.Abs(f) < maxRatBits) {
+	approx := Log(x, y)
+	if !(math.Abs(approx) < maxRatBits) {
 		return rat{}
 	}
 	for q := int64(1); q <= maxRoot; q++ {
-		p := int64(math.Round(f * float64(q)))
-		k, n := rat{big.NewRat(q, 1)}, rat{big.NewRat(p, 1)}
-		if math.Abs(f*float64(q)-float64(p)) > 1e-6 {
+		p := int64(math.Round(approx * float64(q)))
+		qRat, pRat := rat{big.NewRat(q, 1)}, rat{big.NewRat(p, 1)}
+		if math.Abs(approx*float64(q)-float64(p)) > 1e-6 {
 			continue
 		}
-		left, right := r.pow(k), b.pow(n)
+		left, right := r.pow(qRat), b.pow(pRat)
 		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
 			return rat{big.NewRat(p, q)}
 		}

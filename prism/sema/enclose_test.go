@@ -15,7 +15,7 @@ import (
 // error of that, and is as narrow as 2^-bits of it.
 func narrowEnclosure(t *testing.T, what string, x enclosure, want *big.Rat, off float64, bits int) {
 	t.Helper()
-	if !x.finite() {
+	if !x.isFinite() {
 		t.Errorf("%s: found no ends, want some around %s", what, want.FloatString(30))
 		return
 	}
@@ -116,7 +116,7 @@ func TestEnclosuresContain(t *testing.T) {
 		} {
 			narrowEnclosure(t, name, op.in, op.want, 0, -200)
 		}
-		if out := in[0].quo(in[1]); out.finite() {
+		if out := in[0].quo(in[1]); out.isFinite() {
 			narrowEnclosure(t, "/", out, new(big.Rat).Quo(within[0], within[1]), 0, -200)
 		} else if in[1].lo.Sign()*in[1].hi.Sign() > 0 {
 			t.Errorf("quotient of %v and %v has no ends", in[0], in[1])
@@ -128,7 +128,7 @@ func TestEnclosuresContain(t *testing.T) {
 // is never an end.
 func TestSpecialEnclosures(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	some := enclosure{lo: down().SetInt64(-1), hi: up().SetInt64(1)}
+	some := enclosure{lo: roundingDown().SetInt64(-1), hi: roundingUp().SetInt64(1)}
 	half, two, zero := floatEnclosure(0.5), floatEnclosure(2), floatEnclosure(0)
 	for i, test := range []struct {
 		got  enclosure
@@ -152,15 +152,15 @@ func TestSpecialEnclosures(t *testing.T) {
 		{two.log(floatEnclosure(1), Log(2, 1)), floatEnclosure(nan)},
 		{two.pow(floatEnclosure(1e10), inf), enclosure{unbounded: true}},
 	} {
-		if test.got.finite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.special, test.want.special) {
+		if test.got.isFinite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.special, test.want.special) {
 			t.Errorf("%d: got %+v, want %+v", i, test.got, test.want)
 		}
 	}
 	tiny := two.pow(floatEnclosure(-1e10), 0)
-	if in := tiny.interval(); tiny.hi.Sign() != 1 || in.lo != 0 || in.hi != 5e-324 {
+	if in := tiny.toInterval(); tiny.hi.Sign() != 1 || in.lo != 0 || in.hi != 5e-324 {
 		t.Errorf("2^-1e10 = %v, %v", tiny, in)
 	}
-	if got := floatEnclosure(-2).pow(floatEnclosure(-3), 0).interval(); got != (interval{-0.125, -0.125}) && !(got.lo <= -0.125 && got.hi >= -0.125 && got.hi-got.lo < 1e-15) {
+	if got := floatEnclosure(-2).pow(floatEnclosure(-3), 0).toInterval(); got != (interval{-0.125, -0.125}) && !(got.lo <= -0.125 && got.hi >= -0.125 && got.hi-got.lo < 1e-15) {
 		t.Errorf("(-2)^-3 = %v", got)
 	}
 }

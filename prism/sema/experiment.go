@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ type ConstDef struct {
 	Range bool
 }
 
-// String returns the definition as -const has it.
+// String returns the definition in the syntax of the -const switch.
 func (d ConstDef) String() string {
 	switch {
 	case !d.Range:
@@ -53,36 +54,37 @@ func ParseConsts(args []string) ([]ConstDef, error) {
 			if strings.TrimSpace(part) == "" {
 				continue
 			}
-			d, ok := parseConst(part)
+			def, ok := parseConst(part)
 			if !ok {
 				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=low:high or name=low:step:high", part)}
 			}
-			defs = append(defs, d)
+			defs = append(defs, def)
 		}
 	}
 	return defs, nil
 }
 
+// parseConst parses one definition of a -const switch; false if its format is wrong.
 func parseConst(part string) (ConstDef, bool) {
 	name, value, found := strings.Cut(part, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !found || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
 	}
-	v := strings.Split(value, ":")
-	for i := range v {
-		v[i] = strings.TrimSpace(v[i])
+	parts := strings.Split(value, ":")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
 	}
-	switch len(v) {
+	switch len(parts) {
 	case 1:
-		return ConstDef{Name: name, Low: v[0]}, true
+		return ConstDef{Name: name, Low: parts[0]}, true
 	case 2:
-		return ConstDef{Name: name, Low: v[0], High: v[1], Range: true}, true
+		return ConstDef{Name: name, Low: parts[0], High: parts[1], Range: true}, true
 	case 3:
-		if v[1] == "" { // an empty step is an error, not the default
+		if parts[1] == "" { // an empty step is an error, not the default
 			return ConstDef{}, false
 		}
-		return ConstDef{Name: name, Low: v[0], Step: v[1], High: v[2], Range: true}, true
+		return ConstDef{Name: name, Low: parts[0], Step: parts[1], High: parts[2], Range: true}, true
 	}
 	return ConstDef{}, false
 }
@@ -90,7 +92,7 @@ func parseConst(part string) (ConstDef, bool) {
 // Valuation assigns values to constants, in file order.
 type Valuation []NamedValue
 
-// Map returns the valuation in the form that Instantiate takes.
+// Map returns the valuation as a map, which is the form that Instantiate accepts.
 func (v Valuation) Map() map[string]Value {
 	m := make(map[string]Value, len(v))
 	for _, x := range v {
@@ -99,7 +101,7 @@ func (v Valuation) Map() map[string]Value {
 	return m
 }
 
-// String returns the valuation as PRISM prints it: N=1,p=0.25.
+// String returns the valuation as PRISM prints it, such as N=1,p=0.25.
 func (v Valuation) String() string {
 	var b strings.Builder
 	for i, x := range v {
@@ -120,39 +122,39 @@ type Experiment struct {
 	Warnings []error
 }
 
-// Experiment types the definitions of constants. Every undefined constant of the model, and every
-// one that the selected properties need (all properties if sel is nil), must have a definition.
-// Definitions of other constants of the properties file are ignored. ps may be nil.
+// Experiment gives types to the definitions of constants. Every undefined constant of the model must
+// have a definition, and so must those that the selected properties need (all properties if selected
+// is nil). Definitions of other constants of the properties file are ignored. ps may be nil.
 //
 // Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has
 // the values low+i*step. Like PRISM, it includes a value that exceeds high by at most a thousandth
 // of the step.
-func (m *Model) Experiment(ps *Properties, sel []int, defs []ConstDef) (*Experiment, error) {
-	x := &Experiment{props: make(map[int][]constRange)}
-	var all []*constant
-	all = append(all, m.consts...)
+func (m *Model) Experiment(ps *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
+	experiment := &Experiment{props: make(map[int][]constRange)}
+	var constants []*constant
+	constants = append(constants, m.consts...)
 	if ps != nil {
-		all = append(all, ps.consts...)
+		constants = append(constants, ps.consts...)
 	}
-	ranges, err := x.ranges(all, defs, ps.neededBy(sel))
+	ranges, err := experiment.typedRanges(constants, defs, ps.constantsOfProperties(selected))
 	if err != nil {
 		return nil, &DefinitionError{err}
 	}
-	if x.model, err = rangesOf(undefinedOf(m.consts), ranges); err != nil {
+	if experiment.model, err = rangesOf(undefinedConstants(m.consts), ranges); err != nil {
 		return nil, err
 	}
-	for _, i := range ps.selection(sel) {
-		if x.props[i], err = rangesOf(undefinedOf(ps.needed(ps.props[i].x)), ranges); err != nil {
+	for _, i := range ps.selectedProperties(selected) {
+		if experiment.props[i], err = rangesOf(undefinedConstants(ps.usedConstants(ps.props[i].expr)), ranges); err != nil {
 			return nil, err
 		}
 	}
-	return x, nil
+	return experiment, nil
 }
 
-// selection returns the selected properties; none if there is no file.
-func (ps *Properties) selection(sel []int) []int {
-	if ps == nil || sel != nil {
-		return sel
+// selectedProperties returns the indices of the selected properties, all if selected is nil.
+func (ps *Properties) selectedProperties(selected []int) []int {
+	if ps == nil || selected != nil {
+		return selected
 	}
 	all := make([]int, len(ps.props))
 	for i := range all {
@@ -161,18 +163,19 @@ func (ps *Properties) selection(sel []int) []int {
 	return all
 }
 
-// neededBy returns the constants that the selected properties use.
-func (ps *Properties) neededBy(sel []int) map[*constant]bool {
+// constantsOfProperties returns the constants of this file that the selected properties use.
+func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 	used := make(map[*constant]bool)
-	for _, i := range ps.selection(sel) {
-		for _, c := range ps.needed(ps.props[i].x) {
+	for _, i := range ps.selectedProperties(selected) {
+		for _, c := range ps.usedConstants(ps.props[i].expr) {
 			used[c] = true
 		}
 	}
 	return used
 }
 
-func undefinedOf(cs []*constant) []*constant {
+// undefinedConstants returns the constants without a definition in the file.
+func undefinedConstants(cs []*constant) []*constant {
 	var out []*constant
 	for _, c := range cs {
 		if c.decl.Value == nil {
@@ -182,65 +185,66 @@ func undefinedOf(cs []*constant) []*constant {
 	return out
 }
 
-// ranges types the definitions of constants that need one.
-func (x *Experiment) ranges(all []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
+// typedRanges parses the definitions of undefined constants according to their types. Constants of
+// the properties file that are not in used are skipped.
+func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
-	for _, c := range all {
-		byName[c.name] = c
+	for _, constant := range constants {
+		byName[constant.name] = constant
 	}
-	out := make(map[*constant]constRange)
-	for _, d := range defs {
-		c := byName[d.Name]
+	ranges := make(map[*constant]constRange)
+	for _, def := range defs {
+		constant := byName[def.Name]
 		switch {
-		case c == nil:
-			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", d.Name))
+		case constant == nil:
+			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", def.Name))
 			continue
-		case c.decl.Value != nil && c.prop:
-			return nil, fmt.Errorf("constant %q has already been defined", d.Name)
-		case c.decl.Value != nil:
-			return nil, fmt.Errorf("constant %q has already been defined in the model", d.Name)
-		case c.prop && !used[c]:
+		case constant.decl.Value != nil && constant.prop:
+			return nil, fmt.Errorf("constant %q has already been defined", def.Name)
+		case constant.decl.Value != nil:
+			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
+		case constant.prop && !used[constant]:
 			continue
 		}
-		if _, twice := out[c]; twice {
-			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", d.Name)
+		if _, twice := ranges[constant]; twice {
+			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
 		}
-		r, err := newRange(c, d)
+		valueRange, err := newRange(constant, def)
 		if err != nil {
 			return nil, err
 		}
-		out[c] = r
+		ranges[constant] = valueRange
 	}
-	return out, nil
+	return ranges, nil
 }
 
-// rangesOf returns the ranges of constants that must have one.
-func rangesOf(cs []*constant, ranges map[*constant]constRange) ([]constRange, error) {
-	var out []constRange
+// rangesOf returns the range of each constant. It is an error if some have none.
+func rangesOf(constants []*constant, ranges map[*constant]constRange) ([]constRange, error) {
+	var found []constRange
 	var missing []*constant
-	for _, c := range cs {
-		if r, ok := ranges[c]; ok {
-			out = append(out, r)
+	for _, constant := range constants {
+		if valueRange, ok := ranges[constant]; ok {
+			found = append(found, valueRange)
 		} else {
-			missing = append(missing, c)
+			missing = append(missing, constant)
 		}
 	}
 	if len(missing) > 0 {
 		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].decl.Name.Pos(), Msg: mustDefine(missing)}}
 	}
-	return out, nil
+	return found, nil
 }
 
 // Models returns the valuations of the model constants; the first constant varies slowest. If
 // there is nothing to define, there is one empty valuation.
-func (x *Experiment) Models() iter.Seq[Valuation] { return product(x.model) }
+func (x *Experiment) Models() iter.Seq[Valuation] { return combinations(x.model) }
 
 // Properties returns the valuations of the constants that property i needs, in the same order.
 // Property i must be selected.
-func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return product(x.props[i]) }
+func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return combinations(x.props[i]) }
 
-// All returns the valuations of the model constants and, for each of them,
-// those of the constants that property i needs.
+// All returns each valuation of the model constants combined with each valuation of the constants
+// that property i needs.
 func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	return func(yield func(model, property Valuation) bool) {
 		for m := range x.Models() {
@@ -253,13 +257,13 @@ func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	}
 }
 
-// Varying returns the names of the constants with more than one value: those
-// of the model and those that property i needs.
+// Varying returns the names of the constants with more than one value: of the model, and of those
+// that property i needs.
 func (x *Experiment) Varying(i int) (model, property []string) {
 	names := func(rs []constRange) (out []string) {
 		for _, r := range rs {
-			if r.n > 1 {
-				out = append(out, r.c.name)
+			if r.count > 1 {
+				out = append(out, r.constant.name)
 			}
 		}
 		return out
@@ -267,21 +271,22 @@ func (x *Experiment) Varying(i int) (model, property []string) {
 	return names(x.model), names(x.props[i])
 }
 
-// product enumerates the combinations of values, the last range varying fastest.
-func product(rs []constRange) iter.Seq[Valuation] {
+// combinations enumerates all combinations of the values of several constants; the last constant
+// varies fastest.
+func combinations(ranges []constRange) iter.Seq[Valuation] {
 	return func(yield func(Valuation) bool) {
-		index := make([]int, len(rs))
+		index := make([]int, len(ranges))
 		for {
-			v := make(Valuation, len(rs))
-			for i, r := range rs {
-				v[i] = NamedValue{r.c.name, r.value(index[i])}
+			valuation := make(Valuation, len(ranges))
+			for i, r := range ranges {
+				valuation[i] = NamedValue{r.constant.name, r.value(index[i])}
 			}
-			if !yield(v) {
+			if !yield(valuation) {
 				return
 			}
-			i := len(rs) - 1
+			i := len(ranges) - 1
 			for ; i >= 0; i-- {
-				if index[i]++; index[i] < rs[i].n {
+				if index[i]++; index[i] < ranges[i].count {
 					break
 				}
 				index[i] = 0
@@ -293,103 +298,128 @@ func product(rs []constRange) iter.Seq[Valuation] {
 	}
 }
 
-// constRange holds the n values low, low+step, … of a constant, or one Bool.
-type constRange struct {
-	c         *constant
-	low, step *big.Rat
-	truth     bool
-	n         int
+// ValuesOf returns the number of values that a definition gives to a constant of the model or of
+// its properties, which may be nil, and the first values, at most limit.
+func (m *Model) ValuesOf(ps *Properties, d ConstDef, limit int) (values []Value, count int, err error) {
+	all := m.consts
+	if ps != nil {
+		all = append(slices.Clip(all), ps.consts...)
+	}
+	i := slices.IndexFunc(all, func(c *constant) bool { return c.name == d.Name })
+	if i < 0 {
+		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", d.Name)}
+	}
+	r, err := newRange(all[i], d)
+	if err != nil {
+		return nil, 0, &DefinitionError{err}
+	}
+	for i := range min(r.count, limit) {
+		values = append(values, r.value(i))
+	}
+	return values, r.count, nil
 }
 
+// constRange holds the values low, low+step, ... of a constant, count of them, or one Bool.
+type constRange struct {
+	constant  *constant
+	low, step *big.Rat
+	boolValue bool
+	count     int
+}
+
+// value returns value i of the range.
 func (r constRange) value(i int) Value {
-	if r.c.typ == Bool {
-		return BoolValue(r.truth)
+	if r.constant.typ == Bool {
+		return BoolValue(r.boolValue)
 	}
 	x := new(big.Rat).SetInt64(int64(i))
 	x.Mul(x, r.step).Add(x, r.low)
-	if r.c.typ == Int {
+	if r.constant.typ == Int {
 		return IntValue(int32(x.Num().Int64())) // between the bounds, which fit
 	}
 	return RatValue(x)
 }
 
-func newRange(c *constant, d ConstDef) (constRange, error) {
-	if c.typ == Bool {
-		return boolRange(c, d)
+// newRange returns the values that the definition of a number gives.
+func newRange(constant *constant, def ConstDef) (constRange, error) {
+	if constant.typ == Bool {
+		return boolRange(constant, def)
 	}
-	r := constRange{c: c, step: big.NewRat(1, 1), n: 1}
+	result := constRange{constant: constant, step: big.NewRat(1, 1), count: 1}
 	var err error
-	if r.low, err = parseNumber(c, d.Low); err != nil || !d.Range {
-		return r, err
+	if result.low, err = parseNumber(constant, def.Low); err != nil || !def.Range {
+		return result, err
 	}
-	high, err := parseNumber(c, d.High)
+	high, err := parseNumber(constant, def.High)
 	if err != nil {
-		return r, err
+		return result, err
 	}
-	width := new(big.Rat).Sub(high, r.low)
+	width := new(big.Rat).Sub(high, result.low)
 	if width.Sign() < 0 {
-		return r, fmt.Errorf("low value %s for constant %s is higher than the high value %s", d.Low, c.name, d.High)
+		return result, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
 	}
-	if d.Step != "" {
-		if r.step, err = parseNumber(c, d.Step); err != nil {
-			return r, err
+	if def.Step != "" {
+		if result.step, err = parseNumber(constant, def.Step); err != nil {
+			return result, err
 		}
 		switch {
-		case r.step.Sign() <= 0:
-			return r, fmt.Errorf("step value %s for constant %s must be positive", d.Step, c.name)
-		case r.step.Cmp(width) > 0:
-			return r, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", d.Step, c.name, d.Low, d.High)
+		case result.step.Sign() <= 0:
+			return result, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
+		case result.step.Cmp(width) > 0:
+			return result, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
 		}
 	}
-	steps := width.Quo(width, r.step)
-	if c.typ == Double {
+	steps := width.Quo(width, result.step)
+	if constant.typ == Double {
 		steps.Add(steps, big.NewRat(1, 1000))
 	}
-	n := new(big.Int).Div(steps.Num(), steps.Denom())
-	if !n.IsInt64() || n.Int64() >= math.MaxInt32 {
-		return r, fmt.Errorf("constant %s has too many values from %s to %s", c.name, d.Low, d.High)
+	stepCount := new(big.Int).Div(steps.Num(), steps.Denom())
+	if !stepCount.IsInt64() || stepCount.Int64() >= math.MaxInt32 {
+		return result, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
 	}
-	r.n = int(n.Int64()) + 1
-	return r, nil
+	result.count = int(stepCount.Int64()) + 1
+	return result, nil
 }
 
-func boolRange(c *constant, d ConstDef) (constRange, error) {
+// boolRange returns the value that a definition gives to a Boolean constant.
+func boolRange(constant *constant, def ConstDef) (constRange, error) {
 	switch {
-	case d.Range:
-		return constRange{}, fmt.Errorf("cannot define ranges for Boolean constants, found one for %s", c.name)
-	case d.Low != "true" && d.Low != "false":
-		return constRange{}, invalid(c, d.Low)
+	case def.Range:
+		return constRange{}, fmt.Errorf("cannot define ranges for Boolean constants, found one for %s", constant.name)
+	case def.Low != "true" && def.Low != "false":
+		return constRange{}, invalidValue(constant, def.Low)
 	}
-	return constRange{c: c, truth: d.Low == "true", n: 1}, nil
+	return constRange{constant: constant, boolValue: def.Low == "true", count: 1}, nil
 }
 
-func invalid(c *constant, text string) error {
-	return fmt.Errorf("value %s for constant %s is not a valid %s", text, c.name, valid(c.typ))
+func invalidValue(constant *constant, text string) error {
+	return fmt.Errorf("value %s for constant %s is not a valid %s", text, constant.name, nameOfValues(constant.typ))
 }
 
-// parseNumber parses an integer, or for a double a decimal number or fraction.
-func parseNumber(c *constant, text string) (*big.Rat, error) {
-	if c.typ == Int {
+// parseNumber parses the value of a constant: an integer, or for a double a decimal number or a
+// fraction a/b.
+func parseNumber(constant *constant, text string) (*big.Rat, error) {
+	if constant.typ == Int {
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return nil, invalid(c, text)
+			return nil, invalidValue(constant, text)
 		}
 		return new(big.Rat).SetInt64(i), nil
 	}
 	// a/b/c is (a/b)/c.
-	var r *big.Rat
+	var quotient *big.Rat
 	for i, part := range strings.Split(text, "/") {
-		x := parseDecimal(part)
+		factor := parseDecimal(part)
 		switch {
-		case x == nil || i > 0 && x.Sign() == 0:
-			return nil, invalid(c, text)
+		case factor == nil || i > 0 && factor.Sign() == 0:
+			return nil, invalidValue(constant, text)
 		case i == 0:
-			r = x
+			quotient = factor
 		default:
-			r.Quo(r, x)
+			quotient.Quo(quotient, factor)
 		}
 	}
-	return r, nil
+	return quotient, nil
 }
 
 // parseDecimal parses a finite decimal number, or returns nil.

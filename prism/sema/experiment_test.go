@@ -167,3 +167,25 @@ func TestExperimentWithoutProperties(t *testing.T) {
 		t.Errorf("%d valuations, want 3", n)
 	}
 }
+
+// ValuesOf says what one definition gives, whether or not the other constants have values.
+func TestValuesOf(t *testing.T) {
+	m := mustCheck(t, experimentModel)
+	ps := mustProperties(t, m, experimentProps)
+	for _, x := range []struct{ def, want string }{
+		{"N=1:3", "3 [1 2 3] <nil>"},
+		{"p=0:0.1:1", "11 [0.0 0.1 0.2] <nil>"},
+		{"b=true", "1 [true] <nil>"},
+		{"T=x", "0 [] value x for constant T is not a valid integer"},
+		{"none=1", `0 [] constant "none" is not declared`},
+	} {
+		defs, err := ParseConsts([]string{x.def})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, n, err := m.ValuesOf(ps, defs[0], 3)
+		if got := fmt.Sprint(n, values, err); got != x.want {
+			t.Errorf("%s: found %s, want %s", x.def, got, x.want)
+		}
+	}
+}

@@ -7,24 +7,24 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// FloatAnalysis finds expressions for which float64 arithmetic gives the same decisions as exact
-// arithmetic. It knows the ranges of the program's variables; its results hold in every state.
+// FloatAnalysis finds expressions that float64 arithmetic evaluates to the same Bool or Int as exact
+// arithmetic, in every state. It uses the ranges of the program's variables.
 type FloatAnalysis struct{ vars []Variable }
 
 // NewFloatAnalysis returns the analysis for a program.
 func NewFloatAnalysis(p *Program) FloatAnalysis { return FloatAnalysis{p.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact value of e, if e is a comparison of
-// numbers, or floor, ceil or round. It returns true for other expressions, which decide nothing
-// themselves.
+// Decide reports whether float64 arithmetic gives the exact result of e, if e is a comparison of
+// numbers, or floor, ceil or round. For other expressions, whose results are not rounded to a Bool or
+// Int, it returns true.
 func (d FloatAnalysis) Decide(e Expr) bool {
-	n := numberAnalysis{vars: d.vars}
+	analysis := numberAnalysis{vars: d.vars}
 	switch e := e.(type) {
 	case *Binary:
 		if e.T != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
 			return true
 		}
-		x, y := n.quotient(e.X), n.quotient(e.Y)
+		x, y := analysis.quotient(e.X), analysis.quotient(e.Y)
 		if e.Op == syntax.OpEq || e.Op == syntax.OpNe {
 			if x.minusZero || y.minusZero { // which differs from 0.0 in PRISM
 				return false
@@ -34,7 +34,7 @@ func (d FloatAnalysis) Decide(e Expr) bool {
 	case *Call:
 		switch e.Func {
 		case FuncFloor, FuncCeil, FuncRound:
-			x := n.quotient(e.Args[0])
+			x := analysis.quotient(e.Args[0])
 			return x.ok && x.num <= 1<<50 && x.den <= 1<<50
 		}
 	}
@@ -42,48 +42,48 @@ func (d FloatAnalysis) Decide(e Expr) bool {
 }
 
 // Decided reports whether Decide holds for e and all its operands.
-func (d FloatAnalysis) Decided(e Expr) bool { return e == nil || every(e, d.Decide) }
+func (d FloatAnalysis) Decided(e Expr) bool { return e == nil || holdsEverywhere(e, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
 func (d FloatAnalysis) Range(e Expr) (low, high float64) {
-	n := numberAnalysis{vars: d.vars}
-	x := n.intRange(e)
+	analysis := numberAnalysis{vars: d.vars}
+	x := analysis.intRange(e)
 	return x.lo, x.hi
 }
 
-// Doubtful returns the operands of e, including e itself, for which Decide is false.
+// Doubtful returns e and its operands, as far as Decide is false for them.
 func (d FloatAnalysis) Doubtful(e Expr) []Expr {
-	var out []Expr
+	var doubtful []Expr
 	Inspect(e, func(e Expr) bool {
 		if !d.Decide(e) {
-			out = append(out, e)
+			doubtful = append(doubtful, e)
 		}
 		return true
 	})
-	return out
+	return doubtful
 }
 
 // Error bounds the difference between the float64 value of e and its exact value, in every state
-// in which all operands have values. Unless the bound is 0, adding it to the float64 may round
-// once more. It is infinite if no bound is known.
+// in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
+// The bound is infinite if none is known.
 func (d FloatAnalysis) Error(e Expr) float64 {
-	n := numberAnalysis{vars: d.vars}
-	switch x := n.magnitude(e); {
-	case !(x.most < math.MaxFloat64):
+	analysis := numberAnalysis{vars: d.vars}
+	switch x := analysis.magnitude(e); {
+	case !(x.maxAbs < math.MaxFloat64):
 		return math.Inf(1)
 	case x.err == 0:
 		return 0
 	default:
-		return x.rounded().err
+		return x.withRounding().err
 	}
 }
 
-// OperandError bounds the float64 error on which a comparison or rounding depends: the error of
-// the difference that is compared, or of the number that is rounded.
+// OperandError bounds the float64 error on which a comparison or rounding depends: the sum of the
+// errors of its operands.
 func (d FloatAnalysis) OperandError(e Expr) float64 {
-	off := 0.0
-	Operands(e, func(x Expr) { off += d.Error(x) })
-	return 1.01 * off
+	sum := 0.0
+	Operands(e, func(x Expr) { sum += d.Error(x) })
+	return 1.01 * sum
 }
 
 // interval is an interval of float64 numbers.
@@ -102,27 +102,29 @@ type numberAnalysis struct {
 	multiplesOf Memo[multiples]
 }
 
-// size bounds the absolute value of a float64 and its error.
-type magnitude struct{ most, err float64 }
+// magnitude bounds the absolute value of a float64, and its difference from the exact value.
+type magnitude struct{ maxAbs, err float64 }
 
-// rounded adds the rounding error of the last operation. The factors 1.01 cover the rounding of
-// this analysis, the constant covers underflow.
-func (x magnitude) rounded() magnitude {
-	x.most *= 1.01
-	return magnitude{x.most, 1.01*x.err + x.most*0x1p-52 + 0x1p-1000}
+// withRounding adds the rounding error of one more operation. The factors 1.01 cover the rounding of
+// this analysis itself, the constant 2^-1000 covers underflow.
+func (x magnitude) withRounding() magnitude {
+	x.maxAbs *= 1.01
+	return magnitude{x.maxAbs, 1.01*x.err + x.maxAbs*0x1p-52 + 0x1p-1000}
 }
 
+// magnitude returns the cached result of computeMagnitude.
 func (n *numberAnalysis) magnitude(e Expr) magnitude {
 	if x, ok := n.magnitudes.Get(e); ok {
 		return x
 	}
-	return n.magnitudes.Put(e, n.newMagnitude(e))
+	return n.magnitudes.Put(e, n.computeMagnitude(e))
 }
 
-func (n *numberAnalysis) newMagnitude(e Expr) magnitude {
+// computeMagnitude bounds the absolute value and the float64 error of a number in every state.
+func (n *numberAnalysis) computeMagnitude(e Expr) magnitude {
 	unknown := magnitude{math.Inf(1), math.Inf(1)}
 	if e.Type() == Int { // integer arithmetic is exact, or fails
-		return magnitude{n.intRange(e).most(), 0}
+		return magnitude{n.intRange(e).maxAbs(), 0}
 	}
 	switch e := e.(type) {
 	case *Const:
@@ -130,27 +132,28 @@ func (n *numberAnalysis) newMagnitude(e Expr) magnitude {
 	case *Unary:
 		return n.magnitude(e.X)
 	case *Binary:
-		return n.operation(e)
+		return n.operationMagnitude(e)
 	case *Cond:
-		return n.magnitude(e.A).or(n.magnitude(e.B))
+		return n.magnitude(e.A).either(n.magnitude(e.B))
 	case *Call:
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknown
 		}
 		x := n.magnitude(e.Args[0])
 		for _, a := range e.Args[1:] {
-			x = x.or(n.magnitude(a))
+			x = x.either(n.magnitude(a))
 		}
 		return x
 	}
 	return unknown
 }
 
-func (x magnitude) or(y magnitude) magnitude {
-	return magnitude{max(x.most, y.most), max(x.err, y.err)}
+// either returns bounds for a number that is one of two.
+func (x magnitude) either(y magnitude) magnitude {
+	return magnitude{max(x.maxAbs, y.maxAbs), max(x.err, y.err)}
 }
 
-// constError bounds the error of the float64 of a constant.
+// constError bounds the difference between the float64 of a constant and its exact value.
 func constError(e *Const) float64 {
 	x, err := Enclose(e, nil)
 	if err != nil {
@@ -167,22 +170,23 @@ func distance(f float64, x *big.Rat) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return math.Inf(1)
 	}
-	off := new(big.Rat).SetFloat64(f)
-	d, _ := off.Sub(off, x).Float64()
-	return 1.01 * math.Abs(d)
+	difference := new(big.Rat).SetFloat64(f)
+	absolute, _ := difference.Sub(difference, x).Float64()
+	return 1.01 * math.Abs(absolute)
 }
 
-func (n *numberAnalysis) operation(e *Binary) magnitude {
+// operationMagnitude bounds the result of + - * or / and its error, from the bounds of the operands.
+func (n *numberAnalysis) operationMagnitude(e *Binary) magnitude {
 	x, y := n.magnitude(e.X), n.magnitude(e.Y)
 	switch e.Op {
 	case syntax.OpAdd, syntax.OpSub:
-		return magnitude{x.most + y.most, x.err + y.err}.rounded()
+		return magnitude{x.maxAbs + y.maxAbs, x.err + y.err}.withRounding()
 	case syntax.OpMul:
-		return magnitude{x.most * y.most, x.most*y.err + y.most*x.err + x.err*y.err}.rounded()
+		return magnitude{x.maxAbs * y.maxAbs, x.maxAbs*y.err + y.maxAbs*x.err + x.err*y.err}.withRounding()
 	case syntax.OpDiv:
-		if least := n.minAbs(e.Y); least > 2*y.err {
-			q := x.most / (least - y.err)
-			return magnitude{q, (x.err + q*y.err) / (least - y.err)}.rounded()
+		if minDivisor := n.minAbs(e.Y); minDivisor > 2*y.err {
+			maxQuotient := x.maxAbs / (minDivisor - y.err)
+			return magnitude{maxQuotient, (x.err + maxQuotient*y.err) / (minDivisor - y.err)}.withRounding()
 		}
 	}
 	return magnitude{math.Inf(1), math.Inf(1)}
@@ -200,9 +204,8 @@ func (n *numberAnalysis) minAbs(e Expr) float64 {
 	return max(x.lo, -x.hi, 0)
 }
 
-// quotient describes how float64 arithmetic computes a number: as a quotient of two integers,
-// rounded once, with |numerator| <= num and 0 <= |denominator| <= den. If den is exactly the
-// denominator and a power of two, nothing is rounded.
+// quotient describes a number that float64 arithmetic computes by rounding a quotient of two integers
+// once, where |numerator| <= num and 0 <= |denominator| <= den. It is not ok if that is not known.
 type quotient struct {
 	ok        bool
 	exact     bool // den is the denominator and a power of two, so nothing is rounded
@@ -213,7 +216,8 @@ type quotient struct {
 
 const exactLimit = 1 << 53
 
-// dyadicQuotient describes a number that is computed without rounding.
+// dyadicQuotient describes a number that float64 arithmetic computes without rounding: an integer
+// divided by den, which is a power of two.
 func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	if !(num <= exactLimit && den <= exactLimit) {
 		return quotient{}
@@ -221,9 +225,9 @@ func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	return quotient{true, true, num, den, negative, minusZero}
 }
 
-// comparable reports whether the float64 values of two numbers compare as the numbers do. Rounding
-// is monotonic, so equal numbers have equal float64 values; unequal ones must differ by more than
-// the rounding.
+// comparable reports whether the float64 values of two numbers compare in the same way as the exact
+// numbers. Rounding is monotonic, so equal numbers have equal float64 values; unequal ones must
+// differ by more than the rounding errors.
 func (x quotient) comparable(y quotient) bool {
 	switch {
 	case !x.ok || !y.ok:
@@ -233,8 +237,8 @@ func (x quotient) comparable(y quotient) bool {
 	}
 	// Unequal numbers p/q and r/s differ by at least 1/(q*s). Each is rounded by at most 2^-53
 	// of its value, and if they are close, both are about as large as the smaller one.
-	least := min(x.num/choose(x.exact, x.den, 1), y.num/choose(y.exact, y.den, 1))
-	return x.den*y.den*max(least, 1) <= 1<<50
+	common := min(x.num/choose(x.exact, x.den, 1), y.num/choose(y.exact, y.den, 1))
+	return x.den*y.den*max(common, 1) <= 1<<50
 }
 
 func choose(c bool, x, y float64) float64 {
@@ -244,17 +248,19 @@ func choose(c bool, x, y float64) float64 {
 	return y
 }
 
+// quotient returns the cached result of computeQuotient.
 func (n *numberAnalysis) quotient(e Expr) quotient {
 	if x, ok := n.quotients.Get(e); ok {
 		return x
 	}
-	return n.quotients.Put(e, n.newQuotient(e))
+	return n.quotients.Put(e, n.computeQuotient(e))
 }
 
-func (n *numberAnalysis) newQuotient(e Expr) quotient {
+// computeQuotient describes how float64 arithmetic computes a number.
+func (n *numberAnalysis) computeQuotient(e Expr) quotient {
 	if e.Type() == Int {
 		x := n.intRange(e)
-		return dyadicQuotient(x.most(), 1, x.lo < 0, false)
+		return dyadicQuotient(x.maxAbs(), 1, x.lo < 0, false)
 	}
 	switch e := e.(type) {
 	case *Const:
@@ -266,12 +272,12 @@ func (n *numberAnalysis) newQuotient(e Expr) quotient {
 	case *Binary:
 		return binaryQuotient(e.Op, n.quotient(e.X), n.quotient(e.Y))
 	case *Cond:
-		return union(n.quotient(e.A), n.quotient(e.B))
+		return eitherQuotient(n.quotient(e.A), n.quotient(e.B))
 	case *Call:
 		if e.Func == FuncMin || e.Func == FuncMax {
 			x := n.quotient(e.Args[0])
 			for _, a := range e.Args[1:] {
-				x = union(x, n.quotient(a))
+				x = eitherQuotient(x, n.quotient(a))
 			}
 			return x
 		}
@@ -279,7 +285,7 @@ func (n *numberAnalysis) newQuotient(e Expr) quotient {
 	return quotient{}
 }
 
-// constQuotient describes a constant that its float64 represents exactly.
+// constQuotient describes a constant, if its float64 is exact.
 func constQuotient(v Value) quotient {
 	if v.Rat == nil || math.IsInf(v.Float, 0) || new(big.Rat).SetFloat64(v.Float).Cmp(v.Rat) != 0 {
 		return quotient{}
@@ -290,6 +296,7 @@ func constQuotient(v Value) quotient {
 	return dyadicQuotient(math.Abs(num), den, negative, negative && v.Float == 0)
 }
 
+// binaryQuotient describes the result of op from the descriptions of two exactly computed operands.
 func binaryQuotient(op syntax.Op, x, y quotient) quotient {
 	if !x.ok || !y.ok || !x.exact || !y.exact {
 		return quotient{}
@@ -311,8 +318,8 @@ func binaryQuotient(op syntax.Op, x, y quotient) quotient {
 	return quotient{}
 }
 
-// union describes a number that is one of two exactly computed numbers.
-func union(x, y quotient) quotient {
+// eitherQuotient describes a number that is one of two exactly computed numbers.
+func eitherQuotient(x, y quotient) quotient {
 	if !x.ok || !y.ok || !x.exact || !y.exact {
 		return quotient{}
 	}
@@ -325,12 +332,13 @@ func (n *numberAnalysis) intRange(e Expr) interval {
 	if x, ok := n.ranges.Get(e); ok {
 		return x
 	}
-	return n.ranges.Put(e, n.newRange(e))
+	return n.ranges.Put(e, n.computeIntRange(e))
 }
 
-func (n *numberAnalysis) newRange(e Expr) interval {
-	all := interval{math.MinInt32, math.MaxInt32}
-	out := all
+// computeIntRange returns bounds of an Int expression that hold in every state.
+func (n *numberAnalysis) computeIntRange(e Expr) interval {
+	int32Range := interval{math.MinInt32, math.MaxInt32}
+	result := int32Range
 	switch e := e.(type) {
 	case *Const:
 		return point(float64(e.Val.Int))
@@ -339,21 +347,21 @@ func (n *numberAnalysis) newRange(e Expr) interval {
 		return interval{float64(v.Low), float64(v.High)}
 	case *Unary:
 		x := n.intRange(e.X)
-		out = interval{-x.hi, -x.lo}
+		result = interval{-x.hi, -x.lo}
 	case *Binary:
-		out = intOperation(e.Op, n.intRange(e.X), n.intRange(e.Y))
+		result = operationRange(e.Op, n.intRange(e.X), n.intRange(e.Y))
 	case *Cond:
 		a, b := n.intRange(e.A), n.intRange(e.B)
-		out = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
+		result = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
 	case *Call:
-		out = n.intCall(e)
+		result = n.callRange(e)
 	}
-	return interval{max(out.lo, all.lo), min(out.hi, all.hi)}
+	return interval{max(result.lo, int32Range.lo), min(result.hi, int32Range.hi)}
 }
 
-// intOperation computes bounds of an operation. They are exact: products of 32-bit integers fit 64
-// bits, and rounding to 53 bits does not matter, because bounds outside 32 bits are cut off.
-func intOperation(op syntax.Op, x, y interval) interval {
+// operationRange returns bounds of op from bounds of its operands. Products of 32-bit integers fit 64
+// bits, and bounds beyond 32 bits are cut off later, so float64 rounding does not matter here.
+func operationRange(op syntax.Op, x, y interval) interval {
 	switch op {
 	case syntax.OpAdd:
 		return interval{x.lo + y.lo, x.hi + y.hi}
@@ -366,7 +374,8 @@ func intOperation(op syntax.Op, x, y interval) interval {
 	return unbounded()
 }
 
-func (n *numberAnalysis) intCall(e *Call) interval {
+// callRange returns bounds of a call of min, max or mod.
+func (n *numberAnalysis) callRange(e *Call) interval {
 	if e.Func != FuncMin && e.Func != FuncMax && e.Func != FuncMod {
 		return unbounded()
 	}
@@ -385,4 +394,4 @@ func (n *numberAnalysis) intCall(e *Call) interval {
 }
 
 // most returns the largest absolute value.
-func (x interval) most() float64 { return max(math.Abs(x.lo), math.Abs(x.hi)) }
+func (x interval) maxAbs() float64 { return max(math.Abs(x.lo), math.Abs(x.hi)) }

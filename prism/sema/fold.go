@@ -13,57 +13,57 @@ import (
 // operation without a value, such as mod(1,0), stays as it is, so that it fails only if it is
 // evaluated.
 type folder struct {
-	given      map[*constant]Value
+	given      map[*constant]Value // values from the caller
 	parameters map[*constant]bool
-	// mentioned says that an expression has a parameter, or a constant that depends on one.
+	// usesParameter is set when an expression has a parameter, or a constant that depends on one.
 	usesParameter bool
-	known         map[*constant]Expr // values, or definitions that cannot be folded
+	folded        map[*constant]Expr // values, or definitions with a parameter or an error
 	values        map[*constant]Value
 	memo          map[Expr]Expr
 	errs          syntax.ErrorList
-	floatDiffers  []syntax.Pos // where doubles give another Bool or Int than fractions
-	// labels maps the index of a label in Model and Properties to that in the Program.
-	labels  []int
-	rewards int // reward structures of the model
+	floatDiffers  []syntax.Pos // where float64 arithmetic gives another Bool or Int
+	// labelIndexes maps the index of a label in Model and Properties to its index in the Program.
+	labelIndexes []int
+	rewardCount  int // number of reward structures of the model
 }
 
 func newFolder() *folder {
 	return &folder{
 		given:      make(map[*constant]Value),
 		parameters: make(map[*constant]bool),
-		known:      make(map[*constant]Expr),
+		folded:     make(map[*constant]Expr),
 		values:     make(map[*constant]Value),
 		memo:       make(map[Expr]Expr),
 	}
 }
 
-// constant evaluates a constant, after the constants it depends on.
-func (f *folder) constant(c *constant) Expr {
-	if x, ok := f.known[c]; ok {
-		return x
+// foldConstant evaluates a constant, after the constants on which it depends, and caches the result.
+func (f *folder) foldConstant(c *constant) Expr {
+	if value, ok := f.folded[c]; ok {
+		return value
 	}
-	var x Expr
+	var value Expr
 	if f.parameters[c] {
-		x = &Param{Base{c.typ, c.decl.Name.Pos()}, c.name}
+		value = &Param{Base{c.typ, c.decl.Name.Pos()}, c.name}
 	} else if v, ok := f.given[c]; ok {
-		x = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
+		value = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
 	} else {
-		x = castTo(c.typ, f.fold(c.def))
+		value = castTo(c.typ, f.fold(c.def))
 	}
-	f.known[c] = x
-	if len(f.parameters) > 0 && Parametric(x) {
-		return x
+	f.folded[c] = value
+	if len(f.parameters) > 0 && Parametric(value) {
+		return value
 	}
-	v, err := constantValue(x)
-	if e, ok := errors.AsType[*EvalError](err); ok && !f.reported(c.file, e.Pos) {
+	v, err := constantValue(value)
+	if e, ok := errors.AsType[*EvalError](err); ok && !f.hasErrorAt(c.file, e.Pos) {
 		f.errs.Add(c.file, e.Pos, "in the definition of constant %q: %s", c.name, e.Msg)
 	}
 	f.values[c] = v
-	return x
+	return value
 }
 
-// reported reports whether an error at this position was added before.
-func (f *folder) reported(file string, pos syntax.Pos) bool {
+// hasErrorAt reports whether an error at this position has been added before.
+func (f *folder) hasErrorAt(file string, pos syntax.Pos) bool {
 	return pos.IsValid() && slices.ContainsFunc(f.errs, func(e *syntax.Error) bool { return e.File == file && e.Pos == pos })
 }
 
@@ -96,7 +96,8 @@ func castTo(t Type, x Expr) Expr {
 	return &Binary{b, syntax.OpMul, &Const{b, RatValue(big.NewRat(1, 1))}, x}
 }
 
-// fold folds an expression; the result for nil is nil.
+// fold replaces constants in an expression by their values and evaluates constant parts. It returns
+// nil for nil.
 func (f *folder) fold(e Expr) Expr {
 	switch e := e.(type) {
 	case nil:
@@ -104,14 +105,14 @@ func (f *folder) fold(e Expr) Expr {
 	case *Const, *Var, *Param:
 		return e
 	case *constRef:
-		return f.children(e)
+		return f.foldOperands(e)
 	}
 	if x, ok := f.memo[e]; ok {
 		return x
 	}
-	x := f.children(e)
+	x := f.foldOperands(e)
 	if constantOperands(x) {
-		x = f.reduce(x)
+		x = f.evaluateExactly(x)
 	} else {
 		x = simplify(x)
 	}
@@ -119,11 +120,11 @@ func (f *folder) fold(e Expr) Expr {
 	return x
 }
 
-// children folds the operands of an expression.
-func (f *folder) children(e Expr) Expr {
+// foldOperands returns the expression with its operands folded.
+func (f *folder) foldOperands(e Expr) Expr {
 	switch e := e.(type) {
 	case *constRef:
-		x := f.constant(e.c)
+		x := f.foldConstant(e.constant)
 		f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(x)
 		switch x := x.(type) {
 		case *Const:
@@ -145,12 +146,13 @@ func (f *folder) children(e Expr) Expr {
 	case *Cond:
 		return &Cond{e.Base, f.fold(e.C), f.fold(e.A), f.fold(e.B)}
 	case *Call:
-		return &Call{e.Base, e.Func, f.all(e.Args)}
+		return &Call{e.Base, e.Func, f.foldAll(e.Args)}
 	}
-	return f.operator(e)
+	return f.foldOperator(e)
 }
 
-func (f *folder) all(list []Expr) []Expr {
+// foldAll folds several expressions.
+func (f *folder) foldAll(list []Expr) []Expr {
 	out := make([]Expr, len(list))
 	for i, e := range list {
 		out[i] = f.fold(e)
@@ -158,27 +160,27 @@ func (f *folder) all(list []Expr) []Expr {
 	return out
 }
 
-// operator folds the operands of a property operator.
-func (f *folder) operator(e Expr) Expr {
+// foldOperator folds the operands of a property operator.
+func (f *folder) foldOperator(e Expr) Expr {
 	switch e := e.(type) {
 	case *Label:
 		l := *e
 		if l.Index >= 0 {
-			l.Index = f.labels[l.Index]
+			l.Index = f.labelIndexes[l.Index]
 		}
 		return &l
 	case *Temporal:
-		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.bound(e.Bound)}
+		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.foldBound(e.Bound)}
 	case *CostBounded:
-		return &CostBounded{e.Base, f.fold(e.X), f.fold(e.Y), f.costs(e.Costs)}
+		return &CostBounded{e.Base, f.fold(e.X), f.fold(e.Y), f.foldCosts(e.Costs)}
 	case *Prob:
-		return &Prob{e.Base, f.threshold(e.Threshold), f.fold(e.Path)}
+		return &Prob{e.Base, f.foldThreshold(e.Threshold), f.fold(e.Path)}
 	case *Steady:
-		return &Steady{e.Base, f.threshold(e.Threshold), f.fold(e.X)}
+		return &Steady{e.Base, f.foldThreshold(e.Threshold), f.fold(e.X)}
 	case *Reward:
-		return f.reward(e)
+		return f.foldReward(e)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.fold(e.Target), f.costs(e.Costs)}
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.fold(e.Target), f.foldCosts(e.Costs)}
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
@@ -186,20 +188,22 @@ func (f *folder) operator(e Expr) Expr {
 	case *Filter:
 		return &Filter{e.Base, e.Op, f.fold(e.X), f.fold(e.States)}
 	case *Multi:
-		return &Multi{e.Base, f.all(e.Args)}
+		return &Multi{e.Base, f.foldAll(e.Args)}
 	}
 	return e
 }
 
-func (f *folder) costs(list []Cost) []Cost {
-	var out []Cost
-	for _, c := range list {
-		out = append(out, Cost{c.Struct, f.fold(c.Rate), f.bound(c.Bound)})
+// foldCosts folds the numbers of reward bounds.
+func (f *folder) foldCosts(costs []Cost) []Cost {
+	var folded []Cost
+	for _, c := range costs {
+		folded = append(folded, Cost{c.Struct, f.fold(c.Rate), f.foldBound(c.Bound)})
 	}
-	return out
+	return folded
 }
 
-func (f *folder) bound(b *Bound) *Bound {
+// foldBound folds the numbers of a time or step bound.
+func (f *folder) foldBound(b *Bound) *Bound {
 	if b == nil {
 		return nil
 	}
@@ -208,12 +212,12 @@ func (f *folder) bound(b *Bound) *Bound {
 	return &out
 }
 
-func (f *folder) threshold(t Threshold) Threshold {
+func (f *folder) foldThreshold(t Threshold) Threshold {
 	t.Bound = f.fold(t.Bound)
 	return t
 }
 
-// constantOperands reports whether all operands of e are values.
+// constantOperands reports whether all operands of e are constants.
 func constantOperands(e Expr) bool {
 	value := func(e Expr) bool { _, ok := e.(*Const); return ok }
 	switch e := e.(type) {
@@ -229,54 +233,55 @@ func constantOperands(e Expr) bool {
 	return false
 }
 
-// reduce evaluates an operation on values exactly, if it has a value. The Float of the result is
-// the number that PRISM computes with float64, or a float64 next to the exact value if PRISM's is
+// evaluateExactly evaluates an operation on constants, if it has a value. The Float of the result is
+// the number that PRISM computes with float64, or the float64 next to the exact value if PRISM's is
 // not close to it.
-func (f *folder) reduce(e Expr) Expr {
+func (f *folder) evaluateExactly(e Expr) Expr {
 	x, err := Enclose(e, nil)
 	if err != nil {
 		return e
 	}
-	v := x.Value
-	d, err := Eval(e, nil)
+	value := x.Value
+	inFloat, err := Eval(e, nil)
 	switch {
-	case v.Type == Double:
+	case value.Type == Double:
 		if !x.Exact {
-			v.in = &x.in
+			value.enclosure = &x.enclosure
 		}
-		if lo, hi, ok := x.Ends(); ok && err == nil && Close(d.Float, lo) && Close(d.Float, hi) {
-			v.Float = d.Float
+		if lo, hi, ok := x.Ends(); ok && err == nil && Close(inFloat.Float, lo) && Close(inFloat.Float, hi) {
+			value.Float = inFloat.Float
 		}
-	case (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.floatDiffers, e.Pos()):
+	case (err != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int) && !slices.Contains(f.floatDiffers, e.Pos()):
 		f.floatDiffers = append(f.floatDiffers, e.Pos())
 	}
-	return &Const{Base{e.Type(), e.Pos()}, v}
+	return &Const{Base{e.Type(), e.Pos()}, value}
 }
 
-// differences returns warnings for expressions that have another value in PRISM.
+// differences returns a warning for each expression to which float64 arithmetic, as in PRISM, gives
+// another Bool or Int than exact arithmetic.
 func (f *folder) differences(file string) []error {
-	var out []error
-	for _, at := range f.floatDiffers {
-		out = append(out, &syntax.Error{File: file, Pos: at, Msg: "computed exactly, which gives another value than PRISM's doubles"})
+	var warnings []error
+	for _, pos := range f.floatDiffers {
+		warnings = append(warnings, &syntax.Error{File: file, Pos: pos, Msg: "computed exactly; PRISM's float64 arithmetic gives another value"})
 	}
-	return out
+	return warnings
 }
 
 // maxError is the largest relative error of a float64 that Close accepts.
 const maxError = 0x1p-40
 
-// Close reports whether f is within the relative distance 2^-40 of x, as the result of float64
-// arithmetic without cancellation, underflow or overflow is.
+// Close reports whether f is within the relative distance 2^-40 of x. The result of float64
+// arithmetic is, unless there is cancellation, underflow or overflow.
 func Close(f float64, x *big.Rat) bool {
 	if x.Sign() == 0 || f == 0 || math.IsInf(f, 0) || f != f {
 		return x.Sign() == 0 && f == 0
 	}
-	g, _ := x.Float64()
-	return math.Abs(f-g) <= maxError*math.Abs(g) && math.Abs(g) >= 0x1p-1000 && math.Abs(g) <= 0x1p1000
+	nearest, _ := x.Float64()
+	return math.Abs(f-nearest) <= maxError*math.Abs(nearest) && math.Abs(nearest) >= 0x1p-1000 && math.Abs(nearest) <= 0x1p1000
 }
 
-// simplify removes constant Booleans from an operation if its value and its errors stay the same
-// in every state.
+// simplify removes a constant Bool from an operation, if the value and the evaluation errors stay the
+// same in every state.
 func simplify(e Expr) Expr {
 	switch e := e.(type) {
 	case *Unary:
@@ -306,7 +311,7 @@ func simplify(e Expr) Expr {
 	return e
 }
 
-// simplifyLogic simplifies an operation on two Bools, at most one of which is a value.
+// simplifyLogic simplifies an operation on two Bools, at most one of which is constant.
 func simplifyLogic(e *Binary) Expr {
 	if c, ok := e.X.(*Const); ok {
 		switch b := c.Val.Bool; e.Op {
@@ -319,7 +324,7 @@ func simplifyLogic(e *Binary) Expr {
 			}
 			return e
 		default:
-			return negateIf(b == (e.Op == syntax.OpNe), e.Y)
+			return negatedIf(b == (e.Op == syntax.OpNe), e.Y)
 		}
 	}
 	c, ok := e.Y.(*Const)
@@ -330,23 +335,24 @@ func simplifyLogic(e *Binary) Expr {
 	case e.Op == syntax.OpAnd && b, e.Op == syntax.OpOr && !b:
 		return e.X
 	case e.Op == syntax.OpImplies && !b:
-		return negateIf(true, e.X)
+		return negatedIf(true, e.X)
 	case e.Op == syntax.OpIff || e.Op == syntax.OpEq || e.Op == syntax.OpNe:
-		return negateIf(b == (e.Op == syntax.OpNe), e.X)
+		return negatedIf(b == (e.Op == syntax.OpNe), e.X)
 	}
 	return e // the left operand may fail
 }
 
-func negateIf(not bool, x Expr) Expr {
+// negatedIf returns !x if not is true, otherwise x.
+func negatedIf(not bool, x Expr) Expr {
 	if !not {
 		return x
 	}
 	return simplify(&Unary{Base{Bool, x.Pos()}, syntax.OpNot, x})
 }
 
-// Operands calls visit for every operand of an expression.
+// Operands calls visit for each operand of an expression that is not nil.
 func Operands(e Expr, visit func(Expr)) {
-	each := func(xs ...Expr) {
+	visitAll := func(xs ...Expr) {
 		for _, x := range xs {
 			if x != nil {
 				visit(x)
@@ -354,46 +360,46 @@ func Operands(e Expr, visit func(Expr)) {
 		}
 	}
 	switch e := e.(type) {
-	case *bad:
-		each(e.operands...)
+	case *erroneousExpr:
+		visitAll(e.operands...)
 	case *Unary:
-		each(e.X)
+		visitAll(e.X)
 	case *Binary:
-		each(e.X, e.Y)
+		visitAll(e.X, e.Y)
 	case *Cond:
-		each(e.C, e.A, e.B)
+		visitAll(e.C, e.A, e.B)
 	case *Call:
-		each(e.Args...)
+		visitAll(e.Args...)
 	case *Temporal:
-		each(e.X, e.Y)
+		visitAll(e.X, e.Y)
 		if e.Bound != nil {
-			each(e.Bound.Low, e.Bound.High)
+			visitAll(e.Bound.Low, e.Bound.High)
 		}
 	case *CostBounded:
-		each(e.X, e.Y)
-		eachCostBound(e.Costs, each)
+		visitAll(e.X, e.Y)
+		visitCostBounds(e.Costs, visitAll)
 	case *Prob:
-		each(e.Bound, e.Path)
+		visitAll(e.Bound, e.Path)
 	case *Steady:
-		each(e.Bound, e.X)
+		visitAll(e.Bound, e.X)
 	case *Reward:
-		each(e.index, e.indexDiv, e.Bound, e.Path)
+		visitAll(e.index, e.indexDiv, e.Bound, e.Path)
 	case *RewardPath:
-		each(e.Bound, e.Target)
-		eachCostBound(e.Costs, each)
+		visitAll(e.Bound, e.Target)
+		visitCostBounds(e.Costs, visitAll)
 	case *Quant:
-		each(e.Path)
+		visitAll(e.Path)
 	case *Strategy:
-		each(e.X)
+		visitAll(e.X)
 	case *Filter:
-		each(e.X, e.States)
+		visitAll(e.X, e.States)
 	case *Multi:
-		each(e.Args...)
+		visitAll(e.Args...)
 	}
 }
 
-func eachCostBound(costs []Cost, each func(...Expr)) {
+func visitCostBounds(costs []Cost, visit func(...Expr)) {
 	for _, c := range costs {
-		each(c.Bound.Low, c.Bound.High)
+		visit(c.Bound.Low, c.Bound.High)
 	}
 }

@@ -20,7 +20,7 @@ func substitute(e Expr, p *Program) Expr {
 	}
 	switch e := e.(type) {
 	case *constRef:
-		return &Const{e.Base, p.Consts[e.c.index].Val}
+		return &Const{e.Base, p.Consts[e.constant.index].Val}
 	case *Unary:
 		return &Unary{e.Base, e.Op, substitute(e.X, p)}
 	case *Binary:

@@ -25,54 +25,54 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 	return m.InstantiateOpen(consts, nil)
 }
 
-// InstantiateOpen is Instantiate with parameters: open lists undefined constants of type double
-// that stay symbolic, as [Param] in expressions. Program.Consts omits them and the constants that
+// InstantiateOpen is Instantiate with parameters: constants of type double without a value, which
+// become a [Param] in expressions. Program.Consts omits them and the constants that
 // depend on them. It is an error if something that must be known before exploration depends on a
 // parameter, such as the range of a variable.
-func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Program, error) {
-	f := newFolder()
-	p := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
+func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
+	folder := newFolder()
+	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		c := m.names[name].constant
 		if c == nil {
-			p.Warnings = append(p.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model; its value is not used", name)})
+			program.Warnings = append(program.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model; its value is not used", name)})
 			continue
 		}
-		f.give(c, consts[name])
+		folder.giveConstant(c, consts[name])
 	}
-	for _, name := range open {
-		f.setParameter(m, name)
+	for _, name := range parameters {
+		folder.setParameter(m, name)
 	}
-	f.require(m.consts, m.file)
-	if err := f.err(); err != nil {
+	folder.requireValues(m.consts, m.file)
+	if err := folder.err(); err != nil {
 		return nil, err
 	}
 	for _, c := range m.consts {
-		f.constant(c)
-		if v, ok := f.values[c]; ok {
-			p.Consts = append(p.Consts, NamedValue{c.name, v})
+		folder.foldConstant(c)
+		if v, ok := folder.values[c]; ok {
+			program.Consts = append(program.Consts, NamedValue{c.name, v})
 		}
 	}
-	if err := f.err(); err != nil {
+	if err := folder.err(); err != nil {
 		return nil, err
 	}
 	for _, v := range m.vars {
-		p.Vars = append(p.Vars, f.variable(m, v))
+		program.Vars = append(program.Vars, folder.instantiateVariable(m, v))
 	}
-	if err := f.err(); err != nil {
+	if err := folder.err(); err != nil {
 		return nil, err
 	}
-	f.usesParameter = false // ignore definitions of constants, which may be unused
-	m.fill(p, f)
-	p.Parametric = f.usesParameter
-	p.Warnings = append(p.Warnings, f.differences(m.file)...)
-	p.Differs = len(f.floatDiffers) > 0
-	p.consts = f.known
-	return p, nil
+	folder.usesParameter = false // ignore definitions of constants, which may be unused
+	m.foldInto(program, folder)
+	program.Parametric = folder.usesParameter
+	program.Warnings = append(program.Warnings, folder.differences(m.file)...)
+	program.Differs = len(folder.floatDiffers) > 0
+	program.consts = folder.folded
+	return program, nil
 }
 
-// give sets the value of an undefined constant.
-func (f *folder) give(c *constant, v Value) {
+// giveConstant sets the value of an undefined constant, converted to its type.
+func (f *folder) giveConstant(c *constant, v Value) {
 	if c.decl.Value != nil {
 		where := " in the model"
 		if c.prop {
@@ -86,7 +86,7 @@ func (f *folder) give(c *constant, v Value) {
 	}
 	v, ok := v.convert(c.typ)
 	if !ok {
-		f.errs.Add(c.file, c.decl.Name.Pos(), "value %s for constant %s is not a valid %s", v, c.name, valid(c.typ))
+		f.errs.Add(c.file, c.decl.Name.Pos(), "value %s for constant %s is not a valid %s", v, c.name, nameOfValues(c.typ))
 		return
 	}
 	f.given[c] = v
@@ -109,8 +109,8 @@ func (f *folder) setParameter(m *Model, name string) {
 	}
 }
 
-// valid returns PRISM's name for the values of a type.
-func valid(t Type) string {
+// nameOfValues returns PRISM's word for the values of a type, as in "not a valid integer".
+func nameOfValues(t Type) string {
 	switch t {
 	case Int:
 		return "integer"
@@ -120,8 +120,9 @@ func valid(t Type) string {
 	return t.String()
 }
 
-// require reports the constants without a value, unless there are errors already.
-func (f *folder) require(consts []*constant, file string) {
+// requireValues reports constants that have neither a definition nor a value, unless there are other
+// errors already.
+func (f *folder) requireValues(consts []*constant, file string) {
 	if len(f.errs) > 0 {
 		return
 	}
@@ -146,45 +147,45 @@ func mustDefine(missing []*constant) string {
 	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined"
 }
 
-// variable evaluates the range and the initial value of a variable.
-func (f *folder) variable(m *Model, v *variable) Variable {
-	out := Variable{Name: v.name, Type: v.typ, Module: v.module, Pos: v.decl.Pos()}
-	switch v.decl.Type {
+// instantiateVariable evaluates the range and the initial value of a variable.
+func (f *folder) instantiateVariable(m *Model, decl *variable) Variable {
+	result := Variable{Name: decl.name, Type: decl.typ, Module: decl.module, Pos: decl.decl.Pos()}
+	switch decl.decl.Type {
 	case syntax.BoolVar:
-		out.High = 1
+		result.High = 1
 	case syntax.IntVar:
-		out.Low, out.High = math.MinInt32, math.MaxInt32
+		result.Low, result.High = math.MinInt32, math.MaxInt32
 	case syntax.ClockVar:
-		out.High = math.MaxInt32
+		result.High = math.MaxInt32
 	default:
-		out.Bounded = true
-		out.Low, out.High = f.bounds(m, v)
-		out.Init = out.Low
+		result.Bounded = true
+		result.Low, result.High = f.variableRange(m, decl)
+		result.Init = result.Low
 	}
-	out.Bounded = out.Bounded || v.typ == Bool
-	if v.init == nil {
-		return out
+	result.Bounded = result.Bounded || decl.typ == Bool
+	if decl.init == nil {
+		return result
 	}
-	x, ok := f.value(m, v.init)
+	x, ok := f.evaluate(m, decl.init)
 	switch {
 	case !ok:
-	case v.typ == Bool:
-		out.Init = 0
+	case decl.typ == Bool:
+		result.Init = 0
 		if x.Bool {
-			out.Init = 1
+			result.Init = 1
 		}
-	case x.Int < out.Low || x.Int > out.High:
-		f.errs.Add(m.file, v.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", x.Int, v.name, out.Low, out.High)
+	case x.Int < result.Low || x.Int > result.High:
+		f.errs.Add(m.file, decl.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", x.Int, decl.name, result.Low, result.High)
 	default:
-		out.Init = x.Int
+		result.Init = x.Int
 	}
-	return out
+	return result
 }
 
-// bounds evaluates the range of a variable. In PRISM's dialect it must have at least two values.
-func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
-	x, okLow := f.value(m, v.low)
-	y, okHigh := f.value(m, v.high)
+// variableRange evaluates the range of a variable. In PRISM's dialect it must have at least two values.
+func (f *folder) variableRange(m *Model, v *variable) (low, high int32) {
+	x, okLow := f.evaluate(m, v.low)
+	y, okHigh := f.evaluate(m, v.high)
 	if !okLow || !okHigh {
 		return 0, math.MaxInt32
 	}
@@ -202,8 +203,9 @@ func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
 	return low, high
 }
 
-// value evaluates a constant expression of the model and reports errors in it.
-func (f *folder) value(m *Model, e Expr) (Value, bool) {
+// evaluate returns the value of a constant expression of the model, and reports an error if it has
+// none.
+func (f *folder) evaluate(m *Model, e Expr) (Value, bool) {
 	v, err := constantValue(f.fold(e))
 	if e, ok := errors.AsType[*EvalError](err); ok {
 		f.errs.Add(m.file, e.Pos, "%s", e.Msg)
@@ -211,41 +213,42 @@ func (f *folder) value(m *Model, e Expr) (Value, bool) {
 	return v, err == nil
 }
 
-// fill folds the expressions of the model into the program.
-func (m *Model) fill(p *Program, f *folder) {
-	for _, x := range m.modules {
-		x.Invariant = f.fold(x.Invariant)
-		x.Commands = slices.Clone(x.Commands)
-		for i, c := range x.Commands {
-			x.Commands[i].Guard = f.fold(c.Guard)
-			x.Commands[i].Updates = f.updates(c.Updates)
+// foldInto folds the expressions of the model and adds them to the program.
+func (m *Model) foldInto(program *Program, folder *folder) {
+	for _, item := range m.modules {
+		item.Invariant = folder.fold(item.Invariant)
+		item.Commands = slices.Clone(item.Commands)
+		for i, c := range item.Commands {
+			item.Commands[i].Guard = folder.fold(c.Guard)
+			item.Commands[i].Updates = folder.foldUpdates(c.Updates)
 		}
-		p.Modules = append(p.Modules, x)
+		program.Modules = append(program.Modules, item)
 	}
 	for _, l := range m.labels {
-		p.Labels = append(p.Labels, LabelDef{l.Name, f.fold(l.X)})
+		program.Labels = append(program.Labels, LabelDef{l.Name, folder.fold(l.X)})
 	}
-	for _, x := range m.rewards {
-		x.Items = slices.Clone(x.Items)
-		for i, it := range x.Items {
-			x.Items[i].Guard, x.Items[i].Value = f.fold(it.Guard), f.fold(it.Value)
+	for _, item := range m.rewards {
+		item.Items = slices.Clone(item.Items)
+		for i, rewardItem := range item.Items {
+			item.Items[i].Guard, item.Items[i].Value = folder.fold(rewardItem.Guard), folder.fold(rewardItem.Value)
 		}
-		p.Rewards = append(p.Rewards, x)
+		program.Rewards = append(program.Rewards, item)
 	}
-	p.Init = f.fold(m.init)
+	program.Init = folder.fold(m.init)
 	for _, o := range m.observables {
-		p.Observables = append(p.Observables, Observable{o.Name, f.fold(o.X)})
+		program.Observables = append(program.Observables, Observable{o.Name, folder.fold(o.X)})
 	}
 }
 
-func (f *folder) updates(us []Update) []Update {
-	out := slices.Clone(us)
-	for i, u := range us {
-		out[i].Prob, out[i].ProbHigh = f.fold(u.Prob), f.fold(u.ProbHigh)
-		out[i].Assigns = slices.Clone(u.Assigns)
+// foldUpdates folds the expressions of a command's updates.
+func (f *folder) foldUpdates(updates []Update) []Update {
+	folded := slices.Clone(updates)
+	for i, u := range updates {
+		folded[i].Prob, folded[i].ProbHigh = f.fold(u.Prob), f.fold(u.ProbHigh)
+		folded[i].Assigns = slices.Clone(u.Assigns)
 		for j, a := range u.Assigns {
-			out[i].Assigns[j].Value = f.fold(a.Value)
+			folded[i].Assigns[j].Value = f.fold(a.Value)
 		}
 	}
-	return out
+	return folded
 }

@@ -63,9 +63,9 @@ func describeConstants(cs []*constant) []Constant {
 
 // Undefined returns the names of the constants without a definition, in file
 // order. Instantiate needs a value for each.
-func (m *Model) Undefined() []string { return undefined(m.consts) }
+func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
 
-func undefined(cs []*constant) []string {
+func undefinedNames(cs []*constant) []string {
 	var names []string
 	for _, c := range cs {
 		if c.decl.Value == nil {
@@ -118,6 +118,7 @@ func (m *Model) Unlabelled() bool {
 	})
 }
 
+// namesOf returns the name of each element of a list.
 func namesOf[T any](list []T, name func(T) string) []string {
 	out := make([]string, len(list))
 	for i, x := range list {

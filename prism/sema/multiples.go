@@ -8,34 +8,35 @@ import (
 )
 
 // ErrorDecides reports whether an expression for which Decide is false can be decided from float64
-// values and OperandError, in every state in which it has a value. This is so if all numbers in it
+// values and OperandError, in every state in which it has a value. That is so if all numbers in it
 // are multiples of a fraction that is large compared with the error. Then two compared numbers are
-// equal if and only if their float64 values are within the error; and floor rounds the float64
-// value plus the error, ceil the value minus the error, and round the value plus the error.
+// equal if and only if their float64 values differ by at most the error. Likewise floor and round
+// are the rounding of the float64 value plus the error, and ceil is that of the value minus the error.
 func (d FloatAnalysis) ErrorDecides(e Expr) bool {
-	n := numberAnalysis{vars: d.vars}
-	m := multiples{1, 1}
-	Operands(e, func(x Expr) { m = m.sum(n.multiples(x)) })
+	analysis := numberAnalysis{vars: d.vars}
+	common := multiples{1, 1}
+	Operands(e, func(x Expr) { common = common.sum(analysis.multiples(x)) })
 	if c, ok := e.(*Call); ok && c.Func == FuncRound {
-		m = m.sum(multiples{2, 1}) // it rounds at halves
+		common = common.sum(multiples{2, 1}) // it rounds at halves
 	}
 	// Numbers whose float64 values are within the error are within twice the error.
-	return 4*d.OperandError(e)*m.most() <= 1
+	return 4*d.OperandError(e)*common.maxDenominator() <= 1
 }
 
-// multiples says that a number is an integer divided by fixed*v, where v is an integer from 1 to
-// varying that depends on the state. An infinite field means that nothing is known.
+// multiples says that a number is an integer divided by fixed*v, where the integer v depends on the
+// state and is between 1 and varying. An infinite field means that nothing is known.
 type multiples struct{ fixed, varying float64 }
 
-func (m multiples) most() float64 { return m.fixed * m.varying }
+// maxDenominator returns the largest denominator that the number may have.
+func (m multiples) maxDenominator() float64 { return m.fixed * m.varying }
 
 // sum describes the sum or difference of two numbers.
 func (m multiples) sum(o multiples) multiples {
 	return multiples{leastMultiple(m.fixed, o.fixed), m.varying * o.varying}
 }
 
-// leastMultiple returns the least common multiple of two integers from 1 to exactLimit; infinity
-// if it is larger than exactLimit.
+// leastMultiple returns the least common multiple of two integers, infinity if it is larger than
+// exactLimit.
 func leastMultiple(x, y float64) float64 {
 	if !(x <= exactLimit && y <= exactLimit) {
 		return math.Inf(1)
@@ -50,15 +51,16 @@ func leastMultiple(x, y float64) float64 {
 	return math.Inf(1)
 }
 
-// multiples analyses an expression.
+// multiples returns the cached result of computeMultiples.
 func (n *numberAnalysis) multiples(e Expr) multiples {
 	if m, ok := n.multiplesOf.Get(e); ok {
 		return m
 	}
-	return n.multiplesOf.Put(e, n.newMultiples(e))
+	return n.multiplesOf.Put(e, n.computeMultiples(e))
 }
 
-func (n *numberAnalysis) newMultiples(e Expr) multiples {
+// computeMultiples determines the denominators that a number may have.
+func (n *numberAnalysis) computeMultiples(e Expr) multiples {
 	unknown := multiples{math.Inf(1), math.Inf(1)}
 	if e.Type() == Int {
 		return multiples{1, 1}
@@ -68,7 +70,7 @@ func (n *numberAnalysis) newMultiples(e Expr) multiples {
 		if e.Val.Rat == nil {
 			return unknown
 		}
-		return multiples{exactly(e.Val.Rat.Denom()), 1}
+		return multiples{exactFloat(e.Val.Rat.Denom()), 1}
 	case *Unary:
 		return n.multiples(e.X)
 	case *Cond:
@@ -77,11 +79,11 @@ func (n *numberAnalysis) newMultiples(e Expr) multiples {
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknown
 		}
-		m := n.multiples(e.Args[0])
+		result := n.multiples(e.Args[0])
 		for _, a := range e.Args[1:] {
-			m = m.either(n.multiples(a))
+			result = result.either(n.multiples(a))
 		}
-		return m
+		return result
 	case *Binary:
 		x := n.multiples(e.X)
 		switch e.Op {
@@ -91,19 +93,20 @@ func (n *numberAnalysis) newMultiples(e Expr) multiples {
 			y := n.multiples(e.Y)
 			return multiples{x.fixed * y.fixed, x.varying * y.varying}
 		case syntax.OpDiv:
-			return n.divided(x, e.Y)
+			return n.quotientMultiples(x, e.Y)
 		}
 	}
 	return unknown
 }
 
-// divided describes x divided by another number, whose numerator becomes part of the denominator.
-func (n *numberAnalysis) divided(x multiples, divisor Expr) multiples {
+// quotientMultiples describes x divided by an expression, whose numerator becomes a factor of the
+// denominator.
+func (n *numberAnalysis) quotientMultiples(x multiples, divisor Expr) multiples {
 	if c, ok := divisor.(*Const); ok && c.Val.Rat != nil && c.Val.Rat.Sign() != 0 {
-		return multiples{x.fixed * exactly(new(big.Int).Abs(c.Val.Rat.Num())), x.varying}
+		return multiples{x.fixed * exactFloat(new(big.Int).Abs(c.Val.Rat.Num())), x.varying}
 	}
 	y, magnitude := n.multiples(divisor), n.magnitude(divisor)
-	return multiples{x.fixed, x.varying * math.Ceil(1.01*(magnitude.most+magnitude.err)*y.most())}
+	return multiples{x.fixed, x.varying * math.Ceil(1.01*(magnitude.maxAbs+magnitude.err)*y.maxDenominator())}
 }
 
 // either describes a number that is one of two numbers.
@@ -111,8 +114,8 @@ func (m multiples) either(o multiples) multiples {
 	return multiples{leastMultiple(m.fixed, o.fixed), max(m.varying, o.varying)}
 }
 
-// exactly returns an integer as float64; infinity if it is too large to be exact.
-func exactly(i *big.Int) float64 {
+// exactFloat returns an integer as a float64, infinity if it is too large to be exact.
+func exactFloat(i *big.Int) float64 {
 	if !i.IsInt64() || i.Int64() > exactLimit {
 		return math.Inf(1)
 	}

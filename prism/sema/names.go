@@ -40,30 +40,30 @@ type symbol struct {
 	index    int // of a variable, label, observable or property
 }
 
-// table is a name space.
+// table is a name space: it maps names to their meanings.
 type table map[string]symbol
 
-// lookup finds a name in this table, otherwise in the outer one.
+// lookup returns the meaning of a name in this table, otherwise in the outer one.
 func (t table) lookup(outer table, name string) (symbol, bool) {
-	if s, ok := t[name]; ok {
-		return s, true
+	if meaning, ok := t[name]; ok {
+		return meaning, true
 	}
-	s, ok := outer[name]
-	return s, ok
+	meaning, ok := outer[name]
+	return meaning, ok
 }
 
 // declare adds a name and returns true. If the name is in use, it reports an error and keeps the
-// first declaration.
-func (t table) declare(d *diags, p phase, outer table, name, shown string, pos syntax.Pos, s symbol) bool {
-	old, taken := outer[name]
+// first declaration. shown is the name as the error message writes it.
+func (t table) declare(d *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
+	old, taken := outerTable[name]
 	if !taken {
 		old, taken = t[name]
 	}
 	if taken {
-		d.add(p, pos, "name of %s %s is already used for %s %s in %s", s.use, shown, article(old.use), old.use, old.loc)
+		d.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.use, shown, article(old.use), old.use, old.loc)
 		return false
 	}
-	t[name] = s
+	t[name] = meaning
 	return true
 }
 
@@ -75,16 +75,16 @@ func article(noun string) string {
 	return "a"
 }
 
-// renaming is the substitution of one renamed module.
+// renaming holds the new names that a renamed module gives to names of its base.
 type renaming struct {
-	decl *syntax.RenamedModule
-	to   map[string]string
+	decl     *syntax.RenamedModule
+	newNames map[string]string
 }
 
-// rename applies renamings one after another.
-func rename(rs []*renaming, name string) string {
-	for _, r := range rs {
-		if to, ok := r.to[name]; ok {
+// applyRenamings applies the renamings of nested renamed modules one after another.
+func applyRenamings(renamings []*renaming, name string) string {
+	for _, r := range renamings {
+		if to, ok := r.newNames[name]; ok {
 			name = to
 		}
 	}

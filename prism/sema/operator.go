@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// operator resolves an expression that only properties have.
+// operator resolves an expression that occurs in properties only.
 func (r *resolver) operator(e syntax.Expr) Expr {
 	switch e := e.(type) {
 	case *syntax.Quoted:
@@ -36,161 +36,168 @@ func (r *resolver) operator(e syntax.Expr) Expr {
 		states := r.optional(e.States)
 		return r.filter(e, e.Op, r.expr(e.X), e.X, states, e.States)
 	}
-	return r.semantic(e, "found %T, want an expression", e)
+	return r.semanticError(e, "found %T, want an expression", e)
 }
 
-// quoted resolves "name": an observable, another property or a label.
+// quoted resolves a quoted name: an observable, another property or a label.
 func (r *resolver) quoted(e *syntax.Quoted) Expr {
-	b := Base{Bool, e.Pos()}
-	s, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
+	base := Base{Bool, e.Pos()}
+	meaning, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
 	switch {
-	case ok && s.use == "observable":
-		x := r.model.observables[s.index].X
+	case ok && meaning.use == "observable":
+		x := r.model.observables[meaning.index].X
 		if x == nil {
-			return r.semantic(e, "found the observable %q, of which only the values are known, want a label or an expression over the variables", e.Name)
+			return r.semanticError(e, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", e.Name)
 		}
 		return x
-	case ok && s.use == "property":
-		x := r.property(s.index)
-		if !r.nesting.add(r.props.props[s.index].nesting) {
+	case ok && meaning.use == "property":
+		x := r.property(meaning.index)
+		if !r.nesting.add(r.props.props[meaning.index].nesting) {
 			return r.tooDeep(e)
 		}
 		return x
 	case e.Name == "init":
-		return &Label{b, e.Name, LabelInit}
+		return &Label{base, e.Name, LabelInit}
 	case e.Name == "deadlock":
-		return &Label{b, e.Name, LabelDeadlock}
+		return &Label{base, e.Name, LabelDeadlock}
 	case !ok:
-		return r.semantic(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
-	case s.loc == "the model":
-		return &Label{b, e.Name, s.index}
+		return r.semanticError(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
+	case meaning.loc == "the model":
+		return &Label{base, e.Name, meaning.index}
 	}
-	return &Label{b, e.Name, len(r.model.labels) + s.index}
+	return &Label{base, e.Name, len(r.model.labels) + meaning.index}
 }
 
-// property resolves a property once. PRISM reports type errors in it when it is first referred to,
-// and other errors in its turn.
+// property resolves property i, once. PRISM reports type errors in it when another property refers to
+// it, and other errors when it checks the property itself.
 func (r *resolver) property(i int) Expr {
-	p := r.props.props[i]
-	if p.x != nil {
-		return p.x
+	property := r.props.props[i]
+	if property.expr != nil {
+		return property.expr
 	}
-	unit, n, outer := r.unit, len(r.list), *r.nesting
-	r.unit, *r.nesting = i+1, nesting{stack: outer.stack}
-	p.x = r.expr(p.decl.X)
-	p.nesting, *r.nesting = *r.nesting, outer
-	for j := range r.list[n:] {
-		if d := &r.list[n+j]; d.phase == phaseTypes {
-			d.unit = unit
+	outerUnit, outerNesting := r.unit, *r.nesting
+	firstError := len(r.entries)
+	r.unit = i + 1
+	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
+	property.expr = r.expr(property.decl.X)
+	property.nesting = *r.nesting
+	r.unit, *r.nesting = outerUnit, outerNesting
+	for j := firstError; j < len(r.entries); j++ {
+		if r.entries[j].phase == phaseTypes {
+			r.entries[j].unit = outerUnit
 		}
 	}
-	r.unit = unit
-	return p.x
+	return property.expr
 }
 
-// numberBound checks that a bound of an operator is a constant number.
-func (r *resolver) numberBound(e syntax.Expr, x Expr, notConstant, notNumber string) {
+// checkNumberBound checks that the bound of an operator is a constant number. notConstant and
+// notNumber are the error messages.
+func (r *resolver) checkNumberBound(e syntax.Expr, x Expr, notConstant, notNumber string) {
 	if x == nil {
 		return
 	}
 	if !isConstant(x) {
-		r.semantic(e, "%s", notConstant)
+		r.semanticError(e, "%s", notConstant)
 	}
 	if t := x.Type(); t != Invalid && !numeric(t) {
-		r.typeError(e, "%s: %s", notNumber, wants(x, "a number"))
+		r.typeError(e, "%s: %s", notNumber, typeMismatch(x, "a number"))
 	}
 }
 
+// temporal resolves a temporal operator with its bound.
 func (r *resolver) temporal(e *syntax.Temporal) Expr {
-	out := &Temporal{Base: Base{Path, e.Pos()}, Op: e.Op, X: r.optional(e.X), Y: r.expr(e.Y)}
+	result := &Temporal{Base: Base{Path, e.Pos()}, Op: e.Op, X: r.optional(e.X), Y: r.expr(e.Y)}
 	if len(e.Costs) > 0 {
-		return r.costBounded(e, out)
+		return r.costBounded(e, result)
 	}
 	if b := e.Bound; b != nil {
-		out.Bound = r.timeBound(b, e.Op.String())
+		result.Bound = r.timeBound(b, e.Op.String())
 		if e.Op == syntax.Next {
-			r.semantic(e, "cannot attach bounds to X operator")
+			r.semanticError(e, "cannot attach bounds to X operator")
 		}
 	}
 	if e.X != nil {
-		r.temporalOperand(e, e.X, out.X)
+		r.checkTemporalOperand(e, e.X, result.X)
 	}
-	r.temporalOperand(e, e.Y, out.Y)
-	return out
+	r.checkTemporalOperand(e, e.Y, result.Y)
+	return result
 }
 
+// timeBound resolves the time or step bound of an operator, whose letter is used in messages.
 func (r *resolver) timeBound(b *syntax.TimeBound, operator string) *Bound {
-	out := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
-	out.High = out.Low
+	bound := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
+	bound.High = bound.Low
 	if !b.Equal {
-		out.High = r.optional(b.High)
+		bound.High = r.optional(b.High)
 	}
 	op := operator + " operator"
-	r.numberBound(b.Low, out.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
-	r.numberBound(b.High, out.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
-	return out
+	r.checkNumberBound(b.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
+	r.checkNumberBound(b.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	return bound
 }
 
-// costBounded resolves an operator with reward bounds, whose operands are in x.
+// costBounded resolves an operator with reward bounds; x has its resolved operands.
 func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
-	out := &CostBounded{Base: x.Base, X: x.X, Y: x.Y}
+	result := &CostBounded{Base: x.Base, X: x.X, Y: x.Y}
 	if e.Op != syntax.Future && e.Op != syntax.Until {
-		r.semantic(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
+		r.semanticError(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
 	}
-	out.Costs = r.costs(e.Costs, e.Op.String())
+	result.Costs = r.costs(e.Costs, e.Op.String())
 	if e.X != nil {
-		r.temporalOperand(e, e.X, out.X)
+		r.checkTemporalOperand(e, e.X, result.X)
 	}
-	r.temporalOperand(e, e.Y, out.Y)
-	return out
+	r.checkTemporalOperand(e, e.Y, result.Y)
+	return result
 }
 
-// costs resolves the reward bounds of an operator, which is named in messages.
+// costs resolves the reward bounds of an operator, whose letter is used in messages.
 func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
-	var out []Cost
+	var costs []Cost
 	for _, b := range bounds {
-		c := Cost{Struct: -1, Bound: r.timeBound(b.Bound, operator)}
+		cost := Cost{Struct: -1, Bound: r.timeBound(b.Bound, operator)}
 		if b.Word == "rew" {
-			c.Struct = r.costStruct(b)
+			cost.Struct = r.boundedRewardStruct(b)
 		}
 		if b.Rate != nil {
-			c.Rate = r.expr(b.Rate)
+			cost.Rate = r.expr(b.Rate)
 		}
-		out = append(out, c)
+		costs = append(costs, cost)
 	}
-	return out
+	return costs
 }
 
-// costStruct returns the reward structure of a bound, by its name or the first.
-func (r *resolver) costStruct(c *syntax.CostBound) int {
-	q, named := c.Struct.(*syntax.Quoted)
+// boundedRewardStruct returns the index of the reward structure that a bound names; the first
+// structure if it names none.
+func (r *resolver) boundedRewardStruct(c *syntax.CostBound) int {
+	quoted, named := c.Struct.(*syntax.Quoted)
 	if c.Struct != nil && !named {
-		r.semantic(c, "found the number of a reward structure in a bound, want its name in quotes")
+		r.semanticError(c, "found the number of a reward structure in a bound, want its name in quotes")
 		return 0
 	}
 	for i, s := range r.model.rewards {
-		if !named || s.Name == q.Name {
+		if !named || s.Name == quoted.Name {
 			return i
 		}
 	}
 	if named {
-		r.semantic(c, "reward structure %q does not exist", q.Name)
+		r.semanticError(c, "reward structure %q does not exist", quoted.Name)
 	} else {
-		r.semantic(c, "model has no rewards specified")
+		r.semanticError(c, "model has no rewards specified")
 	}
 	return 0
 }
 
-func (r *resolver) temporalOperand(e *syntax.Temporal, arg syntax.Expr, x Expr) {
+// checkTemporalOperand checks that an operand of a temporal operator is Boolean or a path formula.
+func (r *resolver) checkTemporalOperand(e *syntax.Temporal, arg syntax.Expr, x Expr) {
 	if t := x.Type(); t != Invalid && !boolean(t) {
-		r.typeError(arg, "argument of %s operator is not Boolean: %s", e.Op, wants(x, "bool"))
+		r.typeError(arg, "argument of %s operator is not Boolean: %s", e.Op, typeMismatch(x, "bool"))
 	}
 }
 
 // modifier reports an error for any modifier of an operator, since none is supported.
-func (r *resolver) modifier(id *syntax.Ident, op string) {
+func (r *resolver) refuseModifier(id *syntax.Ident, op string) {
 	if id != nil {
-		r.semantic(id, "modifier %q not supported for %s operator", id.Name, op)
+		r.semanticError(id, "modifier %q not supported for %s operator", id.Name, op)
 	}
 }
 
@@ -206,136 +213,144 @@ func (t Threshold) valueType() Type {
 	return Bool
 }
 
+// prob resolves a P operator.
 func (r *resolver) prob(e *syntax.Prob) Expr {
-	states := r.oldStates(e.Filter)
-	out := &Prob{Threshold: r.threshold(e.Threshold), Path: r.expr(e.Path)}
-	out.Base = Base{out.valueType(), e.Pos()}
-	r.modifier(e.Modifier, "P")
-	r.numberBound(e.Bound, out.Bound, "P operator probability bound is not constant", "P operator probability bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, out.Threshold)
-	if t := out.Path.Type(); t != Invalid && !boolean(t) {
-		r.typeError(e.Path, "contents of P operator is not a path formula: %s", wants(out.Path, "a path formula"))
+	states := r.oldFilterStates(e.Filter)
+	operator := &Prob{Threshold: r.threshold(e.Threshold), Path: r.expr(e.Path)}
+	operator.Base = Base{operator.valueType(), e.Pos()}
+	r.refuseModifier(e.Modifier, "P")
+	r.checkNumberBound(e.Bound, operator.Bound, "P operator probability bound is not constant", "P operator probability bound is not a double")
+	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
+	if pathType := operator.Path.Type(); pathType != Invalid && !boolean(pathType) {
+		r.typeError(e.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
+	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
 }
 
+// steady resolves an S operator.
 func (r *resolver) steady(e *syntax.Steady) Expr {
-	states := r.oldStates(e.Filter)
-	out := &Steady{Threshold: r.threshold(e.Threshold), X: r.expr(e.X)}
-	out.Base = Base{out.valueType(), e.Pos()}
-	r.modifier(e.Modifier, "S")
-	r.numberBound(e.Bound, out.Bound, "S operator probability bound is not constant", "S operator probability bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, out.Threshold)
-	if t := out.X.Type(); t != Invalid && t != Bool {
-		r.typeError(e.X, "contents of S operator is not a Boolean-valued expression: %s", wants(out.X, "bool"))
+	states := r.oldFilterStates(e.Filter)
+	operator := &Steady{Threshold: r.threshold(e.Threshold), X: r.expr(e.X)}
+	operator.Base = Base{operator.valueType(), e.Pos()}
+	r.refuseModifier(e.Modifier, "S")
+	r.checkNumberBound(e.Bound, operator.Bound, "S operator probability bound is not constant", "S operator probability bound is not a double")
+	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
+	if t := operator.X.Type(); t != Invalid && t != Bool {
+		r.typeError(e.X, "contents of S operator is not a Boolean-valued expression: %s", typeMismatch(operator.X, "bool"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
+	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
 }
 
+// reward resolves an R operator and selects its reward structure.
 func (r *resolver) reward(e *syntax.Reward) Expr {
-	states := r.oldStates(e.Filter)
-	out := &Reward{StructDiv: -1}
-	out.index, out.indexDiv = r.structIndex(e.Struct), r.structIndex(e.StructDiv)
-	out.Threshold, out.Path = r.threshold(e.Threshold), r.expr(e.Path)
-	out.Base = Base{out.valueType(), e.Pos()}
-	r.modifier(e.Modifier, "R")
-	out.Struct = r.rewardStruct(e, e.Struct, out.index, 0)
-	out.StructDiv = r.rewardStruct(e, e.StructDiv, out.indexDiv, -1)
-	r.numberBound(e.Bound, out.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, out.Threshold)
-	if t := out.Path.Type(); t != Invalid && !boolean(t) {
-		r.typeError(e.Path, "contents of R operator is invalid: %s", wants(out.Path, "a reward objective or path formula"))
+	states := r.oldFilterStates(e.Filter)
+	operator := &Reward{StructDiv: -1}
+	operator.index, operator.indexDiv = r.rewardStructNumber(e.Struct), r.rewardStructNumber(e.StructDiv)
+	operator.Threshold, operator.Path = r.threshold(e.Threshold), r.expr(e.Path)
+	operator.Base = Base{operator.valueType(), e.Pos()}
+	r.refuseModifier(e.Modifier, "R")
+	operator.Struct = r.selectRewardStruct(e, e.Struct, operator.index, 0)
+	operator.StructDiv = r.selectRewardStruct(e, e.StructDiv, operator.indexDiv, -1)
+	r.checkNumberBound(e.Bound, operator.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
+	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
+	if t := operator.Path.Type(); t != Invalid && !boolean(t) {
+		r.typeError(e.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
+	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
 }
 
-// structIndex resolves the number of a reward structure; nil if it is a name or missing.
-func (r *resolver) structIndex(e syntax.Expr) Expr {
+// rewardStructNumber resolves the number of a reward structure; nil if there is a name or nothing.
+func (r *resolver) rewardStructNumber(e syntax.Expr) Expr {
 	if _, ok := e.(*syntax.Quoted); ok || e == nil {
 		return nil
 	}
 	return r.expr(e)
 }
 
-// rewardStruct checks the selection of a reward structure. It returns the index if it is known;
-// byDefault if no structure is named.
-func (r *resolver) rewardStruct(op *syntax.Reward, e syntax.Expr, x Expr, byDefault int) int {
-	if q, ok := e.(*syntax.Quoted); ok {
-		if op.Time && !slices.ContainsFunc(r.model.rewards, func(s RewardStruct) bool { return s.Name == q.Name }) {
-			r.semantic(op, "found the operator T for files of states, which have no reward structure of time")
+// selectRewardStruct checks which reward structure an R operator selects, by a quoted name e or the
+// resolved number x. It returns the index of a named structure, byDefault if nothing is selected, and
+// -1 for a number, which is evaluated later, or an error.
+func (r *resolver) selectRewardStruct(operator *syntax.Reward, e syntax.Expr, x Expr, byDefault int) int {
+	if quoted, ok := e.(*syntax.Quoted); ok {
+		if operator.Time && !slices.ContainsFunc(r.model.rewards, func(s RewardStruct) bool { return s.Name == quoted.Name }) {
+			r.semanticError(operator, "found the operator T, which is not supported for state spaces from files: they have no reward structure for time")
 			return -1
 		}
 		for i, s := range r.model.rewards {
-			if s.Name == q.Name {
+			if s.Name == quoted.Name {
 				return i
 			}
 		}
-		r.semantic(op, "R operator reward struct index %q does not exist", q.Name)
+		r.semanticError(operator, "R operator reward struct index %q does not exist", quoted.Name)
 		return -1
 	}
 	if x == nil {
 		return byDefault
 	}
 	if !isConstant(x) {
-		r.semantic(e, "R operator reward struct index is not constant")
+		r.semanticError(e, "R operator reward struct index is not constant")
 	}
 	if t := x.Type(); t != Int && t != Invalid {
-		r.typeError(e, "reward structure index must be string or integer: %s", wants(x, "int"))
+		r.typeError(e, "reward structure index must be string or integer: %s", typeMismatch(x, "int"))
 	}
 	return -1
 }
 
+// rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
 func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
 	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[e.Kind]
-	out := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.optional(e.Target), r.costs(e.Costs, letter)}
-	if out.Target != nil {
-		r.gameTarget(e, out.Target, letter)
+	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.optional(e.Target), r.costs(e.Costs, letter)}
+	if objective.Target != nil {
+		r.checkGameTarget(e, objective.Target, letter)
 	}
 	op := letter + " operator"
-	r.numberBound(e.Bound, out.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
-	return out
+	r.checkNumberBound(e.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	return objective
 }
 
-// gameTarget checks the target of Fc or F0, which only games have.
-func (r *resolver) gameTarget(e *syntax.RewardPath, target Expr, letter string) {
+// checkGameTarget checks the target of Fc or F0, which only games have.
+func (r *resolver) checkGameTarget(e *syntax.RewardPath, target Expr, letter string) {
 	if r.model.typ != syntax.SMG {
-		r.semantic(e, "the %s reward operator only works for stochastic games (smg)", letter)
+		r.semanticError(e, "the %s reward operator only works for stochastic games (smg)", letter)
 	}
 	if t := target.Type(); t != Bool && t != Invalid {
-		r.typeError(e.Target, "target of the %s operator is not Boolean: %s", letter, wants(target, "bool"))
+		r.typeError(e.Target, "target of the %s operator is not Boolean: %s", letter, typeMismatch(target, "bool"))
 	}
 }
 
-// oldStates resolves the states of an old-style filter, which PRISM resolves first.
-func (r *resolver) oldStates(f *syntax.OldFilter) Expr {
+// oldFilterStates resolves the states of an old filter {states}, which PRISM resolves before the
+// operator.
+func (r *resolver) oldFilterStates(f *syntax.OldFilter) Expr {
 	if f == nil {
 		return nil
 	}
 	return r.expr(f.States)
 }
 
+// checkOldFilter checks the types in an old filter {states}{min}{max} of an operator.
 func (r *resolver) checkOldFilter(e syntax.Expr, f *syntax.OldFilter, states Expr, t Threshold) {
 	if f == nil {
 		return
 	}
 	if s := states.Type(); s != Bool && s != Invalid {
-		r.typeError(f.States, "filter of the operator is not a Boolean: %s", wants(states, "bool"))
+		r.typeError(f.States, "filter of the operator is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
 	if !t.Query() && (f.Min || f.Max) {
 		r.typeError(e, "cannot use min/max filters in Boolean-valued properties")
 	}
 }
 
-// oldFilter wraps an operator with an old-style filter.
-func (r *resolver) oldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr, t syntax.Threshold) Expr {
+// wrapInOldFilter returns an operator inside the filter(...) that its old filter stands for, if it
+// has one.
+func (r *resolver) wrapInOldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr, t syntax.Threshold) Expr {
 	if f == nil {
 		return x
 	}
 	return r.filter(e, f.Op(t), x, e, states, f.States)
 }
 
-// filterName returns the full name of a filter; "" if there is no such filter.
-func filterName(op string) string {
+// fullFilterName returns the full name of a filter type; "" if there is no such type.
+func fullFilterName(op string) string {
 	switch op {
 	case "+":
 		return "sum"
@@ -350,40 +365,42 @@ func filterName(op string) string {
 	return ""
 }
 
-// filter makes a filter from its resolved parts; arg and set are their texts.
-func (r *resolver) filter(e syntax.Expr, op string, x Expr, arg syntax.Expr, states Expr, set syntax.Expr) Expr {
-	name := filterName(op)
+// filter makes a filter from its resolved operand x and states, and checks their types. operandText
+// and statesText are the expressions in the source.
+func (r *resolver) filter(e syntax.Expr, op string, x Expr, operandText syntax.Expr, states Expr, statesText syntax.Expr) Expr {
+	name := fullFilterName(op)
 	if name == "" {
-		return r.semantic(e, "unknown filter type %q", op)
+		return r.semanticError(e, "unknown filter type %q", op)
 	}
 	if states != nil && states.Type() != Bool && states.Type() != Invalid {
-		r.typeError(set, "second argument of filter is not a Boolean: %s", wants(states, "bool"))
+		r.typeError(statesText, "second argument of filter is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	t := x.Type()
+	operandType := x.Type()
 	problem := ""
 	switch name {
 	case "min", "max", "argmin", "argmax", "sum", "avg", "range":
-		if t == Bool {
+		if operandType == Bool {
 			problem = fmt.Sprintf("Boolean argument not allowed as operand for filter of type %q, want a number", op)
 		}
 	case "count", "forall", "exists":
-		if t != Bool {
-			problem = fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, wants(x, "bool"))
+		if operandType != Bool {
+			problem = fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, typeMismatch(x, "bool"))
 		}
 	}
-	if t == Void && name != "state" && problem == "" {
+	if operandType == Void && name != "state" && problem == "" {
 		problem = fmt.Sprintf("void arguments not allowed as operand for filter of type %q", op)
 	}
 	switch {
-	case t == Invalid:
+	case operandType == Invalid:
 		return invalidExpr(e, x)
 	case problem != "":
-		r.typeError(arg, "%s", problem)
+		r.typeError(operandText, "%s", problem)
 		return invalidExpr(e, x)
 	}
-	return &Filter{Base{filterType(name, t), e.Pos()}, name, x, states}
+	return &Filter{Base{filterType(name, operandType), e.Pos()}, name, x, states}
 }
 
+// filterType returns the type of a filter's value.
 func filterType(name string, operand Type) Type {
 	switch name {
 	case "range":
@@ -398,15 +415,15 @@ func filterType(name string, operand Type) Type {
 	return operand
 }
 
-// multi checks the objectives of multi(…): numbers first, then Booleans.
-func (r *resolver) multi(e *syntax.Call, args []Expr) Expr {
+// multiObjective resolves multi(...). Objectives that are numbers must come before Boolean ones.
+func (r *resolver) multiObjective(e *syntax.Call, args []Expr) Expr {
 	booleans := false
 	for i, a := range args {
 		problem := ""
-		switch t := a.Type(); {
-		case t != Bool && t != Double:
-			problem = "non-Boolean/Double argument to function \"multi\": " + wants(a, "bool or double")
-		case t == Bool:
+		switch result := a.Type(); {
+		case result != Bool && result != Double:
+			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(a, "bool or double")
+		case result == Bool:
 			booleans = true
 		case booleans:
 			problem = "in the function \"multi\", any Double arguments must come before any Boolean arguments"
@@ -416,9 +433,9 @@ func (r *resolver) multi(e *syntax.Call, args []Expr) Expr {
 			return invalidExpr(e, args...)
 		}
 	}
-	t := args[0].Type()
-	if t == Double && len(args) > 1 && args[1].Type() == Double {
-		t = Void
+	result := args[0].Type()
+	if result == Double && len(args) > 1 && args[1].Type() == Double {
+		result = Void
 	}
-	return &Multi{Base{t, e.Pos()}, args}
+	return &Multi{Base{result, e.Pos()}, args}
 }

@@ -21,16 +21,16 @@ func (m *Model) Players() []string {
 	return namesOf(m.players, func(p Player) string { return p.Name })
 }
 
-// players resolves the players. A game has at least one; a module or an action has one player at most.
+// checkPlayers resolves the players. A game has at least one; a module or an action has one player at most.
 //
 // Source: ModulesFile.checkPlayerDefns of PRISM-games 3.2.
-func (c *checker) players() {
+func (c *checker) checkPlayers() {
 	list := c.items.players
 	switch {
-	case c.m.typ != syntax.SMG && len(list) > 0:
-		c.add(phasePlayers, list[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.m.typ)
+	case c.model.typ != syntax.SMG && len(list) > 0:
+		c.add(phasePlayers, list[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
 		return
-	case c.m.typ == syntax.SMG && len(list) == 0:
+	case c.model.typ == syntax.SMG && len(list) == 0:
 		c.add(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
 	}
 	names, moduleOwner, actionOwner := map[string]bool{}, map[int]string{}, map[int]string{}
@@ -60,7 +60,7 @@ func (c *checker) players() {
 				p.Modules = append(p.Modules, index)
 			}
 		}
-		c.m.players = append(c.m.players, p)
+		c.model.players = append(c.model.players, p)
 	}
 }
 

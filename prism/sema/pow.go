@@ -2,8 +2,8 @@ package sema
 
 import "math"
 
-// Log returns the logarithm of x to base b as PRISM computes it, as a quotient
-// of natural logarithms: NaN if b is not positive, 1, infinite or NaN.
+// Log returns the logarithm of x to base b as PRISM computes it, as a quotient of natural
+// logarithms. It is NaN if b is not positive, is 1, infinite or NaN.
 func Log(x, b float64) float64 {
 	if b <= 0 || b == 1 || math.IsInf(b, 0) || math.IsNaN(b) {
 		return math.NaN()
@@ -14,50 +14,50 @@ func Log(x, b float64) float64 {
 // naturalLog returns the natural logarithm, correctly rounded except in very rare cases. (math.Log
 // is wrong for subnormal numbers on amd64 in Go 1.26.)
 func naturalLog(x float64) float64 {
-	if !ordinary(x) {
+	if !isPositiveFinite(x) {
 		return math.Log(x)
 	}
-	return logPair(x).hi
+	return logDoubleWord(x).hi
 }
 
 // Pow returns x to the power of y as Java's Math.pow does: NaN if y is NaN, or if |x| is 1 and y
 // is infinite. Results are correctly rounded except in very rare cases and near the ends of the
-// float64 range. math.Pow can be a few units in the last place off, which a floor around it shows.
+// float64 range. math.Pow can differ in the last places, which a floor around it makes visible.
 func Pow(x, y float64) float64 {
 	if math.IsNaN(y) || math.Abs(x) == 1 && math.IsInf(y, 0) {
 		return math.NaN()
 	}
 	integer := y == math.Trunc(y)
-	if y == 0.5 || !ordinary(math.Abs(x)) || math.IsInf(y, 0) || x < 0 && !integer {
+	if y == 0.5 || !isPositiveFinite(math.Abs(x)) || math.IsInf(y, 0) || x < 0 && !integer {
 		return math.Pow(x, y) // special cases, and the square root
 	}
-	if p, ok := integerPower(x, y); ok {
-		return p
+	if power, ok := integerPower(x, y); ok {
+		return power
 	}
-	l := logPair(math.Abs(x)).scale(y)
-	if !(math.Abs(l.hi) < 700) {
+	logarithm := logDoubleWord(math.Abs(x)).scale(y)
+	if !(math.Abs(logarithm.hi) < 700) {
 		return math.Pow(x, y)
 	}
-	p := expPair(l)
+	power := expDoubleWord(logarithm)
 	if x < 0 && math.Mod(y, 2) != 0 {
-		return -p
+		return -power
 	}
-	return p
+	return power
 }
 
-// integerPower multiplies repeatedly if only the last operation rounds. Models have small powers
-// of small numbers, for which logarithms take fifty times as long.
+// integerPower computes a power with a small integer exponent by multiplications. ok is false if more
+// than the last operation would round. It is much faster than logarithms.
 func integerPower(x, y float64) (p float64, ok bool) {
-	const most = 64
-	n := math.Abs(y)
-	if n != math.Trunc(n) || !(n >= 1 && n <= most) {
+	const maxExponent = 64
+	factors := math.Abs(y)
+	if factors != math.Trunc(factors) || !(factors >= 1 && factors <= maxExponent) {
 		return 0, false
 	}
 	p = x
-	for ; n > 1; n-- {
+	for ; factors > 1; factors-- {
 		next := p * x
 		// Below this limit the rounding error may not be a float64.
-		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, x, -next) != 0 && (n > 2 || y < 0) {
+		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, x, -next) != 0 && (factors > 2 || y < 0) {
 			return 0, false
 		}
 		p = next
@@ -68,87 +68,90 @@ func integerPower(x, y float64) (p float64, ok bool) {
 	return p, true
 }
 
-// ordinary reports whether x is positive and finite.
-func ordinary(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
+// isPositiveFinite reports whether x is positive and finite.
+func isPositiveFinite(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
 
-// pair is a double-word number: an unevaluated sum of two float64 numbers with about 106 bits,
+// doubleWord is a double-word number: an unevaluated sum of two float64 numbers with about 106 bits,
 // where hi is the rounded sum.
-type pair struct{ hi, lo float64 }
+//
+// Source: Joldes, Muller and Popescu 2017.
+type doubleWord struct{ hi, lo float64 }
 
-func twoSum(a, b float64) pair {
-	s := a + b
-	t := s - a
-	return pair{s, (a - (s - t)) + (b - t)}
+// twoSum returns the exact sum of two float64 numbers (Knuth's algorithm).
+func twoSum(a, b float64) doubleWord {
+	sum := a + b
+	bPart := sum - a
+	return doubleWord{sum, (a - (sum - bPart)) + (b - bPart)}
 }
 
-func (p pair) add(q pair) pair {
+func (p doubleWord) add(q doubleWord) doubleWord {
 	s, t := twoSum(p.hi, q.hi), twoSum(p.lo, q.lo)
 	s = twoSum(s.hi, s.lo+t.hi)
 	return twoSum(s.hi, s.lo+t.lo)
 }
 
-func (p pair) mul(q pair) pair {
+func (p doubleWord) mul(q doubleWord) doubleWord {
 	h := p.hi * q.hi
 	l := math.FMA(p.hi, q.hi, -h) + (p.hi*q.lo + p.lo*q.hi)
 	return twoSum(h, l)
 }
 
-func (p pair) scale(f float64) pair { return p.mul(pair{f, 0}) }
+func (p doubleWord) scale(f float64) doubleWord { return p.mul(doubleWord{f, 0}) }
 
 // div returns p/n for a small integer n.
-func (p pair) div(n float64) pair {
+func (p doubleWord) div(n float64) doubleWord {
 	q := p.hi / n
 	r := math.FMA(-q, n, p.hi) + p.lo
 	return twoSum(q, r/n)
 }
 
 // ln2 is the natural logarithm of 2.
-func ln2() pair { return pair{math.Ln2, 2.319046813846299558e-17} }
+func ln2() doubleWord { return doubleWord{math.Ln2, 2.319046813846299558e-17} }
 
-// logPair returns the natural logarithm of an ordinary number.
-func logPair(x float64) pair {
-	m, k := math.Frexp(x)
-	if m < math.Sqrt2/2 {
-		m, k = 2*m, k-1
+// logDoubleWord returns the natural logarithm of a positive finite number.
+func logDoubleWord(x float64) doubleWord {
+	mantissa, exponent := math.Frexp(x)
+	if mantissa < math.Sqrt2/2 {
+		mantissa, exponent = 2*mantissa, exponent-1
 	}
-	l := logMantissa(m)
-	if k == 0 {
-		return l
+	logarithm := logMantissa(mantissa)
+	if exponent == 0 {
+		return logarithm
 	}
-	return ln2().scale(float64(k)).add(l)
+	return ln2().scale(float64(exponent)).add(logarithm)
 }
 
-// logMantissa returns the logarithm of a number between 0.7 and 1.5.
-func logMantissa(m float64) pair {
-	t := pair{m - 1, 0} // exact
-	if math.Abs(t.hi) > 0x1p-12 {
+// logMantissa returns the natural logarithm of a number between 0.7 and 1.5.
+func logMantissa(m float64) doubleWord {
+	difference := doubleWord{m - 1, 0} // exact
+	if math.Abs(difference.hi) > 0x1p-12 {
 		// One step of Newton's method doubles the precision: y + (m*exp(-y) - 1).
 		y := math.Log(m)
-		e := expm1Pair(pair{-y, 0})
-		r := e.scale(m).add(t) // m*exp(-y) - 1
-		return pair{y, 0}.add(r)
+		correction := expm1DoubleWord(doubleWord{-y, 0})
+		r := correction.scale(m).add(difference) // m*exp(-y) - 1
+		return doubleWord{y, 0}.add(r)
 	}
-	sum := pair{} // t - t²/2 + t³/3 - …
+	sum := doubleWord{} // t - t²/2 + t³/3 - …
 	for n := 10.0; n >= 1; n-- {
-		sum = pair{1, 0}.div(n).add(sum.mul(t).scale(-1))
+		sum = doubleWord{1, 0}.div(n).add(sum.mul(difference).scale(-1))
 	}
-	return sum.mul(t)
+	return sum.mul(difference)
 }
 
-// expPair returns the exponential of a number between -700 and 700.
-func expPair(l pair) float64 {
-	n := math.Round(l.hi / math.Ln2)
-	e := expm1Pair(l.add(ln2().scale(-n)))
-	return math.Ldexp(e.add(pair{1, 0}).hi, int(n))
+// expDoubleWord returns e to the power of a number between -700 and 700.
+func expDoubleWord(l doubleWord) float64 {
+	twos := math.Round(l.hi / math.Ln2)
+	e := expm1DoubleWord(l.add(ln2().scale(-twos)))
+	return math.Ldexp(e.add(doubleWord{1, 0}).hi, int(twos))
 }
 
-// expm1Pair returns exp(r)-1 for a small r.
-func expm1Pair(r pair) pair {
+// expm1DoubleWord returns exp(r)-1 for a small r.
+func expm1DoubleWord(r doubleWord) doubleWord {
 	const halvings = 6
 	r = r.scale(1.0 / (1 << halvings))
-	p := pair{} // r + r²/2! + r³/3! + …
+	p := doubleWord{} // r + r²/2! + r³/3! + …
 	for n := 13.0; n >= 1; n-- {
-		p = pair{1, 0}.add(p).mul(r).div(n)
+		p = doubleWord{1, 0}.add(p).mul(r).div(n)
 	}
 	for range halvings {
 		p = p.add(p).add(p.mul(p)) // exp(2r)-1

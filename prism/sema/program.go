@@ -28,28 +28,28 @@ func (t Type) String() string {
 	return [...]string{"invalid", "bool", "int", "double", "clock", "path formula", "interval", "void"}[t]
 }
 
-// Value is a constant. Type says which field holds it: Bool, Int (within 32
-// bits, as PRISM's int) or Float. Rat is the exact value of a number whose
-// derivation used only exact operations (0.1 is 1/10), and nil otherwise, for
-// example after log or for infinities. Float is PRISM's double for it, unless
-// doubles cancel digits or leave their range: then it is the one next to Rat.
+// Value is a value of a constant or expression. Type says which field holds it: Bool, Int (of 32
+// bits, as PRISM's int) or Float. Rat is the exact value of a number that was computed by exact
+// operations only (0.1 is 1/10), and nil otherwise, for example after log or for infinities. Float is
+// PRISM's double for the number; if that suffers from cancellation or overflow, it is the float64
+// next to Rat.
 type Value struct {
-	Type  Type
-	Bool  bool
-	Int   int32
-	Float float64 // also set for an Int
-	Rat   *big.Rat
-	in    *enclosure // what encloses a Double without Rat, nil if Float is it
+	Type      Type
+	Bool      bool
+	Int       int32
+	Float     float64 // also set for an Int
+	Rat       *big.Rat
+	enclosure *enclosure // bounds of a Double without Rat; nil if Float is exact
 }
 
-// Expr is a resolved expression or formula: names are gone, constants are
-// folded, every sub-expression has a type. Expressions are immutable and may be shared.
+// Expr is a resolved expression or formula: names are resolved, constants are folded, and every
+// sub-expression has a type. Expressions are immutable and may be shared.
 type Expr interface {
 	Type() Type
 	Pos() syntax.Pos
 }
 
-// Base holds what every expression has.
+// Base is the type and the position of an expression.
 type Base struct {
 	T  Type
 	At syntax.Pos
@@ -58,8 +58,8 @@ type Base struct {
 // Type returns the type of the expression.
 func (b Base) Type() Type { return b.T }
 
-// Pos returns where the expression starts in its source; for a formula that
-// was expanded, where the formula's body is.
+// Pos returns the position at which the expression starts in its source. For an expanded formula it
+// is the position of the formula's body.
 func (b Base) Pos() syntax.Pos { return b.At }
 
 type (
@@ -164,8 +164,8 @@ type (
 		X Expr
 	}
 	// Reward is the R operator over Program.Rewards[Struct]. Path is a
-	// *RewardPath or a path formula. Struct is -1 when the model has no such
-	// structure in a way PRISM reports only while checking (StructErr says why).
+	// *RewardPath or a path formula. Struct is -1 if the number of the structure is wrong, which
+	// PRISM reports only when it checks the property; StructErr is that error.
 	Reward struct {
 		Base
 		Threshold
@@ -173,7 +173,7 @@ type (
 		StructDiv int // -1 unless a ratio R{"a"}/{"b"}
 		StructErr error
 		Path      Expr
-		// Numbers of the structures, until they are evaluated.
+		// index and indexDiv are the expressions for the structures' numbers, before Instantiate.
 		index, indexDiv Expr
 	}
 	// RewardPath is the objective C, C<=t, I=t or S. Costs are upper bounds on rewards, which C can have instead of Bound.
@@ -183,7 +183,7 @@ type (
 		Bound Expr // nil for total C and for S
 		// Target is the target of Fc and F0; nil for others.
 		Target Expr
-		Costs []Cost
+		Costs  []Cost
 	}
 	// Quant is E or A.
 	Quant struct {
@@ -234,13 +234,13 @@ type Threshold struct {
 func (t Threshold) Query() bool { return t.Rel == syntax.OpNone }
 
 // Least reports whether an operator in a nondeterministic model needs the schedulers that minimise
-// its value. A query says so itself. A bound is checked for the worst scheduler, or, if some is
-// set, for the best one. ok is false for a query without min or max.
-func (t Threshold) Least(some bool) (least, ok bool) {
+// its value. For a query that is the min or max of the operator; ok is false without one. A bound
+// must hold for all schedulers, or, if existential is set, for some scheduler.
+func (t Threshold) Least(existential bool) (least, ok bool) {
 	if t.Query() {
 		return t.Extremum == syntax.Min, t.Extremum == syntax.Min || t.Extremum == syntax.Max
 	}
-	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != some, true
+	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != existential, true
 }
 
 // Cost is a bound on the reward that a path has collected in structure Struct, or on its number of
@@ -266,13 +266,13 @@ type Program struct {
 	Type syntax.ModelType // never TypeNone
 	// Consts are the model's constants in file order, with values.
 	Consts []NamedValue
-	// Vars is the state vector: globals in file order, then the locals of each
-	// module in module order. A variable's index is its slot.
+	// Vars are the variables: globals in file order, then the locals of each
+	// module in module order. A variable's index is its slot in the valuation of a state.
 	Vars    []Variable
 	Modules []Module
 	// Actions are the action names in order of first appearance in the modules'
-	// commands (module order, then command order); those that only occur in a
-	// system block or reward structure follow.
+	// commands (module order, then command order), followed by actions that only the
+	// renamings of a system block introduce.
 	Actions []string
 	Labels  []LabelDef // file order; labels of a properties file are appended by Properties.Instantiate
 	Rewards []RewardStruct
@@ -284,7 +284,7 @@ type Program struct {
 	Observables []Observable
 	// Players are the players of a stochastic game, in file order; nil for other models.
 	Players  []Player
-	Warnings    []error
+	Warnings []error
 	// Differs says that a warning reports an expression that PRISM's float64 arithmetic
 	// evaluates to another value.
 	Differs bool

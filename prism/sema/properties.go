@@ -24,7 +24,7 @@ type Properties struct {
 // property is one property; references to others are expanded in x.
 type property struct {
 	decl *syntax.Property
-	x    Expr
+	expr Expr
 	nesting
 }
 
@@ -37,70 +37,70 @@ type PropertyInfo struct {
 }
 
 // CheckProperties resolves a properties file over the model. The error is a
-// syntax.ErrorList of at most ten entries; the first one is where and why PRISM
-// refuses the file.
+// syntax.ErrorList of at most ten entries; the first one is the error that PRISM reports, at the same
+// position.
 //
 // Source: PropertiesFile.tidyUp of PRISM 4.10; reference, sections 2.5 and 3.1.
-func (m *Model) CheckProperties(p *syntax.Properties) (*Properties, error) {
-	ps := &Properties{file: p.File, model: m, names: make(table), quoted: make(table)}
-	d := &diags{file: p.File}
-	labels := ps.declare(d, p.Items)
-	if d.has(phaseConstCycles) || d.has(phasePropertyCycles) {
-		return nil, d.err()
+func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
+	properties := &Properties{file: file.File, model: m, names: make(table), quoted: make(table)}
+	diagnostics := &diags{file: file.File}
+	labels := properties.declare(diagnostics, file.Items)
+	if diagnostics.has(phaseConstCycles) || diagnostics.has(phasePropertyCycles) {
+		return nil, diagnostics.err()
 	}
-	r := newResolver(d, m, ps)
+	resolver := newResolver(diagnostics, m, properties)
 	for i, l := range labels {
-		ps.labels[i].X = r.expr(l.X)
+		properties.labels[i].X = resolver.expr(l.X)
 	}
 	for i, l := range labels {
-		checkLabel(r, l, ps.labels[i].X)
+		checkLabel(resolver, l, properties.labels[i].X)
 	}
-	constBodies(r, ps.consts)
-	for i := range ps.props {
-		r.unit = i + 1
-		r.property(i)
+	resolveConstants(resolver, properties.consts)
+	for i := range properties.props {
+		resolver.unit = i + 1
+		resolver.property(i)
 	}
-	if err := d.err(); err != nil {
+	if err := diagnostics.err(); err != nil {
 		return nil, err
 	}
-	return ps, nil
+	return properties, nil
 }
 
-// declare declares the names of the file and returns its labels.
-func (ps *Properties) declare(d *diags, items []syntax.PropItem) []*syntax.LabelDecl {
+// declare declares the names in the file, reports cyclic definitions, and returns the labels.
+func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
 	const loc = "the properties"
 	var labels []*syntax.LabelDecl
-	for _, x := range items {
-		switch x := x.(type) {
+	for _, item := range items {
+		switch item := item.(type) {
 		case *syntax.LabelDecl:
-			name := x.Name.Name
-			s := symbol{use: "label", loc: loc, index: len(labels)}
-			if ps.quoted.declare(d, phaseLabelNames, ps.model.quoted, name, fmt.Sprintf("%q", name), x.Name.Pos(), s) {
-				labels = append(labels, x)
+			name := item.Name.Name
+			meaning := symbol{use: "label", loc: loc, index: len(labels)}
+			if ps.quoted.declare(diagnostics, phaseLabelNames, ps.model.quoted, name, fmt.Sprintf("%q", name), item.Name.Pos(), meaning) {
+				labels = append(labels, item)
 				ps.labels = append(ps.labels, LabelDef{Name: name})
 			}
 		case *syntax.ConstDecl:
-			c := &constant{name: x.Name.Name, typ: constType(x.Type), decl: x, file: ps.file, prop: true, index: len(ps.consts)}
-			if ps.names.declare(d, phaseConstNames, ps.model.names, c.name, c.name, x.Name.Pos(), symbol{use: "constant", loc: loc, constant: c}) {
-				ps.consts = append(ps.consts, c)
+			constant := &constant{name: item.Name.Name, typ: constType(item.Type), decl: item, file: ps.file, prop: true, index: len(ps.consts)}
+			if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, constant.name, constant.name, item.Name.Pos(), symbol{use: "constant", loc: loc, constant: constant}) {
+				ps.consts = append(ps.consts, constant)
 			}
 		case *syntax.Property:
-			ps.props = append(ps.props, &property{decl: x})
+			ps.props = append(ps.props, &property{decl: item})
 		}
 	}
 	for i, p := range ps.props {
 		if p.decl.Name != nil {
 			name := p.decl.Name.Name
-			ps.quoted.declare(d, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{use: "property", loc: loc, index: i})
+			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{use: "property", loc: loc, index: i})
 		}
 	}
-	constCycles(d, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
-	ps.cycles(d)
+	checkConstantCycles(diagnostics, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
+	ps.checkPropertyCycles(diagnostics)
 	return labels
 }
 
-// cycles finds properties that refer to themselves.
-func (ps *Properties) cycles(d *diags) {
+// checkPropertyCycles reports a property that refers to itself, directly or through others.
+func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	deps := make([][]int, len(ps.props))
 	for i, p := range ps.props {
 		syntax.Inspect(p.decl.X, func(n syntax.Node) bool {
@@ -114,14 +114,14 @@ func (ps *Properties) cycles(d *diags) {
 	}
 	if i := firstCycle(deps); i >= 0 {
 		p := ps.props[i].decl
-		d.add(phasePropertyCycles, p.Pos(), "cyclic dependency in property references from property %q", p.Name.Name)
+		diagnostics.add(phasePropertyCycles, p.Pos(), "cyclic dependency in property references from property %q", p.Name.Name)
 	}
 }
 
 // Len returns the number of properties.
 func (ps *Properties) Len() int { return len(ps.props) }
 
-// List describes the properties, in file order.
+// List returns a description of each property, in file order.
 func (ps *Properties) List() []PropertyInfo {
 	out := make([]PropertyInfo, len(ps.props))
 	for i, p := range ps.props {
@@ -144,17 +144,18 @@ func (ps *Properties) Labels() []string {
 
 // Undefined returns the names of the undefined constants of the file, in file order. Only those
 // that a selected property Needs require a value.
-func (ps *Properties) Undefined() []string { return undefined(ps.consts) }
+func (ps *Properties) Undefined() []string { return undefinedNames(ps.consts) }
 
 // Needs returns the undefined constants of this file that property i uses, directly or through
 // constants, labels and other properties, in file order. The undefined constants of the model are
 // needed too, but not listed.
 func (ps *Properties) Needs(i int) []string {
-	return undefined(ps.needed(ps.props[i].x))
+	return undefinedNames(ps.usedConstants(ps.props[i].expr))
 }
 
-// needed returns the constants of this file that expressions use, in file order.
-func (ps *Properties) needed(xs ...Expr) []*constant {
+// usedConstants returns the constants of this file on which expressions depend, directly or through
+// constants and labels, in file order.
+func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	used := make(map[*constant]bool)
 	seen := make(map[Expr]bool)
 	var visit func(e Expr)
@@ -165,9 +166,9 @@ func (ps *Properties) needed(xs ...Expr) []*constant {
 		seen[e] = true
 		switch e := e.(type) {
 		case *constRef:
-			used[e.c] = true
-			if e.c.def != nil {
-				visit(e.c.def)
+			used[e.constant] = true
+			if e.constant.def != nil {
+				visit(e.constant.def)
 			}
 		case *Label:
 			if i := e.Index - len(ps.model.labels); i >= 0 {
@@ -176,7 +177,7 @@ func (ps *Properties) needed(xs ...Expr) []*constant {
 		}
 		Operands(e, visit)
 	}
-	for _, x := range xs {
+	for _, x := range exprs {
 		visit(x)
 	}
 	var out []*constant
@@ -189,55 +190,56 @@ func (ps *Properties) needed(xs ...Expr) []*constant {
 }
 
 // Instantiate assigns values to the constants of the file and returns the selected properties (all
-// if sel is nil) in the order of sel. p must come from the model against which the file was
-// checked. The returned program is p with the labels of the file appended, except unused labels
-// whose constants have no value.
+// if selected is nil) in the given order. The program must be an instance of the model against which
+// the file was checked. The returned program is the same with the labels of the file appended, except
+// unused labels whose constants have no value.
 //
 // Only constants that a selected property Needs must have a value. A Double constant accepts an
 // Int; names of model constants are ignored; undeclared names give warnings in the returned
-// program. The error is a syntax.ErrorList unless sel or p is wrong.
-func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value) ([]Property, *Program, error) {
-	if p.model != ps.model {
+// program. The error is a syntax.ErrorList, except for a wrong program or selection.
+func (ps *Properties) Instantiate(program *Program, selected []int, consts map[string]Value) ([]Property, *Program, error) {
+	if program.model != ps.model {
 		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", ps.file)
 	}
-	sel = ps.selection(sel)
-	var selected []Expr
-	for _, i := range sel {
+	selected = ps.selectedProperties(selected)
+	var exprs []Expr
+	for _, i := range selected {
 		if i < 0 || i >= len(ps.props) {
 			return nil, nil, fmt.Errorf("there is no property %d to select, want one of 0 to %d", i, len(ps.props)-1)
 		}
-		selected = append(selected, ps.props[i].x)
+		exprs = append(exprs, ps.props[i].expr)
 	}
-	out := *p
-	f := newFolder()
-	f.known = maps.Clone(p.consts)
-	f.rewards = len(p.Rewards)
-	out.Warnings = append(slices.Clone(p.Warnings), ps.give(f, consts)...)
-	f.require(ps.needed(selected...), ps.file)
-	if err := f.err(); err != nil {
+	extended := *program
+	folder := newFolder()
+	folder.folded = maps.Clone(program.consts)
+	folder.rewardCount = len(program.Rewards)
+	extended.Warnings = append(slices.Clone(program.Warnings), ps.giveConstants(folder, consts)...)
+	folder.requireValues(ps.usedConstants(exprs...), ps.file)
+	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	out.Labels = ps.addLabels(f, p.Labels[:len(ps.model.labels):len(ps.model.labels)], selected)
-	props := make([]Property, len(sel))
-	for i, j := range sel {
-		d := ps.props[j].decl
-		props[i] = Property{Text: syntax.ExprString(d.X), X: f.fold(selected[i]), Pos: d.Pos()}
-		if d.Name != nil {
-			props[i].Name = d.Name.Name
+	extended.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
+	props := make([]Property, len(selected))
+	for i, j := range selected {
+		decl := ps.props[j].decl
+		props[i] = Property{Text: syntax.ExprString(decl.X), X: folder.fold(exprs[i]), Pos: decl.Pos()}
+		if decl.Name != nil {
+			props[i].Name = decl.Name.Name
 		}
 	}
-	if err := f.err(); err != nil {
+	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	out.Warnings = append(out.Warnings, f.differences(ps.file)...)
-	return props, &out, nil
+	extended.Warnings = append(extended.Warnings, folder.differences(ps.file)...)
+	return props, &extended, nil
 }
 
-// give sets the values of constants. It returns warnings for undeclared names.
-func (ps *Properties) give(f *folder, consts map[string]Value) (warnings []error) {
+// giveConstants sets the values of this file's constants. It returns warnings for names that neither
+// the file nor the model declares.
+func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		if c := ps.names[name].constant; c != nil {
-			f.give(c, consts[name])
+			folder.giveConstant(c, consts[name])
 		} else if ps.model.names[name].constant == nil {
 			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared; its value is not used", name)})
 		}
@@ -245,42 +247,43 @@ func (ps *Properties) give(f *folder, consts map[string]Value) (warnings []error
 	return warnings
 }
 
-// addLabels appends the labels of the file that can be evaluated or are used.
-func (ps *Properties) addLabels(f *folder, labels []LabelDef, selected []Expr) []LabelDef {
+// addLabels appends this file's labels to those of the program, except unused labels that cannot be
+// evaluated.
+func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Expr) []LabelDef {
 	for i := range labels {
-		f.labels = append(f.labels, i)
+		folder.labelIndexes = append(folder.labelIndexes, i)
 	}
 	used := ps.usedLabels(selected)
 	for i, l := range ps.labels {
 		index := -1
-		if x, ok := f.label(ps, l.X, used[i]); ok {
+		if x, ok := folder.foldLabel(ps, l.X, used[i]); ok {
 			index = len(labels)
 			labels = append(labels, LabelDef{l.Name, x})
 		}
-		f.labels = append(f.labels, index)
+		folder.labelIndexes = append(folder.labelIndexes, index)
 	}
 	return labels
 }
 
-// label folds the expression of a label; false means that this is not possible. Errors are kept
+// foldLabel folds the expression of a label; false if a constant in it has no value. Errors are kept
 // only if the label is used.
-func (f *folder) label(ps *Properties, x Expr, used bool) (Expr, bool) {
-	for _, c := range ps.needed(x) {
+func (f *folder) foldLabel(ps *Properties, x Expr, used bool) (Expr, bool) {
+	for _, c := range ps.usedConstants(x) {
 		if _, ok := f.given[c]; !ok && c.def == nil {
 			return nil, false
 		}
 	}
-	n := len(f.errs)
-	y := f.fold(x)
-	if len(f.errs) > n && !used {
-		f.errs = f.errs[:n]
+	errorsBefore := len(f.errs)
+	result := f.fold(x)
+	if len(f.errs) > errorsBefore && !used {
+		f.errs = f.errs[:errorsBefore]
 		return nil, false
 	}
-	return y, true
+	return result, true
 }
 
-// usedLabels reports which labels of the file occur in expressions.
-func (ps *Properties) usedLabels(xs []Expr) []bool {
+// usedLabels reports for each label of the file whether it occurs in the expressions.
+func (ps *Properties) usedLabels(exprs []Expr) []bool {
 	used := make([]bool, len(ps.labels))
 	seen := make(map[Expr]bool)
 	var visit func(e Expr)
@@ -294,37 +297,37 @@ func (ps *Properties) usedLabels(xs []Expr) []bool {
 		}
 		Operands(e, visit)
 	}
-	for _, x := range xs {
+	for _, x := range exprs {
 		visit(x)
 	}
 	return used
 }
 
-// reward folds an R operator and selects its reward structure. PRISM reports a
-// wrong number only when it checks the property.
-func (f *folder) reward(e *Reward) Expr {
-	out := &Reward{Base: e.Base, Threshold: f.threshold(e.Threshold), Path: f.fold(e.Path)}
-	out.Struct, out.StructErr = f.rewardStruct(e.Struct, e.index)
+// foldReward folds an R operator and evaluates the number of its reward structure. Like PRISM, a wrong
+// number is not an error until the property is checked.
+func (f *folder) foldReward(e *Reward) Expr {
+	result := &Reward{Base: e.Base, Threshold: f.foldThreshold(e.Threshold), Path: f.fold(e.Path)}
+	result.Struct, result.StructErr = f.rewardStructIndex(e.Struct, e.index)
 	var err error
-	out.StructDiv, err = f.rewardStruct(e.StructDiv, e.indexDiv)
-	if out.StructErr == nil {
-		out.StructErr = err
+	result.StructDiv, err = f.rewardStructIndex(e.StructDiv, e.indexDiv)
+	if result.StructErr == nil {
+		result.StructErr = err
 	}
-	if f.rewards == 0 {
-		out.Struct, out.StructErr = -1, &EvalError{Pos: e.Pos(), Msg: "model has no rewards specified"}
+	if f.rewardCount == 0 {
+		result.Struct, result.StructErr = -1, &EvalError{Pos: e.Pos(), Msg: "model has no rewards specified"}
 	}
-	return out
+	return result
 }
 
-// rewardStruct returns the index of a reward structure: known, unless index is an expression for
-// its 1-based number.
-func (f *folder) rewardStruct(known int, index Expr) (int, error) {
+// rewardStructIndex returns the index of a reward structure: the value of an expression for its
+// 1-based number, or known if there is no such expression.
+func (f *folder) rewardStructIndex(known int, index Expr) (int, error) {
 	if index == nil {
 		return known, nil
 	}
 	v, err := constantValue(f.fold(index))
-	if err == nil && (v.Int < 1 || int(v.Int) > f.rewards) {
-		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", v.Int, f.rewards)}
+	if err == nil && (v.Int < 1 || int(v.Int) > f.rewardCount) {
+		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", v.Int, f.rewardCount)}
 	}
 	if err != nil {
 		return -1, err

@@ -12,18 +12,19 @@ import (
 // Program.
 type constRef struct {
 	Base
-	c *constant
+	constant *constant
 }
 
-// bad stands for an expression with an error. Its type is Invalid, which suppresses follow-up
-// errors. It is constant if its operands are.
-type bad struct {
+// erroneousExpr stands for an expression with an error. Its type is Invalid, which suppresses follow-up
+// errors. It counts as constant if its operands are constant.
+type erroneousExpr struct {
 	Base
 	operands []Expr
 }
 
+// invalidExpr returns an expression that stands for e, which has an error.
 func invalidExpr(e syntax.Node, operands ...Expr) Expr {
-	return &bad{Base{At: e.Pos()}, operands}
+	return &erroneousExpr{Base{At: e.Pos()}, operands}
 }
 
 // resolver resolves expressions and determines their types. It reports the errors of PRISM's
@@ -33,12 +34,11 @@ type resolver struct {
 	model *Model
 	props *Properties // nil in a model file
 
-	// In a module that renames another, everything is renamed after the
-	// formulas have been expanded.
-	renames []*renaming
-	bodies  map[*formula]*body
-	// expanding says that a formula is being resolved. Whether it may mention clocks depends on
-	// where it is used.
+	// renamings apply to the text of a renamed module, after formulas have been expanded.
+	renamings []*renaming
+	bodies    map[*formula]*formulaBody
+	// expanding says that the body of a formula is being resolved. Whether clocks are allowed in it
+	// depends on where the formula is used.
 	expanding bool
 	clocks    bool // clocks may be mentioned
 	nesting   *nesting
@@ -46,48 +46,49 @@ type resolver struct {
 }
 
 // body is a resolved formula with its errors.
-type body struct {
-	x     Expr
+type formulaBody struct {
+	expr  Expr
 	diags []diag
 	nesting
 }
 
+// newResolver returns a resolver for a model file, or for a properties file if ps is not nil.
 func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*formulaBody), clocks: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
-// inModule returns a resolver for the text of a module under renamings.
+// inModule returns a resolver for the text of a module to which renamings apply.
 func (r *resolver) inModule(renames []*renaming) *resolver {
 	if len(renames) == 0 {
 		return r
 	}
-	n := newResolver(r.diags, r.model, r.props)
-	n.renames, n.nesting, n.literals = renames, r.nesting, r.literals
-	return n
+	inner := newResolver(r.diags, r.model, r.props)
+	inner.renamings, inner.nesting, inner.literals = renames, r.nesting, r.literals
+	return inner
 }
 
-// outside returns a resolver for text outside renamed modules.
-func (r *resolver) outside() *resolver {
-	out := *r
-	out.renames, out.bodies = nil, make(map[*formula]*body)
-	return &out
+// outsideModules returns a resolver without the renamings of a module.
+func (r *resolver) outsideModules() *resolver {
+	outer := *r
+	outer.renamings, outer.bodies = nil, make(map[*formula]*formulaBody)
+	return &outer
 }
 
-// truncated converts an expression where an int is required. In Storm's dialect a quotient of ints
-// is truncated towards zero there.
+// truncate converts an expression where an int is required. In Storm's dialect a quotient of ints is
+// truncated towards zero there.
 //
 // Source: Storm's ExpressionEvaluator::asInt.
-func (r *resolver) truncated(x Expr) Expr {
+func (r *resolver) truncate(x Expr) Expr {
 	if x == nil || !r.model.truncates || x.Type() != Double || !isIntQuotient(x) {
 		return x
 	}
 	at := x.Pos()
-	part := func(f Func) Expr { return &Call{Base{Int, at}, f, []Expr{x}} }
+	rounded := func(f Func) Expr { return &Call{Base{Int, at}, f, []Expr{x}} }
 	positive := &Binary{Base{Bool, at}, syntax.OpGe, x, &Const{Base{Int, at}, Value{Type: Int}}}
-	return &Cond{Base{Int, at}, positive, part(FuncFloor), part(FuncCeil)}
+	return &Cond{Base{Int, at}, positive, rounded(FuncFloor), rounded(FuncCeil)}
 }
 
-// isIntQuotient reports whether an expression consists of ints, apart from divisions.
+// isIntQuotient reports whether all parts of an expression are ints, apart from results of divisions.
 func isIntQuotient(x Expr) bool {
 	switch x := x.(type) {
 	case *Unary:
@@ -110,7 +111,7 @@ func (r *resolver) withClocks(e syntax.Expr) Expr {
 	return x
 }
 
-func (r *resolver) semantic(e syntax.Node, format string, args ...any) Expr {
+func (r *resolver) semanticError(e syntax.Node, format string, args ...any) Expr {
 	r.add(phaseSemantic, e.Pos(), format, args...)
 	return invalidExpr(e)
 }
@@ -119,11 +120,12 @@ func (r *resolver) typeError(e syntax.Node, format string, args ...any) {
 	r.add(phaseTypes, e.Pos(), format, args...)
 }
 
-// wants returns the end of a type error: what was found in place of what was wanted.
-func wants(found Expr, want string) string {
+// typeMismatch returns the end of a type error message, "found ... of type ..., want ...".
+func typeMismatch(found Expr, want string) string {
 	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
 }
 
+// describe returns what kind of expression e is, for an error message.
 func describe(e Expr) string {
 	switch e := e.(type) {
 	case *Const:
@@ -131,7 +133,7 @@ func describe(e Expr) string {
 	case *Var:
 		return "a variable"
 	case *constRef:
-		return fmt.Sprintf("the constant %q", e.c.name)
+		return fmt.Sprintf("the constant %q", e.constant.name)
 	}
 	return "an expression"
 }
@@ -141,12 +143,13 @@ func (r *resolver) expr(e syntax.Expr) Expr {
 	if !r.nesting.enter() {
 		return r.tooDeep(e)
 	}
-	x := r.node(e)
+	x := r.resolveNode(e)
 	r.nesting.leave()
 	return x
 }
 
-func (r *resolver) node(e syntax.Expr) Expr {
+// resolveNode resolves the outermost operator of an expression, and its operands.
+func (r *resolver) resolveNode(e syntax.Expr) Expr {
 	switch e := e.(type) {
 	case *syntax.Ident:
 		return r.ident(e)
@@ -159,7 +162,7 @@ func (r *resolver) node(e syntax.Expr) Expr {
 			r.literals[e.Text] = v
 		}
 		if v.Rat == nil {
-			return r.semantic(e, "number with too many digits, or an exponent beyond %d", maxExponent)
+			return r.semanticError(e, "number with too many digits, or an exponent beyond %d", maxExponent)
 		}
 		return &Const{Base{Double, e.Pos()}, v}
 	case *syntax.BoolLit:
@@ -176,7 +179,7 @@ func (r *resolver) node(e syntax.Expr) Expr {
 		return r.call(e)
 	}
 	if r.props == nil {
-		return r.semantic(e, "found a property operator, want an expression of the model language")
+		return r.semanticError(e, "found a property operator, want an expression of the model language")
 	}
 	return r.operator(e)
 }
@@ -189,39 +192,40 @@ func (r *resolver) optional(e syntax.Expr) Expr {
 	return r.expr(e)
 }
 
+// ident resolves a name: a formula, which is replaced by its body, a constant or a variable.
 func (r *resolver) ident(e *syntax.Ident) Expr {
-	name := rename(r.renames, e.Name)
-	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
+	name := applyRenamings(r.renamings, e.Name)
+	if meaning, ok := r.model.names[e.Name]; ok && meaning.formula != nil {
 		if name == e.Name {
-			return r.formula(e, s.formula)
+			return r.formula(e, meaning.formula)
 		}
-		if s, ok := r.model.names[name]; ok && s.formula != nil { // Storm's dialect: the other formula, not renamed
-			return r.outside().formula(e, s.formula)
+		if meaning, ok := r.model.names[name]; ok && meaning.formula != nil { // in Storm's dialect a formula can be renamed to another one
+			return r.outsideModules().formula(e, meaning.formula)
 		}
 	}
-	s, ok := r.model.names[name]
+	meaning, ok := r.model.names[name]
 	if !ok && r.props != nil {
-		s, ok = r.props.names[name]
+		meaning, ok = r.props.names[name]
 	}
 	switch {
-	case !ok || s.formula != nil: // formulas are expanded before renaming
+	case !ok || meaning.formula != nil: // formulas are expanded before renaming
 		if from := r.renamedFrom(e.Name); from != "" {
-			return r.semantic(e, "undeclared identifier %q%s", name, from)
+			return r.semanticError(e, "undeclared identifier %q%s", name, from)
 		}
-		return r.semantic(e, "undeclared identifier %q%s", name, r.suggestName(name))
-	case s.constant != nil:
-		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
+		return r.semanticError(e, "undeclared identifier %q%s", name, r.suggestName(name))
+	case meaning.constant != nil:
+		return &constRef{Base{meaning.constant.typ, e.Pos()}, meaning.constant}
 	}
-	v := &Var{Base{r.model.vars[s.index].typ, r.at(e)}, s.index}
-	if v.T == Clock && (r.expanding || !r.clocks) {
+	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(e)}, meaning.index}
+	if variable.T == Clock && (r.expanding || !r.clocks) {
 		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
-		r.list[len(r.list)-1].kind = clockUse
+		r.entries[len(r.entries)-1].kind = clockUse
 	}
-	return v
+	return variable
 }
 
-// suggestName returns a hint for an undeclared identifier: a label of that name, or the nearest
-// name.
+// suggestName returns a hint for an undeclared identifier: a label of that name, or the most similar
+// identifier.
 func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
 		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
@@ -236,7 +240,7 @@ func (r *resolver) suggestName(name string) string {
 }
 
 // suggestLabel returns a hint for an undeclared label: a variable, constant or formula of that
-// name, or the nearest label.
+// name, or the most similar label.
 func (r *resolver) suggestLabel(name string) string {
 	if s, ok := r.props.names.lookup(r.model.names, name); ok {
 		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.use), s.use, name)
@@ -244,7 +248,8 @@ func (r *resolver) suggestLabel(name string) string {
 	return nearest(name, `"`, r.model.quoted, r.props.quoted)
 }
 
-// nearest returns a hint with the most similar name, if one is similar enough.
+// nearest returns the hint "did you mean ...?" with the most similar name in the tables, if one is
+// similar enough.
 func nearest(name, quotes string, tables ...table) string {
 	var names []string
 	for _, t := range tables {
@@ -257,50 +262,52 @@ func nearest(name, quotes string, tables ...table) string {
 	return ""
 }
 
-// renamedFrom returns an explanation for a name that comes from a renaming, otherwise "".
+// renamedFrom returns, for an error message, the name from which module renaming made an identifier;
+// "" if it is not renamed.
 func (r *resolver) renamedFrom(name string) string {
-	if rename(r.renames, name) == name {
+	if applyRenamings(r.renamings, name) == name {
 		return ""
 	}
-	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renames[len(r.renames)-1].decl.Name.Name)
+	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the expansion of a formula and repeats the errors in it.
+// formula returns the resolved body of a formula, and repeats the errors in the body at this use.
 func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
-	b := r.body(f)
-	r.errorCount += len(b.diags)
-	if !r.nesting.add(b.nesting) {
+	body := r.formulaBody(f)
+	r.errorCount += len(body.diags)
+	if !r.nesting.add(body.nesting) {
 		return r.tooDeep(e)
 	}
-	for _, d := range b.diags {
-		if d.kind == clockUse && r.clocks && !r.expanding {
+	for _, entry := range body.diags {
+		if entry.kind == clockUse && r.clocks && !r.expanding {
 			continue
 		}
-		d.unit = r.unit
-		if !slices.ContainsFunc(r.list, func(x diag) bool { return x.err == d.err && x.phase == d.phase && x.unit == d.unit }) {
-			r.list = append(r.list, d)
+		entry.unit = r.unit
+		if !slices.ContainsFunc(r.entries, func(x diag) bool { return x.err == entry.err && x.phase == entry.phase && x.unit == entry.unit }) {
+			r.entries = append(r.entries, entry)
 		}
 	}
-	return b.x
+	return body.expr
 }
 
-// body resolves a formula once.
-func (r *resolver) body(f *formula) *body {
-	b, ok := r.bodies[f]
-	if !ok {
-		list, expanding, outer := r.list, r.expanding, *r.nesting
-		r.list, r.expanding = nil, true
-		*r.nesting = nesting{stack: outer.stack}
-		b = &body{x: r.expr(f.decl.X)}
-		b.diags, b.nesting = r.list, *r.nesting
-		r.list, r.expanding, *r.nesting = list, expanding, outer
-		r.bodies[f] = b
+// formulaBody resolves the body of a formula, once, and records its errors apart from the others.
+func (r *resolver) formulaBody(f *formula) *formulaBody {
+	if resolved, ok := r.bodies[f]; ok {
+		return resolved
 	}
-	return b
+	outerEntries, outerExpanding, outerNesting := r.entries, r.expanding, *r.nesting
+	r.entries, r.expanding = nil, true
+	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
+	resolved := &formulaBody{expr: r.expr(f.decl.X)}
+	resolved.diags, resolved.nesting = r.entries, *r.nesting
+	r.entries, r.expanding, *r.nesting = outerEntries, outerExpanding, outerNesting
+	r.bodies[f] = resolved
+	return resolved
 }
 
-// at returns the position of an expression.
-func (r *resolver) at(e syntax.Expr) syntax.Pos {
+// position returns the position of an expression, marked if it is in a formula of the model that a
+// property uses.
+func (r *resolver) position(e syntax.Expr) syntax.Pos {
 	p := e.Pos()
 	p.Formula = r.props != nil && r.expanding
 	return p
@@ -310,99 +317,105 @@ func numeric(t Type) bool { return t == Int || t == Double }
 
 func boolean(t Type) bool { return t == Bool || t == Path }
 
+// unary resolves ! or - and checks the type of its operand.
 func (r *resolver) unary(e *syntax.Unary) Expr {
 	x := r.expr(e.X)
 	t := x.Type()
 	switch {
 	case t == Invalid:
 	case e.Op == syntax.OpNot && !boolean(t):
-		r.typeError(e.X, "! applied to a non-Boolean expression: %s", wants(x, "bool"))
+		r.typeError(e.X, "! applied to a non-Boolean expression: %s", typeMismatch(x, "bool"))
 		return invalidExpr(e, x)
 	case e.Op == syntax.OpNeg && !numeric(t):
-		r.typeError(e.X, "- can only be applied to ints or doubles: %s", wants(x, "a number"))
+		r.typeError(e.X, "- can only be applied to ints or doubles: %s", typeMismatch(x, "a number"))
 		return invalidExpr(e, x)
 	}
-	return &Unary{Base{t, r.at(e)}, e.Op, x}
+	return &Unary{Base{t, r.position(e)}, e.Op, x}
 }
 
+// binary resolves an infix operator and checks the types of its operands.
 func (r *resolver) binary(e *syntax.Binary) Expr {
 	x, y := r.expr(e.X), r.expr(e.Y)
 	switch e.Op {
 	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
-		if !r.operands(e, x, y, boolean, "applied to a non-Boolean expression", "bool") {
+		if !r.checkOperands(e, x, y, boolean, "applied to a non-Boolean expression", "bool") {
 			return invalidExpr(e, x, y)
 		}
 		t := Bool
 		if x.Type() == Path || y.Type() == Path {
 			t = Path
 		}
-		return &Binary{Base{t, r.at(e)}, e.Op, x, y}
+		return &Binary{Base{t, r.position(e)}, e.Op, x, y}
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
 		return r.comparison(e, x, y)
 	}
-	if !r.operands(e, x, y, numeric, "can only be applied to ints or doubles", "a number") {
+	if !r.checkOperands(e, x, y, numeric, "can only be applied to ints or doubles", "a number") {
 		return invalidExpr(e, x, y)
 	}
 	t := Int
 	if e.Op == syntax.OpDiv || x.Type() == Double || y.Type() == Double {
 		t = Double
 	}
-	return &Binary{Base{t, r.at(e)}, e.Op, x, y}
+	return &Binary{Base{t, r.position(e)}, e.Op, x, y}
 }
 
-// operands checks the types of both operands and reports the first wrong one.
-func (r *resolver) operands(e *syntax.Binary, x, y Expr, ok func(Type) bool, problem, want string) bool {
+// checkOperands checks the types of both operands with the function ok and reports the first wrong
+// one.
+func (r *resolver) checkOperands(e *syntax.Binary, x, y Expr, ok func(Type) bool, problem, want string) bool {
 	for i, o := range []Expr{x, y} {
 		if t := o.Type(); t != Invalid && !ok(t) {
-			r.typeError([]syntax.Expr{e.X, e.Y}[i], "%s %s: %s", e.Op, problem, wants(o, want))
+			r.typeError([]syntax.Expr{e.X, e.Y}[i], "%s %s: %s", e.Op, problem, typeMismatch(o, want))
 			return false
 		}
 	}
 	return x.Type() != Invalid && y.Type() != Invalid
 }
 
+// comparison checks the types of compared operands. Numbers, ints and clocks, and, for equality,
+// Booleans can be compared.
 func (r *resolver) comparison(e *syntax.Binary, x, y Expr) Expr {
-	s, t := x.Type(), y.Type()
+	xType, yType := x.Type(), y.Type()
 	equality := e.Op == syntax.OpEq || e.Op == syntax.OpNe
-	discrete := func(t Type) bool { return t == Int || t == Clock }
+	discrete := func(yType Type) bool { return yType == Int || yType == Clock }
 	switch {
-	case s == Invalid || t == Invalid:
-	case numeric(s) && numeric(t), discrete(s) && discrete(t), equality && s == Bool && t == Bool:
-		return &Binary{Base{Bool, r.at(e)}, e.Op, x, y}
-	case s == t:
-		r.typeError(e, "%s cannot compare %ss", e.Op, s)
+	case xType == Invalid || yType == Invalid:
+	case numeric(xType) && numeric(yType), discrete(xType) && discrete(yType), equality && xType == Bool && yType == Bool:
+		return &Binary{Base{Bool, r.position(e)}, e.Op, x, y}
+	case xType == yType:
+		r.typeError(e, "%s cannot compare %ss", e.Op, xType)
 	default:
-		r.typeError(e, "%s cannot compare %s and %s", e.Op, s, t)
+		r.typeError(e, "%s cannot compare %s and %s", e.Op, xType, yType)
 	}
 	return invalidExpr(e, x, y)
 }
 
+// cond resolves ?: and checks that the types of its branches match.
 func (r *resolver) cond(e *syntax.Cond) Expr {
-	c, a, b := r.expr(e.C), r.expr(e.T), r.expr(e.E)
-	s, t := a.Type(), b.Type()
+	condition, thenBranch, elseBranch := r.expr(e.C), r.expr(e.T), r.expr(e.E)
+	thenType, elseType := thenBranch.Type(), elseBranch.Type()
 	switch {
-	case c.Type() != Bool && c.Type() != Invalid:
-		r.typeError(e.C, "condition of ? operator is not Boolean: %s", wants(c, "bool"))
-	case c.Type() == Invalid || s == Invalid || t == Invalid:
-	case !castable(s, t) && !castable(t, s):
-		r.typeError(e, "types for then/else operands of ? operator must match, found %s and %s", s, t)
-	case max(s, t) > Clock:
-		r.typeError(e, "operands of ? operator cannot have type %s", max(s, t))
+	case condition.Type() != Bool && condition.Type() != Invalid:
+		r.typeError(e.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
+	case condition.Type() == Invalid || thenType == Invalid || elseType == Invalid:
+	case !castable(thenType, elseType) && !castable(elseType, thenType):
+		r.typeError(e, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
+	case max(thenType, elseType) > Clock:
+		r.typeError(e, "operands of ? operator cannot have type %s", max(thenType, elseType))
 	default:
-		if s != t || s == Clock {
-			s = Double
+		if thenType != elseType || thenType == Clock {
+			thenType = Double
 		}
-		return &Cond{Base{s, r.at(e)}, c, a, b}
+		return &Cond{Base{thenType, r.position(e)}, condition, thenBranch, elseBranch}
 	}
-	return invalidExpr(e, c, a, b)
+	return invalidExpr(e, condition, thenBranch, elseBranch)
 }
 
 // funcMulti is multi(…), which is an operator of properties.
 const funcMulti = FuncLog + 1
 
-// function returns a built-in function by name, with the smallest and largest number of arguments;
-// -1 means no limit.
-func function(name string) (f Func, least, most int, ok bool) {
+// lookupFunction returns the built-in function of a name, with the smallest and largest number of its
+// arguments; -1 means no limit. ok is false if there is no such function.
+func lookupFunction(name string) (f Func, minArgs, maxArgs int, ok bool) {
 	for f := FuncMin; f <= FuncLog; f++ {
 		if f.String() != name {
 			continue
@@ -418,6 +431,7 @@ func function(name string) (f Func, least, most int, ok bool) {
 	return funcMulti, 1, -1, name == "multi"
 }
 
+// call resolves a function call and checks the number of its arguments.
 func (r *resolver) call(e *syntax.Call) Expr {
 	args := make([]Expr, len(e.Args))
 	valid := true
@@ -425,54 +439,56 @@ func (r *resolver) call(e *syntax.Call) Expr {
 		args[i] = r.expr(a)
 		valid = valid && args[i].Type() != Invalid
 	}
-	name := rename(r.renames, e.Func.Name)
-	f, least, most, ok := function(name)
+	name := applyRenamings(r.renamings, e.Func.Name)
+	function, minArgs, maxArgs, ok := lookupFunction(name)
 	switch {
 	case !ok:
-		return r.semantic(e, "unknown function %q%s", name, r.renamedFrom(e.Func.Name))
-	case len(args) < least:
-		r.arity(e, "not enough", name, least)
+		return r.semanticError(e, "unknown function %q%s", name, r.renamedFrom(e.Func.Name))
+	case len(args) < minArgs:
+		r.arityError(e, "not enough", name, minArgs)
 		return invalidExpr(e, args...)
-	case most >= 0 && len(args) > most:
-		r.arity(e, "too many", name, most)
+	case maxArgs >= 0 && len(args) > maxArgs:
+		r.arityError(e, "too many", name, maxArgs)
 		return invalidExpr(e, args...)
-	case f == funcMulti && r.props == nil:
-		return r.semantic(e, "function %q is for properties only", name)
+	case function == funcMulti && r.props == nil:
+		return r.semanticError(e, "function %q is for properties only", name)
 	case !valid:
 		return invalidExpr(e, args...)
-	case f == funcMulti:
-		return r.multi(e, args)
+	case function == funcMulti:
+		return r.multiObjective(e, args)
 	}
-	return r.builtin(e, f, args)
+	return r.builtinCall(e, function, args)
 }
 
-func (r *resolver) arity(e *syntax.Call, problem, name string, want int) {
-	r.semantic(e, "%s arguments to %q function: found %d, want %d", problem, name, len(e.Args), want)
-	r.list[len(r.list)-1].kind = wrongArity
+// arityError reports a wrong number of arguments.
+func (r *resolver) arityError(e *syntax.Call, problem, name string, want int) {
+	r.semanticError(e, "%s arguments to %q function: found %d, want %d", problem, name, len(e.Args), want)
+	r.entries[len(r.entries)-1].kind = wrongArity
 }
 
-func (r *resolver) builtin(e *syntax.Call, f Func, args []Expr) Expr {
-	t := Int
+// builtinCall checks the argument types of a built-in function and determines the type of its result.
+func (r *resolver) builtinCall(e *syntax.Call, f Func, args []Expr) Expr {
+	resultType := Int
 	for i, a := range args {
-		switch s := a.Type(); {
-		case f == FuncMod && s != Int:
-			r.typeError(e.Args[i], "non-integer argument to function %q: %s", f, wants(a, "int"))
+		switch argType := a.Type(); {
+		case f == FuncMod && argType != Int:
+			r.typeError(e.Args[i], "non-integer argument to function %q: %s", f, typeMismatch(a, "int"))
 			return invalidExpr(e, args...)
-		case s == Bool:
+		case argType == Bool:
 			r.typeError(e.Args[i], "Boolean argument not allowed as argument to function %q, want a number", f)
 			return invalidExpr(e, args...)
-		case !numeric(s) && s != Clock:
-			r.typeError(e.Args[i], "argument of type %s not allowed for function %q, want a number", s, f)
+		case !numeric(argType) && argType != Clock:
+			r.typeError(e.Args[i], "argument of type %s not allowed for function %q, want a number", argType, f)
 			return invalidExpr(e, args...)
-		case s == Double:
-			t = Double
+		case argType == Double:
+			resultType = Double
 		}
 	}
 	switch f {
 	case FuncFloor, FuncCeil, FuncRound:
-		t = Int
+		resultType = Int
 	case FuncLog:
-		t = Double
+		resultType = Double
 	}
-	return &Call{Base{t, r.at(e)}, f, args}
+	return &Call{Base{resultType, r.position(e)}, f, args}
 }

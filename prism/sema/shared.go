@@ -7,35 +7,35 @@ import (
 )
 
 // An expression is a directed acyclic graph: the definition of a formula, a constant or another
-// property occurs once and is shared by all references to it. Thirty formulas that each mention
-// the previous one twice expand to a thousand million operators. So functions on expressions
-// store their results per node. Small expressions, nearly all, are faster without that.
+// property occurs once, and all references share it. Written out, such an expression can be
+// exponentially larger. So functions on expressions cache their results per node. Nearly all
+// expressions are small, and faster without a cache.
 
 // Large is the number of operators and operands that are visited before a Memo stores anything.
 const Large = 4096
 
-// Memo stores results per expression, once many expressions have been visited. The zero value is
-// ready for use.
+// Memo caches results per expression, but only after many look-ups: most expressions are small and
+// faster without a cache. The zero value is ready for use.
 type Memo[T any] struct {
-	looks int
-	found map[Expr]T
+	lookups int
+	results map[Expr]T
 }
 
-// Get returns the stored result for an expression, if there is one.
+// Get returns the cached result for an expression, if there is one.
 func (m *Memo[T]) Get(e Expr) (x T, ok bool) {
-	if m.looks++; m.looks > Large {
-		x, ok = m.found[e]
+	if m.lookups++; m.lookups > Large {
+		x, ok = m.results[e]
 	}
 	return x, ok
 }
 
-// Put stores x and returns it.
+// Put caches the result x for an expression and returns it.
 func (m *Memo[T]) Put(e Expr, x T) T {
-	if m.looks > Large {
-		if m.found == nil {
-			m.found = make(map[Expr]T)
+	if m.lookups > Large {
+		if m.results == nil {
+			m.results = make(map[Expr]T)
 		}
-		m.found[e] = x
+		m.results[e] = x
 	}
 	return x
 }
@@ -57,8 +57,9 @@ func Inspect(e Expr, visit func(Expr) bool) {
 	walk(e)
 }
 
-// Repeated returns the operators that occur in several places of an expression. It returns nil if
-// the expanded expression has at most limit nodes.
+// Repeated returns the operators that occur more than once in an expression, if the expression has
+// more than limit nodes with repetitions written out; otherwise nil. operands must call visit for
+// each operand.
 func Repeated(e Expr, limit int, operands func(e Expr, visit func(Expr))) map[Expr]bool {
 	visited := 0
 	var count func(e Expr)
@@ -70,14 +71,14 @@ func Repeated(e Expr, limit int, operands func(e Expr, visit func(Expr))) map[Ex
 	if count(e); visited <= limit {
 		return nil
 	}
-	seen, out := make(map[Expr]bool), make(map[Expr]bool)
+	seen, repeated := make(map[Expr]bool), make(map[Expr]bool)
 	var walk func(e Expr)
 	walk = func(e Expr) {
 		if seen[e] {
 			switch e.(type) {
 			case *Const, *Var:
 			default:
-				out[e] = true
+				repeated[e] = true
 			}
 			return
 		}
@@ -85,32 +86,33 @@ func Repeated(e Expr, limit int, operands func(e Expr, visit func(Expr))) map[Ex
 		operands(e, walk)
 	}
 	walk(e)
-	return out
+	return repeated
 }
 
 // Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call
-// Rewrite for their operands. Base, if not nil, changes the Base of every operation.
+// Rewrite for their operands. Base, if not nil, changes the type and position of every operation.
 type Rewriter struct {
 	Other func(Expr) (Expr, error)
 	Base  func(Base) Base
-	kept  Memo[Expr]
+	memo  Memo[Expr]
 }
 
-// Rewrite returns a copy of an expression that shares the same sub-expressions.
+// Rewrite returns the rewritten expression. Shared sub-expressions are rewritten once and stay shared.
 func (r *Rewriter) Rewrite(e Expr) (Expr, error) {
-	if x, ok := r.kept.Get(e); ok {
+	if x, ok := r.memo.Get(e); ok {
 		return x, nil
 	}
-	x, err := r.copied(e)
+	x, err := r.copyNode(e)
 	if err != nil {
 		return nil, err
 	}
-	return r.kept.Put(e, x), nil
+	return r.memo.Put(e, x), nil
 }
 
-func (r *Rewriter) copied(e Expr) (Expr, error) {
+// copyNode copies an operation with its operands rewritten; Other rewrites everything else.
+func (r *Rewriter) copyNode(e Expr) (Expr, error) {
 	var err error
-	sub := func(e Expr) Expr {
+	rewriteOperand := func(e Expr) Expr {
 		x, failed := r.Rewrite(e)
 		err = cmp.Or(err, failed)
 		return x
@@ -125,36 +127,36 @@ func (r *Rewriter) copied(e Expr) (Expr, error) {
 	case *Const, *Var:
 		return e, nil
 	case *Unary:
-		return &Unary{base(e.Base), e.Op, sub(e.X)}, err
+		return &Unary{base(e.Base), e.Op, rewriteOperand(e.X)}, err
 	case *Binary:
-		return &Binary{base(e.Base), e.Op, sub(e.X), sub(e.Y)}, err
+		return &Binary{base(e.Base), e.Op, rewriteOperand(e.X), rewriteOperand(e.Y)}, err
 	case *Cond:
-		return &Cond{base(e.Base), sub(e.C), sub(e.A), sub(e.B)}, err
+		return &Cond{base(e.Base), rewriteOperand(e.C), rewriteOperand(e.A), rewriteOperand(e.B)}, err
 	case *Call:
 		out := &Call{base(e.Base), e.Func, make([]Expr, len(e.Args))}
 		for i, a := range e.Args {
-			out.Args[i] = sub(a)
+			out.Args[i] = rewriteOperand(a)
 		}
 		return out, err
 	}
 	return r.Other(e)
 }
 
-// every reports whether ok holds for e and all its operands.
-func every(e Expr, ok func(Expr) bool) bool {
-	all := true
+// holdsEverywhere reports whether a predicate is true for e and all expressions in it.
+func holdsEverywhere(e Expr, predicate func(Expr) bool) bool {
+	holds := true
 	Inspect(e, func(e Expr) bool {
-		all = all && ok(e)
-		return all
+		holds = holds && predicate(e)
+		return holds
 	})
-	return all
+	return holds
 }
 
 // isConstant reports whether an expression has no variables and no property operators.
 func isConstant(e Expr) bool {
-	return every(e, func(e Expr) bool {
+	return holdsEverywhere(e, func(e Expr) bool {
 		switch e.(type) {
-		case *Const, *constRef, *bad, *Unary, *Binary, *Cond, *Call:
+		case *Const, *constRef, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
 			return true
 		}
 		return false
@@ -165,7 +167,7 @@ func isConstant(e Expr) bool {
 // valuation of a state is enough to evaluate it. Engines always evaluate labels and operators,
 // with their errors, even where the result does not matter.
 func Stateless(e Expr) bool {
-	return every(e, func(e Expr) bool {
+	return holdsEverywhere(e, func(e Expr) bool {
 		switch e.(type) {
 		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:
 			return true
@@ -176,7 +178,7 @@ func Stateless(e Expr) bool {
 
 // Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
 func Parametric(e Expr) bool {
-	return !every(e, func(e Expr) bool {
+	return !holdsEverywhere(e, func(e Expr) bool {
 		_, param := e.(*Param)
 		return !param
 	})
@@ -186,30 +188,31 @@ func Parametric(e Expr) bool {
 // limits the stack of recursive functions.
 const maxDepth = 250_000
 
-// nesting measures the depth of an expression while it is resolved.
+// nesting measures how deeply operators are nested in an expression while it is resolved.
 type nesting struct {
-	deepest int
-	depth   int // in the current expression
-	stack   int // depth plus that of the expressions that refer to it
+	deepest    int
+	depth      int // in the current expression
+	totalDepth int // depth, plus the depths of the expressions that refer to this one
 }
 
-// enter goes one level deeper; false means that the expression is too deep.
+// enter goes one level deeper; false means that the expression is nested too deeply.
 func (x *nesting) enter() bool {
-	if x.stack >= maxDepth {
+	if x.totalDepth >= maxDepth {
 		return false
 	}
 	x.depth++
-	x.stack++
+	x.totalDepth++
 	x.deepest = max(x.deepest, x.depth)
 	return true
 }
 
 func (x *nesting) leave() {
 	x.depth--
-	x.stack--
+	x.totalDepth--
 }
 
-// add adds the depth of an expanded reference; false means that the result is too deep.
+// add accounts for a formula or property whose body replaces a reference; false means that the result
+// is nested too deeply.
 func (x *nesting) add(y nesting) bool {
 	if x.depth+y.deepest > maxDepth {
 		return false
@@ -218,9 +221,9 @@ func (x *nesting) add(y nesting) bool {
 	return true
 }
 
-// tooDeep reports that an expression is nested too deeply. It resets the depth, so that
-// expressions around it are not reported too.
+// tooDeep reports that an expression is nested too deeply. It resets the deepest level, so that
+// the expressions around it are not reported too.
 func (r *resolver) tooDeep(e syntax.Expr) Expr {
-	*r.nesting = nesting{depth: r.nesting.depth, stack: r.nesting.stack}
-	return r.semantic(e, "the expression is nested too deeply with formulas and references written out: want at most %d operators within each other", maxDepth)
+	*r.nesting = nesting{depth: r.nesting.depth, totalDepth: r.nesting.totalDepth}
+	return r.semanticError(e, "the expression is nested too deeply after expanding formulas and references, want at most %d levels", maxDepth)
 }

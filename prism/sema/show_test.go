@@ -22,7 +22,7 @@ func show(e Expr) string {
 	case *Var:
 		return fmt.Sprintf("$%d", e.Slot)
 	case *constRef:
-		return e.c.name
+		return e.constant.name
 	case *Unary:
 		return e.Op.String() + show(e.X)
 	case *Binary:

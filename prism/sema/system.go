@@ -6,33 +6,33 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// selectSystem selects the system block: the one without a name, otherwise the first. It returns
-// false if there is none or references are cyclic.
+// selectSystem selects the system block that composes the modules: the one without a name, otherwise
+// the first. It returns false if there is none or there is an error.
 func (c *checker) selectSystem() bool {
 	names := make(map[string]int)
 	unnamed := 0
-	for i, s := range c.items.systems {
+	for i, block := range c.items.systems {
 		switch {
-		case s.Name == nil:
+		case block.Name == nil:
 			if unnamed++; unnamed > 1 {
-				c.add(phaseSystem, s.X.Pos(), "there can be at most one unnamed system...endsystem construct")
+				c.add(phaseSystem, block.X.Pos(), "there can be at most one unnamed system...endsystem construct")
 				return false
 			}
-			c.system = s
+			c.system = block
 		default:
-			if _, ok := names[s.Name.Name]; ok {
-				c.add(phaseSystem, s.X.Pos(), "duplicated system...endsystem name %q", s.Name.Name)
+			if _, ok := names[block.Name.Name]; ok {
+				c.add(phaseSystem, block.X.Pos(), "duplicated system...endsystem name %q", block.Name.Name)
 				return false
 			}
-			names[s.Name.Name] = i
+			names[block.Name.Name] = i
 		}
 	}
 	if c.system == nil && len(c.items.systems) > 0 {
 		c.system = c.items.systems[0]
 	}
 	deps := make([][]int, len(c.items.systems))
-	for i, s := range c.items.systems {
-		eachSys(s.X, func(x syntax.SysExpr) {
+	for i, block := range c.items.systems {
+		visitTerms(block.X, func(x syntax.SysExpr) {
 			if ref, ok := x.(*syntax.SysRef); ok {
 				if j, ok := names[ref.Name.Name]; ok {
 					deps[i] = append(deps[i], j)
@@ -41,22 +41,23 @@ func (c *checker) selectSystem() bool {
 		})
 	}
 	if i := firstCycle(deps); i >= 0 {
-		s := c.items.systems[i]
-		c.add(phaseSystem, s.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", s.Name.Name)
+		block := c.items.systems[i]
+		c.add(phaseSystem, block.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", block.Name.Name)
 		c.system = nil
 	}
 	return c.system != nil
 }
 
-// eachSys calls f for a term, then for its operands.
-func eachSys(x syntax.SysExpr, f func(syntax.SysExpr)) {
+// visitTerms calls f for a process-algebra term and all terms in it.
+func visitTerms(x syntax.SysExpr, f func(syntax.SysExpr)) {
 	f(x)
-	for _, y := range sysOperands(x) {
-		eachSys(y, f)
+	for _, y := range termOperands(x) {
+		visitTerms(y, f)
 	}
 }
 
-func sysOperands(x syntax.SysExpr) []syntax.SysExpr {
+// termOperands returns the operands of a process-algebra term.
+func termOperands(x syntax.SysExpr) []syntax.SysExpr {
 	switch x := x.(type) {
 	case *syntax.SysBrackets:
 		return []syntax.SysExpr{x.X}
@@ -74,8 +75,9 @@ func sysOperands(x syntax.SysExpr) []syntax.SysExpr {
 	return nil
 }
 
-// expanded returns a term, or the one that a reference to a system block stands for.
-func (c *checker) expanded(x syntax.SysExpr) (syntax.SysExpr, bool) {
+// dereference returns the term that a reference to a system block stands for, and any other term
+// itself; false if the block does not exist.
+func (c *checker) dereference(x syntax.SysExpr) (syntax.SysExpr, bool) {
 	ref, ok := x.(*syntax.SysRef)
 	if !ok {
 		return x, true
@@ -88,9 +90,9 @@ func (c *checker) expanded(x syntax.SysExpr) (syntax.SysExpr, bool) {
 	return nil, false
 }
 
-// addRenamedActions calls add for the actions that renamings introduce.
+// addRenamedActions calls add for each new action name in the renamings of a term.
 func (c *checker) addRenamedActions(x syntax.SysExpr, add func(string)) {
-	x, ok := c.expanded(x)
+	x, ok := c.dereference(x)
 	if !ok {
 		return
 	}
@@ -99,79 +101,81 @@ func (c *checker) addRenamedActions(x syntax.SysExpr, add func(string)) {
 			add(r.New.Name)
 		}
 	}
-	for _, y := range sysOperands(x) {
+	for _, y := range termOperands(x) {
 		c.addRenamedActions(y, add)
 	}
 }
 
-// checkSystem checks the actions and references of the system block. Like PRISM it does not check
-// the blocks that are referred to.
+// checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
+// check the blocks that are referred to.
 func (c *checker) checkSystem(x syntax.SysExpr) {
-	for _, y := range sysOperands(x) {
+	for _, y := range termOperands(x) {
 		c.checkSystem(y)
 	}
 	switch x := x.(type) {
 	case *syntax.SysRef:
-		if _, ok := c.expanded(x); !ok {
-			c.r.semantic(x, "reference to system %s which does not exist", x.Name.Name)
+		if _, ok := c.dereference(x); !ok {
+			c.resolver.semanticError(x, "reference to system %s which does not exist", x.Name.Name)
 		}
 	case *syntax.SysParallel:
-		c.sysActions(x, x.Actions)
+		c.checkSystemActions(x, x.Actions)
 	case *syntax.SysHide:
-		c.sysActions(x, x.Actions)
+		c.checkSystemActions(x, x.Actions)
 	case *syntax.SysRename:
-		var from []*syntax.Ident
+		var renamed []*syntax.Ident
 		for _, r := range x.Renames {
-			from = append(from, r.Old)
+			renamed = append(renamed, r.Old)
 		}
-		c.sysActions(x, from)
+		c.checkSystemActions(x, renamed)
 	}
 }
 
-func (c *checker) sysActions(x syntax.SysExpr, actions []*syntax.Ident) {
+// checkSystemActions checks that the actions in a term are actions of the model, each listed once.
+func (c *checker) checkSystemActions(x syntax.SysExpr, actions []*syntax.Ident) {
 	for i, a := range actions {
 		switch {
 		case c.actionIndex(a.Name) == UnknownAction:
-			c.r.semantic(x, "invalid action %q in \"system\" construct", a.Name)
+			c.resolver.semanticError(x, "invalid action %q in \"system\" construct", a.Name)
 		case slices.ContainsFunc(actions[:i], func(b *syntax.Ident) bool { return a.Name == b.Name }):
-			c.r.semantic(x, "duplicated action %q in parallel composition in \"system\" construct", a.Name)
+			c.resolver.semanticError(x, "duplicated action %q in parallel composition in \"system\" construct", a.Name)
 		}
 	}
 }
 
-// systemModules resolves the system block and checks that each module appears once.
-func (c *checker) systemModules() {
+// resolveSystemBlock resolves the system block and checks that each module appears in it once.
+func (c *checker) resolveSystemBlock() {
 	count := make([]int, len(c.modules))
 	sys := c.resolveSystem(c.system.X, count)
 	for i, m := range c.modules {
 		switch {
 		case count[i] == 0:
-			c.r.semantic(c.system.X, "module %s does not appear in the \"system\" construct", m.name.Name)
+			c.resolver.semanticError(c.system.X, "module %s does not appear in the \"system\" construct", m.name.Name)
 		case count[i] > 1:
-			c.r.semantic(c.system.X, "module %s appears more than once in the \"system\" construct", m.name.Name)
+			c.resolver.semanticError(c.system.X, "module %s appears more than once in the \"system\" construct", m.name.Name)
 		}
 	}
-	c.m.system = sys
+	c.model.system = sys
 }
 
-// resolveSystem resolves a term; nil if something in it does not exist. Actions that no command
-// has are dropped, because they have no effect.
+// resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if
+// something in the term does not exist. Actions that no command has are dropped, because they have no
+// effect.
 func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
-	x, ok := c.expanded(x)
+	x, ok := c.dereference(x)
 	if !ok {
 		return nil
 	}
-	if m, ok := x.(*syntax.SysModule); ok {
-		i := slices.IndexFunc(c.modules, func(o *module) bool { return o.name.Name == m.Name.Name })
+	if moduleName, ok := x.(*syntax.SysModule); ok {
+		i := slices.IndexFunc(c.modules, func(other *module) bool { return other.name.Name == moduleName.Name.Name })
 		if i < 0 {
-			c.add(phaseOurs, m.Pos(), "no such module %s in the \"system\" construct", m.Name.Name)
+			c.add(phaseOurs, moduleName.Pos(), "no such module %s in the \"system\" construct", moduleName.Name.Name)
 			return nil
 		}
 		count[i]++
 		return SysModule{i}
 	}
 	var operands []System
-	for _, y := range sysOperands(x) {
+	for _, y := range termOperands(x) {
 		operands = append(operands, c.resolveSystem(y, count))
 	}
 	switch x := x.(type) {
@@ -184,17 +188,18 @@ func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
 	case *syntax.SysHide:
 		return &SysHide{operands[0], c.actionIndices(x.Actions)}
 	case *syntax.SysRename:
-		r := &SysRename{X: operands[0]}
-		for _, p := range x.Renames {
-			if from := c.actionIndex(p.Old.Name); from >= 0 {
-				r.From, r.To = append(r.From, from), append(r.To, c.actionIndex(p.New.Name))
+		rename := &SysRename{X: operands[0]}
+		for _, pair := range x.Renames {
+			if from := c.actionIndex(pair.Old.Name); from >= 0 {
+				rename.From, rename.To = append(rename.From, from), append(rename.To, c.actionIndex(pair.New.Name))
 			}
 		}
-		return r
+		return rename
 	}
 	return operands[0] // brackets
 }
 
+// actionIndices returns the indices of the actions that exist.
 func (c *checker) actionIndices(names []*syntax.Ident) []int {
 	var out []int
 	for _, a := range names {

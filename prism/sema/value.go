@@ -42,8 +42,8 @@ func (v Value) String() string {
 	return javaFloat(v.Float)
 }
 
-// javaFloat formats like Java's Double.toString: the shortest digits that identify the number, at
-// least two, with an exponent from 1E7 up and below 1E-3.
+// javaFloat formats a float64 as Java's Double.toString does: with the shortest digits that identify
+// the number, at least two, and with an exponent for numbers from 1E7 on or below 1E-3.
 func javaFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -54,19 +54,19 @@ func javaFloat(f float64) string {
 		return "-Infinity"
 	}
 	if a := math.Abs(f); a == 0 || a >= 1e-3 && a < 1e7 {
-		s := strconv.FormatFloat(f, 'f', -1, 64)
-		if !strings.Contains(s, ".") {
-			s += ".0"
+		digits := strconv.FormatFloat(f, 'f', -1, 64)
+		if !strings.Contains(digits, ".") {
+			digits += ".0"
 		}
-		return s
+		return digits
 	}
-	s := strconv.FormatFloat(f, 'e', -1, 64)
-	if !strings.Contains(s, ".") {
-		s = strconv.FormatFloat(f, 'e', 1, 64)
+	digits := strconv.FormatFloat(f, 'e', -1, 64)
+	if !strings.Contains(digits, ".") {
+		digits = strconv.FormatFloat(f, 'e', 1, 64)
 	}
-	mant, exp, _ := strings.Cut(s, "e")
-	n, _ := strconv.Atoi(exp) // FormatFloat writes a well-formed exponent
-	return mant + "E" + strconv.Itoa(n)
+	mantissa, exponent, _ := strings.Cut(digits, "e")
+	n, _ := strconv.Atoi(exponent) // FormatFloat writes a well-formed exponent
+	return mantissa + "E" + strconv.Itoa(n)
 }
 
 // toDouble converts an Int to the Double of the same value.
@@ -90,10 +90,10 @@ func literalValue(text string) Value {
 // maxExponent bounds decimal exponents: 10^maxExponent has fewer than maxRatBits bits.
 const maxExponent = 4900
 
-// decimalRat parses a decimal number; nil if it is invalid, too large or too small.
+// decimalRat parses a decimal number; nil if it is invalid or its fraction is too large.
 func decimalRat(text string) *big.Rat {
-	_, exp, found := strings.Cut(strings.ToLower(text), "e")
-	if e, err := strconv.Atoi(exp); found && (err != nil || max(e, -e) > maxExponent) {
+	_, exponentText, found := strings.Cut(strings.ToLower(text), "e")
+	if exponent, err := strconv.Atoi(exponentText); found && (err != nil || max(exponent, -exponent) > maxExponent) {
 		return nil
 	}
 	r, ok := new(big.Rat).SetString(text)
@@ -124,7 +124,7 @@ func (v Value) convert(t Type) (Value, bool) {
 	return v, v.Type == t
 }
 
-// castable reports whether a value of type from is accepted where to is required.
+// castable reports whether a value of type from can be used where type to is required.
 func castable(to, from Type) bool {
 	return to == from || to == Double && from == Int || to == Clock && (from == Int || from == Double)
 }

@@ -20,23 +20,22 @@ func (s Span) End() Pos { return s.Stop }
 // line, without the slashes and one following blank. A blank line ends the block.
 type Doc []string
 
-// Notes are the comments of an item that do not stand directly above it. A tree
-// prints all the comments of the text that it was parsed from.
+// Notes holds the comments of an item that are not directly above it. Printing a parsed tree prints
+// all comments of the text.
 type Notes struct {
 	// Detached holds the comment blocks further above. The last block has the comments between
 	// the tokens of the item.
 	Detached []Doc
-	// Behind is the comment behind the item, in its last line; one line at most. In a
-	// properties file such a comment belongs to the property in the next line.
+	// Behind is the comment behind the item, on its last line; one line at most. In a
+	// properties file such a comment belongs to the property on the next line.
 	Behind Doc
 }
 
 // ModelType is the type of model that the type keyword names.
 type ModelType uint8
 
-// The model types of the PRISM language. The interval and partially observable
-// ones without a keyword of their own come from package sema, which knows
-// whether a model has intervals, clocks or observables.
+// The model types of the PRISM language. Interval models have no keyword of their own; package sema
+// determines the types IDTMC, IMDP and IPOMDP, because it knows whether a model has intervals.
 const (
 	TypeNone ModelType = iota // no keyword: LTS or MDP, see the reference, section 1.2
 	DTMC
@@ -52,7 +51,7 @@ const (
 	SMG // a turn-based stochastic game of several players
 )
 
-// String returns the name in capitals, as PRISM prints it.
+// String returns the name of the model type in capitals, as PRISM prints it.
 func (t ModelType) String() string {
 	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP", "SMG"}
 	return names[t]
@@ -64,7 +63,7 @@ type Model struct {
 	Items []Item
 	// Trailing holds the comments after the last item.
 	Trailing Doc
-	// Dialect is the dialect of the text. In Storm's a range may have one value.
+	// Dialect is the dialect of the text. In Storm's dialect a range may have a single value.
 	Dialect Dialect
 	// Truncates says that a quotient of ints is truncated where an int is required, as in Storm.
 	Truncates bool
@@ -381,8 +380,8 @@ type IntLit struct {
 	Span
 }
 
-// DoubleLit is a floating-point literal. Text is kept, so that exact engines
-// read the decimal number that was written and not the nearest double.
+// DoubleLit is a literal of type double. It holds the text, because exact arithmetic needs the
+// decimal number and not the nearest float64.
 type DoubleLit struct {
 	Text string
 	Span
@@ -394,8 +393,8 @@ type BoolLit struct {
 	Span
 }
 
-// Paren is a parenthesised expression. It is kept so that a parsed tree prints
-// as it was written; built trees need none, the printer adds what precedence demands.
+// Paren is an expression in parentheses. A parsed tree keeps them, so that it prints as written. A
+// built tree needs none: the printer adds those that precedence requires.
 type Paren struct {
 	X Expr
 	Span
@@ -438,7 +437,7 @@ type Unary struct {
 	Span
 }
 
-// Binary is an infix operator. OpPos is the operator's own place.
+// Binary is an infix operator. OpPos is the position of the operator itself.
 type Binary struct {
 	Op    Op
 	X, Y  Expr

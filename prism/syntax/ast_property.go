@@ -77,8 +77,8 @@ type TimeBound struct {
 	Span
 }
 
-// Extremum says how an operator resolves nondeterminism: min, max, or for
-// models with two kinds of it minmax and so on.
+// Extremum says how an operator resolves nondeterminism: min or max, or minmax and so on for models
+// with two kinds of nondeterminism.
 type Extremum uint8
 
 // The extrema. NoExtremum is `P=?` or a bounded operator.
@@ -125,10 +125,10 @@ type Steady struct {
 }
 
 // Reward is the R operator. Struct is nil for the default structure, a *Quoted
-// for a named one, else an integer expression (1-based index); StructDiv is
-// the second one of a ratio `R{"a"}/{"b"}`.
+// for a named one, and otherwise an integer expression (1-based index). StructDiv is
+// the second structure of a ratio `R{"a"}/{"b"}`.
 //
-// Time is that of Storm's T operator: then Struct is TimeRewards.
+// Time is set for Storm's T operator, the expected time; then Struct is TimeRewards.
 type Reward struct {
 	Modifier          *Ident
 	Time              bool
@@ -144,11 +144,11 @@ type RewardPathKind uint8
 
 // The reward objectives.
 const (
-	Cumulative    RewardPathKind = iota // C<=t, or total C when Bound is nil
-	Instantaneous                       // I=t
-	LongRun                             // S
-	UntilReached                        // Fc: the reward until the target; all of it on a path that never reaches it
-	ZeroUnlessReached                   // F0: the same, but 0 on a path that never reaches it
+	Cumulative        RewardPathKind = iota // C<=t, or total C when Bound is nil
+	Instantaneous                           // I=t
+	LongRun                                 // S
+	UntilReached                            // Fc: the reward until the target; all of it on a path that never reaches it
+	ZeroUnlessReached                       // F0: the same, but 0 on a path that never reaches it
 )
 
 // RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator, or, of PRISM-games, `Fc target` or
@@ -172,8 +172,8 @@ type Quant struct {
 
 // Strategy is `<<coalition>> X` or `[[coalition]] X`.
 type Strategy struct {
-	Box       bool // [[ ]]
-	All       bool // *
+	Box       bool     // [[ ]]
+	All       bool     // *
 	Coalition []*Ident // names of players, or their numbers from 1
 	X         Expr
 	Span
@@ -195,9 +195,9 @@ type OldFilter struct {
 	Span
 }
 
-// Op returns the operator of the equivalent Filter. For a query it is the minimum, maximum or range
-// over the states if min, max or both are given, otherwise the value in the only such state. A
-// bounded operator must hold in all of the states.
+// Op returns the operator of the filter(op, ...) that means the same as this old filter
+// {states}{min}{max}. For a bounded operator it is forall. For a query it is min, max or range if
+// {min}, {max} or both are given, otherwise state: exactly one state may satisfy the filter.
 func (f *OldFilter) Op(t Threshold) string {
 	switch {
 	case t.Rel != OpNone:

@@ -2,37 +2,38 @@ package syntax
 
 import "reflect"
 
-// Equal reports whether two trees mean the same text: everything is compared
-// but positions, file names, parentheses that only repeat the shape of the
-// tree, and spellings that stand for each other (the word of a model type,
-// `const` for `const int`, `rate` for `const double`). Comments are compared.
+// Equal reports whether two syntax trees mean the same text. It compares comments too, but ignores
+// positions, file names, parentheses that only repeat the shape of the tree, and synonyms (the word
+// of a model type, `const` for `const int`, `rate` for `const double`).
 func Equal(a, b Node) bool {
 	return equalValues(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem())
 }
 
-func equalValues(a, b reflect.Value) bool {
-	switch a.Kind() {
+// equalValues is Equal for the reflected value of a node or of a part of one.
+func equalValues(first, second reflect.Value) bool {
+	switch first.Kind() {
 	case reflect.Interface:
-		a, b = unparen(a), unparen(b)
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
+		first, second = unparen(first), unparen(second)
+		if first.IsNil() || second.IsNil() {
+			return first.IsNil() && second.IsNil()
 		}
-		a, b = a.Elem(), b.Elem()
-		return a.Type() == b.Type() && equalValues(a, b)
+		first, second = first.Elem(), second.Elem()
+		return first.Type() == second.Type() && equalValues(first, second)
 	case reflect.Pointer:
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
+		if first.IsNil() || second.IsNil() {
+			return first.IsNil() && second.IsNil()
 		}
-		return a.Pointer() == b.Pointer() || equalValues(a.Elem(), b.Elem())
+		return first.Pointer() == second.Pointer() || equalValues(first.Elem(), second.Elem())
 	case reflect.Slice:
-		return equalSlices(a, b)
+		return equalSlices(first, second)
 	case reflect.Struct:
-		return equalStructs(a, b)
+		return equalStructs(first, second)
 	}
-	return a.Equal(b)
+	return first.Equal(second)
 }
 
-// unparen returns the first interface value below v that is not in parentheses.
+// unparen strips the parentheses from an expression or system term that is held in an interface
+// value.
 func unparen(v reflect.Value) reflect.Value {
 	for !v.IsNil() {
 		switch p := v.Interface().(type) {
@@ -47,6 +48,7 @@ func unparen(v reflect.Value) reflect.Value {
 	return v
 }
 
+// equalSlices reports whether two slices have the same length and equal elements.
 func equalSlices(a, b reflect.Value) bool {
 	if a.Len() != b.Len() {
 		return false
@@ -59,17 +61,19 @@ func equalSlices(a, b reflect.Value) bool {
 	return true
 }
 
+// equalStructs reports whether two structs are equal in all fields that Equal compares.
 func equalStructs(a, b reflect.Value) bool {
 	for i := range a.NumField() {
-		if !ignored(a.Type(), a.Type().Field(i)) && !equalValues(a.Field(i), b.Field(i)) {
+		if !isIgnoredField(a.Type(), a.Type().Field(i)) && !equalValues(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// ignored reports whether a field says how or where something is written and not what.
-func ignored(t reflect.Type, f reflect.StructField) bool {
+// isIgnoredField reports whether Equal ignores a field, because it says where or with which synonym
+// something is written.
+func isIgnoredField(t reflect.Type, f reflect.StructField) bool {
 	switch f.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():
 		return true

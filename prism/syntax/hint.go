@@ -2,31 +2,31 @@ package syntax
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
-// hint returns advice for common mistakes, given that tok is unexpected; "" if there is none.
+// hint returns advice on how to correct a common mistake, for the error that the current token is
+// unexpected. It returns "" if there is no advice.
 func (p *parser) hint() string {
-	for _, h := range []string{p.spellingHint(), p.wordHint(), p.shapeHint()} {
-		if h != "" {
-			return h
-		}
-	}
-	return ""
+	return cmp.Or(p.spellingHint(), p.wordHint(), p.shapeHint())
 }
 
-// adjacent reports whether tok directly follows the token before it.
-func (p *parser) adjacent() bool { return p.prev.end == p.tok.pos.Offset && p.tok.pos.Offset > 0 }
-
-// ahead reports whether the source continues with the text at the given token.
-func (p *parser) ahead(t token, text string) bool {
-	return bytes.HasPrefix(p.s.src[t.pos.Offset:], []byte(text))
+// touchesPrevious reports whether the current token directly follows the previous one, without a blank.
+func (p *parser) touchesPrevious() bool {
+	return p.prevTok.end == p.tok.pos.Offset && p.tok.pos.Offset > 0
 }
 
-// spellingHint returns advice on operators and literals that other languages write differently.
+// textAt reports whether the source text at the position of a token starts with the given text.
+func (p *parser) textAt(t token, text string) bool {
+	return bytes.HasPrefix(p.scanner.src[t.pos.Offset:], []byte(text))
+}
+
+// spellingHint returns advice on operators and literals that other languages spell differently, for
+// an unexpected token; "" if there is none.
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
-	switch (pair{p.prev.kind, p.tok.kind}) {
+	switch (pair{p.prevTok.kind, p.tok.kind}) {
 	case pair{tAnd, tAnd}:
 		return `"and" is a single "&"`
 	case pair{tOr, tOr}:
@@ -50,11 +50,11 @@ func (p *parser) spellingHint() string {
 	case tPrime:
 		return "the prime follows the name without a blank: x'"
 	case tDivide:
-		if p.ahead(p.tok, "/*") {
+		if p.textAt(p.tok, "/*") {
 			return "there are no block comments, use //"
 		}
 	case tTimes:
-		if p.prev.kind == tDivide && p.adjacent() {
+		if p.prevTok.kind == tDivide && p.touchesPrevious() {
 			return "there are no block comments, use //"
 		}
 	case tIllegal:
@@ -63,51 +63,53 @@ func (p *parser) spellingHint() string {
 	return ""
 }
 
+// illegalHint returns advice on a character that starts no token of the language; "" if there is none.
 func (p *parser) illegalHint() string {
 	switch {
-	case p.ahead(p.tok, "\ufeff"):
+	case p.textAt(p.tok, "\ufeff"):
 		return "save the file without a byte order mark"
-	case p.ahead(p.tok, "%"):
+	case p.textAt(p.tok, "%"):
 		return "the remainder is mod(a,b)"
-	case p.ahead(p.tok, "#"):
+	case p.textAt(p.tok, "#"):
 		return "files for PRISM's preprocessor have to be preprocessed first"
-	case p.ahead(p.tok, "“"), p.ahead(p.tok, "”"):
+	case p.textAt(p.tok, "“"), p.textAt(p.tok, "”"):
 		return `quotes are plain "`
-	case p.ahead(p.tok, ".") && p.prev.kind == tInt && p.adjacent():
-		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.s.src[p.prev.pos.Offset:p.prev.end])
+	case p.textAt(p.tok, ".") && p.prevTok.kind == tInt && p.touchesPrevious():
+		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.scanner.src[p.prevTok.pos.Offset:p.prevTok.end])
 	}
 	return ""
 }
 
-// wordHint returns advice on reserved and unknown words.
+// wordHint returns advice on an unexpected keyword or identifier; "" if there is none.
 func (p *parser) wordHint() string {
-	for _, t := range []token{p.prev, p.tok} {
+	for _, t := range []token{p.prevTok, p.tok} {
 		if hint := p.operatorWord(t); hint != "" {
 			return hint
 		}
 	}
 	switch k := p.tok.kind; {
-	case (k == kwU || k == kwW || k == kwR) && p.props:
+	case (k == kwU || k == kwW || k == kwR) && p.inProperties:
 		return "U, W and R do not associate, and an operand with one needs parentheses: (a U b) U c"
-	case (k == kwX || k == kwF || k == kwG) && p.props:
+	case (k == kwX || k == kwF || k == kwG) && p.inProperties:
 		return "a temporal operator stands between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
-	case k == kwFormula && p.props:
+	case k == kwFormula && p.inProperties:
 		return "formulas belong into the model file"
-	case k == tPrimed && p.props:
+	case k == tPrimed && p.inProperties:
 		return "only updates have primed variables"
-	case k == tPrimed && p.prev.kind == tLParen:
+	case k == tPrimed && p.prevTok.kind == tLParen:
 		return "only updates assign to primed variables"
 	case k == tPrimed:
 		return "an assignment needs parentheses: (x'=…)"
-	case k.isKeyword() && !structural(k) && k != kwTrue && k != kwFalse && !p.props:
+	case k.isKeyword() && !isStructural(k) && k != kwTrue && k != kwFalse && !p.inProperties:
 		return fmt.Sprintf("PRISM reserves %q", kindTexts[k])
 	}
 	return ""
 }
 
-// operatorWord returns advice on operators that other languages write as words.
+// operatorWord returns advice if a token is a word such as "and", which other languages use as an
+// operator; "" otherwise.
 func (p *parser) operatorWord(t token) string {
-	switch string(p.s.src[t.pos.Offset:t.end]) {
+	switch string(p.scanner.src[t.pos.Offset:t.end]) {
 	case "and":
 		return `"and" is written "&"`
 	case "or":
@@ -120,15 +122,16 @@ func (p *parser) operatorWord(t token) string {
 	return ""
 }
 
-// shapeHint returns advice on the structure of larger constructs.
+// shapeHint returns advice if a part of a larger construct is in the wrong place, for an unexpected
+// token; "" if there is none.
 func (p *parser) shapeHint() string {
-	switch k := p.prev.kind; {
+	switch k := p.prevTok.kind; {
 	case k == kwTrue && p.tok.kind == tColon:
 		return `"true" was read as the update, write the probability as 1`
-	case joinedExtremum(k) != NoExtremum && p.tok.kind == tLBrace:
+	case extremumOfKeyword(k) != NoExtremum && p.tok.kind == tLBrace:
 		return `the reward structure stands directly behind R: R{"r"}min=?`
-	case (joinedExtremum(k) != NoExtremum || wordExtremum(k) != NoExtremum) && relation(p.tok.kind) != OpNone:
-		return "min and max go with =?, a bound with plain P or R: P>=p"
+	case (extremumOfKeyword(k) != NoExtremum || extremumOfWord(k) != NoExtremum) && relationOp(p.tok.kind) != OpNone:
+		return "min and max are followed by =?; a bound follows P or R directly: P>=p"
 	case k == tEq && (p.tok.kind == tInt || p.tok.kind == tDouble):
 		return "a bound needs <, <=, > or >="
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// IsProperties reports whether a file contains properties and not a model: by the extension of its
-// name if possible, otherwise by its words.
+// IsProperties reports whether a file contains properties rather than a model. The extension of the
+// file name decides if it is known, otherwise the keywords in the text.
 func IsProperties(name string, src []byte) bool {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case slices.Contains([]string{".props", ".prop", ".pctl", ".csl"}, ext):
@@ -15,25 +15,25 @@ func IsProperties(name string, src []byte) bool {
 	case slices.Contains([]string{".prism", ".nm", ".pm", ".sm"}, ext):
 		return false
 	}
-	found := false
-	for l := range Lexemes(src) {
-		if l.Class == Name && (l.Text == wordSMG || l.Text == wordPlayer) && !found {
+	hasPropertyWord := false
+	for lexeme := range Lexemes(src) {
+		if lexeme.Class == Name && (lexeme.Text == wordSMG || lexeme.Text == wordPlayer) && !hasPropertyWord {
 			return false
 		}
-		if l.Class != Keyword {
+		if lexeme.Class != Keyword {
 			continue
 		}
-		k := keywordKind([]byte(l.Text))
-		if modelTypeOf(k) != TypeNone || k == kwModule || k == kwFormula || k == kwGlobal || k == kwRewards {
+		keyword := keywordKind([]byte(lexeme.Text))
+		if modelTypeOf(keyword) != TypeNone || keyword == kwModule || keyword == kwFormula || keyword == kwGlobal || keyword == kwRewards {
 			return false
 		}
-		found = found || startsProp(k) || k == kwF || k == kwG || k == kwU
+		hasPropertyWord = hasPropertyWord || startsPropertyOperator(keyword) || keyword == kwF || keyword == kwG || keyword == kwU
 	}
-	return found
+	return hasPropertyWord
 }
 
-// ParseFile parses a model or a properties file, as IsProperties decides. The node is a *Model or
-// a *Properties.
+// ParseFile parses a file of unknown kind, as decided by IsProperties. The node is a *Model or a
+// *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	if IsProperties(name, src) {
 		ps, err := ParsePropertiesOf(dialect, name, src)

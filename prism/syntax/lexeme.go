@@ -8,8 +8,8 @@ import (
 // Class is the class of a lexeme, for formatting, colours and completion.
 type Class uint8
 
-// The classes. Name is a word that is no keyword; Primed has its prime; a Symbol is
-// an operator, a bracket, a quotation mark; Illegal starts no token.
+// The classes. Name is a word that is not a keyword, and Primed is a name with its prime. Symbol is
+// an operator, a bracket or a quotation mark. Illegal is a character that starts no token.
 const (
 	Comment Class = iota
 	Keyword
@@ -27,38 +27,41 @@ type Lexeme struct {
 	Span
 }
 
-// Lexemes returns the tokens and comments of any text, in order.
+// Lexemes iterates over the tokens and comments of a source text in order. The text need not be
+// syntactically correct.
 func Lexemes(src []byte) iter.Seq[Lexeme] {
 	return func(yield func(Lexeme) bool) {
-		s, text := newScanner(src, false), string(src) // of which all lexemes have parts
+		scan := newScanner(src, false)
+		text := string(src) // the lexemes share its memory
 		for {
-			gap := s
-			t := s.next()
-			if !gap.comments(text, int(t.pos.Offset), yield) || t.kind == tEOF {
+			before := scan
+			tok := scan.next()
+			if !before.comments(text, int(tok.pos.Offset), yield) || tok.kind == tEOF {
 				return
 			}
-			if !yield(Lexeme{Class: t.kind.class(), Text: text[t.pos.Offset:t.end], Span: Span{t.pos, t.endPos()}}) {
+			if !yield(Lexeme{Class: tok.kind.class(), Text: text[tok.pos.Offset:tok.end], Span: Span{tok.pos, tok.endPos()}}) {
 				return
 			}
 		}
 	}
 }
 
-// comments yields the comments up to an offset.
-func (s *scanner) comments(all string, to int, yield func(Lexeme) bool) bool {
+// comments skips white space and yields each comment before the offset to. It returns false if
+// yield did.
+func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
 	for s.off < to {
 		switch c := s.src[s.off]; c {
 		case '\n', '\r':
 			s.newline()
 		case '/':
 			start := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-			text := all[s.off:to]
-			if end := strings.IndexAny(text, "\r\n"); end >= 0 {
-				text = text[:end]
+			comment := text[s.off:to]
+			if end := strings.IndexAny(comment, "\r\n"); end >= 0 {
+				comment = comment[:end]
 			}
-			s.off += len(text)
+			s.off += len(comment)
 			stop := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-			if !yield(Lexeme{Class: Comment, Text: text, Span: Span{start, stop}}) {
+			if !yield(Lexeme{Class: Comment, Text: comment, Span: Span{start, stop}}) {
 				return false
 			}
 		default:
@@ -68,6 +71,7 @@ func (s *scanner) comments(all string, to int, yield func(Lexeme) bool) bool {
 	return true
 }
 
+// class returns the class of a token kind, by which editors colour it.
 func (k kind) class() Class {
 	switch {
 	case k.isKeyword():

@@ -1,54 +1,57 @@
 package syntax
 
-// PRISM decides two questions by reading ahead as far as a construct goes:
-// whether a command has a single update without probability, and whether S
-// inside an R operator starts an S operator. If that reading fails, PRISM takes
-// the other alternative and reports the error there: in `[] a -> (s'=1+);` it
-// is at s', where an expression in parentheses cannot go on. To find the error
-// in the same place the parser reads ahead in the same two cases: lax is set,
-// nothing is reported, and operators are not checked against their context.
+// PRISM looks ahead over a whole construct in two cases: to decide whether a
+// command has a single update without probability, and whether S inside an R
+// operator starts an S operator. If the construct does not parse, PRISM takes
+// the other alternative and reports the error there: in `[] a -> (s'=1+);` the
+// error is at s', because an expression in parentheses cannot continue with a
+// prime. To report errors in the same places, this parser looks ahead in the
+// same cases. While lookingAhead is set, it reports nothing and accepts
+// operators in every context.
 
-// tries reports whether parse succeeds at this place, and then returns to it.
-func (p *parser) tries(parse func()) bool {
-	m := p.mark()
-	p.lax = true
+// canParse reports whether a parse function succeeds from the current token on. It then returns to
+// that token, whatever the result.
+func (p *parser) canParse(parse func()) bool {
+	before := p.saveState()
+	p.lookingAhead = true
 	parse()
-	ok := !p.bad
-	p.reset(m)
+	ok := !p.failed
+	p.restoreState(before)
 	return ok
 }
 
-// steadyAhead reports whether the S at tok starts an S operator. Answers are cached, so that
-// nesting does not multiply the work.
-func (p *parser) steadyAhead() bool { return p.triesSteady(func() { p.steady() }) }
+// steadyAhead reports whether the S at the current token starts an S operator.
+func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.steady() }) }
 
-// triesSteady is tries for what starts with the name of an S operator.
-func (p *parser) triesSteady(parse func()) bool {
+// canParseSteady is canParse for an S operator. It caches the answer per source position, so that
+// nested operators are not tried again and again.
+func (p *parser) canParseSteady(parse func()) bool {
 	at := p.tok.pos.Offset
-	if ok, known := p.steadys[at]; known {
+	if ok, known := p.steadyAt[at]; known {
 		return ok
 	}
-	ok := p.tries(parse)
-	p.steadys[at] = ok
+	ok := p.canParse(parse)
+	p.steadyAt[at] = ok
 	return ok
 }
 
-// steadyOrLongRun parses an S operator or the objective S inside an R operator.
+// steadyOrLongRun parses what S starts between the brackets of an R operator: the S operator, if
+// one can be parsed here, otherwise the long-run reward objective R [ S ].
 func (p *parser) steadyOrLongRun() Expr {
 	start := p.tok.pos
-	if p.lax {
-		m := p.mark()
+	if p.lookingAhead {
+		before := p.saveState()
 		x := p.steady()
-		p.steadys[start.Offset] = !p.bad
-		if !p.bad {
+		p.steadyAt[start.Offset] = !p.failed
+		if !p.failed {
 			return x
 		}
-		p.reset(m)
+		p.restoreState(before)
 	} else if p.steadyAhead() {
-		scanned := p.scanned
-		p.scanned = true
+		outer := p.prescanned
+		p.prescanned = true
 		x := p.steady()
-		p.scanned = scanned
+		p.prescanned = outer
 		return x
 	}
 	p.advance()

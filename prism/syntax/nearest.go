@@ -2,39 +2,41 @@ package syntax
 
 import "iter"
 
-// Nearest returns the first of the declared names that is most similar to an undeclared one; "" if
-// all differ in more than two letters.
+// Nearest returns the declared name with the smallest edit distance to a misspelled one, the first
+// of several; "" if every distance is more than two.
 func Nearest(name string, declared iter.Seq[string]) string {
-	best, least := "", 3
-	for other := range declared {
-		if len(other) > len(name)+2 || len(name) > len(other)+2 {
+	best, bestDistance := "", 3
+	for candidate := range declared {
+		if len(candidate) > len(name)+2 || len(name) > len(candidate)+2 {
 			continue
 		}
-		if n := distance(name, other); n < least && n < len(name) {
-			best, least = other, n
+		if edits := editDistance(name, candidate); edits < bestDistance && edits < len(name) {
+			best, bestDistance = candidate, edits
 		}
 	}
 	return best
 }
 
-// distance returns the number of letters to insert, remove, replace or exchange with their
-// neighbour to turn a into b.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+// editDistance returns the Damerau-Levenshtein distance of two words: the number of letters to
+// insert, delete, replace or swap with their neighbour to turn a into b.
+func editDistance(a, b string) int {
+	twoRowsBack := make([]int, len(b)+1)
+	previousRow := make([]int, len(b)+1)
+	row := make([]int, len(b)+1) // row[j] is the distance of a[:i] and b[:j]
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		before, last, row = last, row, before
+		twoRowsBack, previousRow, row = previousRow, row, twoRowsBack
 		row[0] = i + 1
 		for j := range len(b) {
-			changed := 1
+			replaceCost := 1
 			if a[i] == b[j] {
-				changed = 0
+				replaceCost = 0
 			}
-			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+changed)
+			row[j+1] = min(row[j]+1, previousRow[j+1]+1, previousRow[j]+replaceCost)
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
+				row[j+1] = min(row[j+1], twoRowsBack[j-1]+1)
 			}
 		}
 	}

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// maxErrors is the number of diagnostics after which a file is given up.
+	// maxErrors is the number of errors after which the parser gives up a file.
 	maxErrors = 10
 	// maxNesting bounds the recursion of the parser: brackets, prefix
 	// operators and right-associative operators inside each other.
 	maxNesting = 10_000
-	// maxHeight bounds the height of an expression, so that recursion over a
-	// tree is safe for any reader of it. A chain a|b|c|… is as high as it is long.
+	// maxHeight bounds the height of an expression, so that recursive functions over a
+	// tree cannot overflow the stack. A chain a|b|c|… is as high as it is long.
 	maxHeight = 100_000
-	// maxSkip is the number of bytes after which the search for a place to go
-	// on is given up.
+	// maxSkip is the number of bytes after an error in which the parser looks for a place to
+	// continue.
 	maxSkip = 1 << 16
 )
 
@@ -43,6 +43,7 @@ func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	return m, err
 }
 
+// parseModel parses a model file in one dialect only, without hints about the other dialect.
 func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	p, err := newParser(dialect, file, src, false)
 	if err != nil {
@@ -55,31 +56,32 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return m, nil
 }
 
-// onlyStorm adds a note to errors in PRISM's dialect that Storm's dialect accepts.
+// onlyStorm returns the errors of a text in PRISM's dialect with a note in the first one that
+// Storm's dialect accepts the text.
 func onlyStorm(errs ErrorList) ErrorList {
-	hinted := *errs[0]
-	hinted.Msg += "; Storm's dialect accepts it (--dialect storm)"
-	return append(ErrorList{&hinted}, errs[1:]...)
+	first := *errs[0]
+	first.Msg += "; Storm's dialect accepts it (--dialect storm)"
+	return append(ErrorList{&first}, errs[1:]...)
 }
 
-// ParsePart is ParseFile for a text that is being edited: after errors there is still a tree,
-// without the parts with errors. The error is that of ParseFile.
+// ParsePart parses a file that is being edited. If there are errors, it still returns a tree, which
+// lacks the parts with errors. The error is the one that ParseFile returns.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
-	props := IsProperties(name, src)
-	p, err := newParser(dialect, name, src, props)
+	inProperties := IsProperties(name, src)
+	p, err := newParser(dialect, name, src, inProperties)
 	if err != nil {
 		return &Model{File: name}, err
 	}
-	var n Node
-	if props {
-		n = p.properties()
+	var tree Node
+	if inProperties {
+		tree = p.properties()
 	} else {
-		n = p.model()
+		tree = p.model()
 	}
-	if err = p.errs.Err(); err != nil { // with what else ParseFile says of it
+	if err = p.errs.Err(); err != nil { // ParseFile may add a hint about the dialect
 		_, err = ParseFile(dialect, name, src)
 	}
-	return n, err
+	return tree, err
 }
 
 // TimeRewards is the name of the reward structure for which Storm's operator T is an R operator:
@@ -108,6 +110,8 @@ func ParseProperties(file string, src []byte) (*Properties, error) {
 	return ParsePropertiesOf(PRISM, file, src)
 }
 
+// parseProperties parses a properties file in one dialect only, without hints about the other
+// dialect.
 func parseProperties(dialect Dialect, file string, src []byte) (*Properties, error) {
 	p, err := newParser(dialect, file, src, true)
 	if err != nil {
@@ -151,62 +155,65 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 }
 
 // parser is a recursive-descent parser with one token of look-ahead. After a syntax error, bad is
-// set and tok is tBad, which no construct accepts, until recover finds a place to continue. The
-// functions in between return incomplete nodes, which are dropped.
+// set and tok is tBad, which no construct accepts, until resynchronize finds a place to continue.
+// Until then parsing functions return incomplete nodes, which their callers drop.
 type parser struct {
-	s       scanner
-	tok     token
-	prev    token // the token before tok
-	file    string
-	props   bool // a properties file
-	dialect Dialect
-	errs    ErrorList
-	bad     bool
-	held    token // what tok was when bad was set
-	told    bool  // the statement has its error, see begin
-	halted  bool  // given up, tok is at the end of the file
-	depth   int   // recursion, at most maxNesting
-	height  int   // height of the expression parsed last
-	lax     bool  // looking ahead, see lookahead.go
-	scanned bool  // inside a stretch that PRISM has looked ahead over
-	steadys map[int32]bool
-	names   map[string]string
-	noted   int  // offset up to which comments belong to an item
-	multi   bool // the operators are objectives of multi(...)
+	scanner      scanner
+	tok          token
+	prevTok      token // the token before tok
+	file         string
+	inProperties bool // a properties file, not a model
+	dialect      Dialect
+	errs         ErrorList
+	failed       bool              // a syntax error stopped the current construct
+	failedTok    token             // the value of tok at that error
+	reported     bool              // the current statement already has an error
+	halted       bool              // the parser gave up; tok is at the end of the file
+	depth        int               // of recursion, at most maxNesting
+	height       int               // of the last parsed expression
+	lookingAhead bool              // see lookahead.go
+	prescanned   bool              // PRISM has already looked ahead over this text
+	steadyAt     map[int32]bool    // by offset, whether an S operator starts there
+	interned     map[string]string // one string per spelling of a word
+	commentsEnd  int               // all comments before this offset belong to an item
+	inMulti      bool              // operators are objectives of multi(...)
 }
 
+// newParser returns a parser at the first token of a text. It refuses texts of 2 GiB and more,
+// because positions have 32 bits.
 func newParser(dialect Dialect, file string, src []byte, props bool) (*parser, error) {
 	if len(src) >= math.MaxInt32 {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
 	}
 	p := &parser{
-		s:       newScanner(src, props),
-		file:    file,
-		props:   props,
-		dialect: dialect,
-		steadys: make(map[int32]bool),
-		names:   make(map[string]string),
+		scanner:      newScanner(src, props),
+		file:         file,
+		inProperties: props,
+		dialect:      dialect,
+		steadyAt:     make(map[int32]bool),
+		interned:     make(map[string]string),
 	}
-	p.s.storm = dialect == Storm && !props
-	p.tok = p.s.next()
+	p.scanner.stormWords = dialect == Storm && !props
+	p.tok = p.scanner.next()
 	return p, nil
 }
 
+// advance moves to the next token. After a syntax error it does nothing, until resynchronize.
 func (p *parser) advance() {
-	if p.bad {
+	if p.failed {
 		return
 	}
-	p.prev = p.tok
-	p.tok = p.s.next()
+	p.prevTok = p.tok
+	p.tok = p.scanner.next()
 }
 
 // peek returns the kind of the token after tok.
 func (p *parser) peek() kind {
-	ahead := p.s
+	ahead := p.scanner
 	return ahead.next().kind
 }
 
-// accept steps over a token of the kind, if there is one.
+// accept moves past the current token if it has the given kind, and reports whether it did.
 func (p *parser) accept(k kind) bool {
 	if p.tok.kind != k {
 		return false
@@ -215,7 +222,7 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// expect steps over a token of the kind or fails.
+// expect moves past a token of the given kind, or reports a syntax error.
 func (p *parser) expect(k kind) {
 	if !p.accept(k) {
 		p.unexpected(quoteText(kindTexts[k]))
@@ -229,61 +236,61 @@ func (p *parser) wantEOF(what string) {
 }
 
 // span returns the extent from start to the end of the token stepped over last.
-func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prev.endPos()} }
+func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prevTok.endPos()} }
 
-// text returns the text of a token, one string per spelling.
+// text returns the text of a token. Equal texts share one string.
 func (p *parser) text(t token) string {
-	b := p.s.src[t.pos.Offset:t.end]
-	if name, ok := p.names[string(b)]; ok {
+	b := p.scanner.src[t.pos.Offset:t.end]
+	if name, ok := p.interned[string(b)]; ok {
 		return name
 	}
 	name := string(b)
-	p.names[name] = name
+	p.interned[name] = name
 	return name
 }
 
-// doc returns the comment block directly above tok.
-func (p *parser) doc() Doc {
-	if p.s.block < 0 || p.bad {
+// commentAbove returns the comment block directly above the current token.
+func (p *parser) commentAbove() Doc {
+	if p.scanner.block < 0 || p.failed {
 		return nil
 	}
-	return comments(p.s.src, p.s.block, int(p.tok.pos.Offset))
+	return comments(p.scanner.src, p.scanner.block, int(p.tok.pos.Offset))
 }
 
-// trailing returns the comments between the last item and tok.
-func (p *parser) trailing() Doc {
-	return p.trailingTo(int(p.tok.pos.Offset))
+// remainingComments returns the comments between the last item and the current token.
+func (p *parser) remainingComments() Doc {
+	return p.remainingCommentsTo(int(p.tok.pos.Offset))
 }
 
-// trailingTo returns the comments that belong to no item yet, up to an offset.
-func (p *parser) trailingTo(to int) Doc {
+// remainingCommentsTo returns the comments before an offset that belong to no item yet.
+func (p *parser) remainingCommentsTo(to int) Doc {
 	var all Doc
-	for _, block := range p.notes(to) {
+	for _, block := range p.commentBlocksTo(to) {
 		all = append(all, block...)
 	}
 	return all
 }
 
-// notes returns the comments that belong to no item yet, up to an offset: a blank
-// line or a token ends a block.
-func (p *parser) notes(to int) []Doc {
+// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A
+// blank line or a token ends a block.
+func (p *parser) commentBlocksTo(to int) []Doc {
 	var blocks []Doc
-	src := p.s.src
-	for from := p.noted; from < to; {
-		at := bytes.Index(src[from:to], []byte("//"))
-		if at < 0 {
+	src := p.scanner.src
+	for from := p.commentsEnd; from < to; {
+		start := bytes.Index(src[from:to], []byte("//"))
+		if start < 0 {
 			break
 		}
-		text := src[from+at+2 : to]
+		text := src[from+start+2 : to]
 		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
 			text = text[:end]
 		}
-		if len(blocks) == 0 || len(bytes.Trim(src[from:from+at], " \t")) > 0 {
+		if len(blocks) == 0 || len(bytes.Trim(src[from:from+start], " \t")) > 0 {
 			blocks = append(blocks, nil)
 		}
 		last := &blocks[len(blocks)-1]
 		*last = append(*last, commentText(text))
-		if from += at + 2 + len(text); from < to && src[from] == '\r' && from+1 < to && src[from+1] == '\n' {
+		if from += start + 2 + len(text); from < to && src[from] == '\r' && from+1 < to && src[from+1] == '\n' {
 			from++
 		}
 		from++
@@ -291,110 +298,115 @@ func (p *parser) notes(to int) []Doc {
 	return blocks
 }
 
-// head is the comments above a statement and its start.
-type head struct {
-	doc   Doc
-	notes Notes
-	start Pos
+// statementStart holds the start of a statement and the comments above it.
+type statementStart struct {
+	doc      Doc
+	comments Notes
+	start    Pos
 }
 
-// begin starts a statement: a text that ends with a semicolon, or the head of a block.
-func (p *parser) begin() head {
-	p.told = false
-	h := head{doc: p.doc(), start: p.tok.pos}
-	if p.bad {
-		return h
+// beginStatement starts a statement: a text up to a semicolon, or the first line of a block. It
+// collects the comments above it and allows one new error message.
+func (p *parser) beginStatement() statementStart {
+	p.reported = false
+	statement := statementStart{doc: p.commentAbove(), start: p.tok.pos}
+	if p.failed {
+		return statement
 	}
-	to := int(p.tok.pos.Offset)
-	if p.s.block >= 0 {
-		to = p.s.block
+	aboveEnd := int(p.tok.pos.Offset)
+	if p.scanner.block >= 0 {
+		aboveEnd = p.scanner.block
 	}
-	h.notes.Detached = p.notes(to)
-	p.noted = int(p.tok.pos.Offset)
-	return h
+	statement.comments.Detached = p.commentBlocksTo(aboveEnd)
+	p.commentsEnd = int(p.tok.pos.Offset)
+	return statement
 }
 
-// finish ends a statement. It returns the extent and all comments: above, between its tokens, and
-// after it on the line.
-func (p *parser) finish(h head) (Notes, Span) {
-	if p.bad {
-		return h.notes, p.span(h.start)
+// finishStatement ends a statement. It returns the comments above it, between its tokens and after
+// it on the same line, and its extent in the text.
+func (p *parser) finishStatement(statement statementStart) (Notes, Span) {
+	if p.failed {
+		return statement.comments, p.span(statement.start)
 	}
-	p.inside(&h)
-	h.notes.Behind = p.behind()
-	return h.notes, p.span(h.start)
+	p.attachInnerComments(&statement)
+	statement.comments.Behind = p.commentBehind()
+	return statement.comments, p.span(statement.start)
 }
 
-// inside keeps the comments between the tokens of a statement, up to the token
-// stepped over last.
-func (p *parser) inside(h *head) {
-	if inside := p.trailingTo(int(p.prev.end)); inside != nil && !p.bad {
-		h.notes.Detached = append(h.notes.Detached, inside)
+// attachInnerComments adds the comments between the tokens of a statement, as far as it has been
+// parsed, to the comments of the statement.
+func (p *parser) attachInnerComments(statement *statementStart) {
+	if inside := p.remainingCommentsTo(int(p.prevTok.end)); inside != nil && !p.failed {
+		statement.comments.Detached = append(statement.comments.Detached, inside)
 	}
 }
 
-// behind returns the comment after the last token on its line, unless it belongs to the block
-// above tok.
-func (p *parser) behind() Doc {
-	if p.bad {
+// commentBehind returns the comment after the previous token on the same line. It returns nil if
+// that comment belongs to the block above the next token.
+func (p *parser) commentBehind() Doc {
+	if p.failed {
 		return nil
 	}
-	p.noted = max(p.noted, int(p.prev.end))
-	line := p.s.src[p.noted:p.tok.pos.Offset]
+	p.commentsEnd = max(p.commentsEnd, int(p.prevTok.end))
+	line := p.scanner.src[p.commentsEnd:p.tok.pos.Offset]
 	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
 		line = line[:end]
 	}
-	at := bytes.Index(line, []byte("//"))
-	if at < 0 || p.s.block == p.noted+at && p.tok.kind != tEOF {
+	start := bytes.Index(line, []byte("//"))
+	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tEOF {
 		return nil
 	}
-	p.noted += len(line)
-	return Doc{commentText(line[at+2:])}
+	p.commentsEnd += len(line)
+	return Doc{commentText(line[start+2:])}
 }
 
-// unexpected reports a syntax error at tok; want says what was expected.
+// unexpected reports the current token as a syntax error, with advice if there is some; want says
+// which text was expected.
 func (p *parser) unexpected(want string) {
-	if p.bad || p.lax {
+	if p.failed || p.lookingAhead {
 		p.fail(Pos{}, "")
 		return
 	}
 	p.unexpectedHint(want, p.hint())
 }
 
+// unexpectedHint reports the current token as a syntax error; want says which text was expected,
+// hint how to correct the error.
 func (p *parser) unexpectedHint(want, hint string) {
-	msg := "found " + describe(p.s.src, p.tok) + ", want " + want
+	msg := "found " + describe(p.scanner.src, p.tok) + ", want " + want
 	if hint != "" {
 		msg += "; " + hint
 	}
 	p.fail(p.errorPos(p.tok), msg)
 }
 
-// errorPos returns the position that PRISM reports for a token: for the end of the file that is
-// its last character.
+// errorPos returns the position at which PRISM reports an unexpected token. For the end of the file
+// it is the last character of the text.
 func (p *parser) errorPos(t token) Pos {
 	if t.kind != tEOF {
 		return t.pos
 	}
-	return lastPos(p.s.src)
+	return lastPos(p.scanner.src)
 }
 
-// fail reports a syntax error and stops the construct that is being parsed.
+// fail reports a syntax error and makes the current construct fail: no token is accepted until
+// resynchronize.
 func (p *parser) fail(pos Pos, msg string) {
-	if p.bad {
+	if p.failed {
 		return
 	}
-	p.bad, p.held = true, p.tok
+	p.failed, p.failedTok = true, p.tok
 	p.tok.kind = tBad
 	p.report(pos, msg)
 }
 
-// report reports an error that the parser can step over. A statement has one
-// error at most.
+// report reports an error after which parsing can continue. Only the first error of a statement is
+// reported, and at most maxErrors of a file.
 func (p *parser) report(pos Pos, msg string) {
-	if p.lax || p.told || p.halted {
+	if p.lookingAhead || p.reported || p.halted {
 		return
 	}
-	p.told = true
+	p.reported = true
 	p.errs.Add(p.file, pos, "%s", msg)
 	if len(p.errs) == maxErrors {
 		p.halt()
@@ -404,24 +416,24 @@ func (p *parser) report(pos Pos, msg string) {
 // halt gives up the rest of the file.
 func (p *parser) halt() {
 	p.halted = true
-	p.s.off = len(p.s.src)
+	p.scanner.off = len(p.scanner.src)
 }
 
-// recover ends a failed construct. It skips to the next semicolon if semi is set, or to one of the
-// given kinds, or to the start of an item. If the error is a semicolon in the middle of a line,
-// the rest of the line belongs to the construct.
-func (p *parser) recover(semi bool, stops ...kind) {
-	p.bad, p.tok = false, p.held
+// resynchronize ends the error state. It skips tokens up to one of the stop kinds, the start of an
+// item or, if semi is set, the next semicolon. If the error is at a semicolon in the middle of a
+// line, the rest of the line is skipped too.
+func (p *parser) resynchronize(semi bool, stops ...kind) {
+	p.failed, p.tok = false, p.failedTok
 	if p.halted {
 		p.tok.kind = tEOF
 	}
 	if semi && p.tok.kind == tSemi {
 		p.advance()
-		if p.tok.pos.Line > p.prev.pos.Line {
+		if p.tok.pos.Line > p.prevTok.pos.Line {
 			return
 		}
 	}
-	for start := p.tok.pos.Offset; p.tok.kind != tEOF && !p.atItem() && !slices.Contains(stops, p.tok.kind); p.advance() {
+	for start := p.tok.pos.Offset; p.tok.kind != tEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
 		if semi && p.tok.kind == tSemi {
 			for p.accept(tSemi) {
 			}
@@ -433,10 +445,10 @@ func (p *parser) recover(semi bool, stops ...kind) {
 	}
 }
 
-// atItem reports whether tok is a keyword that starts an item and nothing else
-// and stands where items start, so that parsing can go on there.
-func (p *parser) atItem() bool {
-	fresh := p.tok.pos.Line > p.prev.pos.Line || p.prev.kind == tSemi || kwEndinit <= p.prev.kind && p.prev.kind <= kwEndsystem
+// atItemStart reports whether the current token is a keyword that can only start an item, in a
+// place where an item can start. Parsing can continue there after an error.
+func (p *parser) atItemStart() bool {
+	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tSemi || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
 	if !fresh {
 		return false
 	}
@@ -444,34 +456,37 @@ func (p *parser) atItem() bool {
 	case kwConst, kwLabel:
 		return true
 	case kwFormula, kwGlobal, kwModule, kwRewards, kwObservable, kwObservables, kwSystem:
-		return !p.props
+		return !p.inProperties
 	}
 	return false
 }
 
-// mark is a place to come back to.
-type mark struct {
-	s             scanner
-	tok, prev     token
-	bad           bool
-	held          token
+// parserState is a state of the parser to which it can return.
+type parserState struct {
+	scanner       scanner
+	tok, prevTok  token
+	failed        bool
+	failedTok     token
 	depth, height int
-	lax           bool
+	lookingAhead  bool
 }
 
-func (p *parser) mark() mark {
-	return mark{p.s, p.tok, p.prev, p.bad, p.held, p.depth, p.height, p.lax}
+// saveState returns the current state of the parser, for restoreState.
+func (p *parser) saveState() parserState {
+	return parserState{p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.height, p.lookingAhead}
 }
 
-func (p *parser) reset(m mark) {
-	p.s, p.tok, p.prev, p.bad, p.held, p.depth, p.height, p.lax = m.s, m.tok, m.prev, m.bad, m.held, m.depth, m.height, m.lax
+// restoreState returns the parser to a saved state. A parser that has given up stays at the end.
+func (p *parser) restoreState(state parserState) {
+	p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.height, p.lookingAhead = state.scanner, state.tok, state.prevTok, state.failed, state.failedTok, state.depth, state.height, state.lookingAhead
 	if p.halted {
 		p.halt()
 	}
 }
 
-// push enters one level of nesting; the caller leaves it with p.depth--.
-func (p *parser) push() bool {
+// enterNesting enters one level of nesting, which the caller leaves with depth--. It returns false
+// and reports an error if there are more than maxNesting levels.
+func (p *parser) enterNesting() bool {
 	if p.depth >= maxNesting {
 		p.fail(p.errorPos(p.tok), fmt.Sprintf("nested more than %d deep", maxNesting))
 		return false
@@ -480,15 +495,16 @@ func (p *parser) push() bool {
 	return true
 }
 
-// grow sets height for a node whose children have height p.height and h.
-func (p *parser) grow(h int) {
-	p.height = max(p.height, h) + 1
+// growHeight sets the height of a new node whose children have the current height and a second one.
+// It reports an error if the node is higher than maxHeight.
+func (p *parser) growHeight(other int) {
+	p.height = max(p.height, other) + 1
 	if p.height > maxHeight {
 		p.fail(p.errorPos(p.tok), fmt.Sprintf("the expression has more than %d operators in a row", maxHeight))
 	}
 }
 
-// ident parses an identifier.
+// ident parses an identifier; what describes it in an error message.
 func (p *parser) ident(what string) *Ident {
 	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tIdent) {
@@ -497,10 +513,10 @@ func (p *parser) ident(what string) *Ident {
 	return id
 }
 
-// name parses an identifier that is being declared or that labels something. A
-// keyword in its place is an error that does not stop the construct.
+// name parses an identifier that is declared here or names an action. For a keyword in its place it
+// reports an error, but the construct goes on.
 func (p *parser) name(what string) *Ident {
-	if k := p.tok.kind; k.isKeyword() && !structural(k) && !p.lax {
+	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
 		id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", id.Name, what, id.Name))
 		p.advance()
@@ -509,9 +525,9 @@ func (p *parser) name(what string) *Ident {
 	return p.ident(what)
 }
 
-// structural reports whether a keyword more likely belongs to the following text than to a name in
-// the wrong place.
-func structural(k kind) bool {
+// isStructural reports whether a keyword that is found in place of a name more likely starts or
+// ends another part of the file.
+func isStructural(k kind) bool {
 	switch k {
 	case kwInt, kwBool, kwDouble, kwClock, kwConst, kwInit, kwInvariant, kwFormula, kwLabel, kwGlobal, kwModule, kwRewards,
 		kwObservable, kwObservables, kwSystem, kwEndinit, kwEndinvariant, kwEndmodule, kwEndobservables, kwEndrewards, kwEndsystem:
@@ -528,13 +544,13 @@ func (p *parser) quotedName(what string) *Ident {
 	return id
 }
 
-// lastPos returns the position of the last character of the text, 1:1 if it is empty.
+// lastPos returns the position of the last character of a text, 1:1 if it is empty.
 func lastPos(src []byte) Pos {
 	s := newScanner(src, false)
 	pos := Pos{Line: 1, Col: 1}
 	for s.off < len(src) {
 		pos = Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-		if c := src[s.off]; c == '\n' || c == '\r' && s.at(s.off+1) != '\n' {
+		if c := src[s.off]; c == '\n' || c == '\r' && s.byteAt(s.off+1) != '\n' {
 			s.newline()
 			continue
 		}

@@ -5,13 +5,14 @@ import (
 	"strconv"
 )
 
-// ctx says which operators an expression may use. The zero value is the model language.
-type ctx uint8
+// exprContext says which operators an expression may use. The zero value is the context of
+// expressions in a model.
+type exprContext uint8
 
 const (
-	ctxProp  ctx = 1 << iota // P, S, R, E, A, filters and labels
-	ctxPath                  // temporal operators
-	ctxBound                 // the bound of a temporal operator
+	allowProperty exprContext = 1 << iota // P, S, R, E, A, filters and labels
+	allowTemporal                         // temporal operators
+	insideBound                           // the bound of a temporal operator
 )
 
 // level is the binding strength of an operator, loosest first; see the
@@ -36,6 +37,7 @@ const (
 	levelBasic
 )
 
+// level returns how tightly an operator binds.
 func (op Op) level() level {
 	switch op {
 	case OpImplies:
@@ -64,8 +66,8 @@ func (op Op) level() level {
 	return levelBasic
 }
 
-// infix returns the infix operator a token stands for, or OpNone.
-func infix(k kind) Op {
+// infixOp returns the infix operator that a token stands for, or OpNone.
+func infixOp(k kind) Op {
 	switch k {
 	case tImplies:
 		return OpImplies
@@ -90,11 +92,11 @@ func infix(k kind) Op {
 	case tPower:
 		return OpPow
 	}
-	return relation(k)
+	return relationOp(k)
 }
 
-// relation returns the order relation a token stands for, or OpNone.
-func relation(k kind) Op {
+// relationOp returns the order relation (<, <=, >, >=) that a token stands for, or OpNone.
+func relationOp(k kind) Op {
 	switch k {
 	case tLt:
 		return OpLt
@@ -108,27 +110,30 @@ func relation(k kind) Op {
 	return OpNone
 }
 
-// allows reports whether the operators of the flag may be used. Looking ahead,
-// PRISM does not ask.
-func (p *parser) allows(c, flag ctx) bool { return c&flag != 0 || p.lax }
+// mayUse reports whether an operator of the given group may occur in the context. While the parser
+// looks ahead, all may, as in PRISM.
+func (p *parser) mayUse(context, operators exprContext) bool {
+	return context&operators != 0 || p.lookingAhead
+}
 
-// badExpr stands for an expression that could not be parsed.
+// badExpr returns a placeholder for an expression with a syntax error.
 func (p *parser) badExpr() Expr { return &BoolLit{Span: p.span(p.tok.pos)} }
 
-// expr parses an expression of any level.
-func (p *parser) expr(c ctx) Expr {
-	if !p.push() {
+// expr parses an expression of any precedence level.
+func (p *parser) expr(context exprContext) Expr {
+	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	x := p.until(c)
+	x := p.until(context)
 	p.depth--
 	return x
 }
 
-// until parses an optional binary temporal operator; it does not associate.
-func (p *parser) until(c ctx) Expr {
+// until parses an expression whose outermost operator may be a binary temporal one, U, W or R,
+// which do not associate.
+func (p *parser) until(context exprContext) Expr {
 	start := p.tok.pos
-	x := p.temporal(c)
+	x := p.temporal(context)
 	var op TemporalOp
 	p.splitOperator(kwU)
 	switch p.tok.kind {
@@ -142,189 +147,193 @@ func (p *parser) until(c ctx) Expr {
 		return x
 	}
 	switch {
-	case p.lax && c&ctxBound != 0: // R may start the operand instead
-		before := p.mark()
-		if y := p.untilOperand(c, start, op, x); !p.bad {
+	case p.lookingAhead && context&insideBound != 0: // R may start the operand instead
+		before := p.saveState()
+		if y := p.untilOperand(context, start, op, x); !p.failed {
 			return y
 		}
-		p.reset(before)
+		p.restoreState(before)
 		return x
-	case p.allows(c, ctxPath):
-		return p.untilOperand(c, start, op, x)
-	case c&ctxBound != 0:
+	case p.mayUse(context, allowTemporal):
+		return p.untilOperand(context, start, op, x)
+	case context&insideBound != 0:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
 	return x
 }
 
-// untilOperand parses the operator at tok, its bound and its right operand.
-func (p *parser) untilOperand(c ctx, start Pos, op TemporalOp, x Expr) Expr {
-	h := p.height
+// untilOperand parses the temporal operator at the current token, its bound and its right operand,
+// and returns the formula x op operand.
+func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, x Expr) Expr {
+	height := p.height
 	p.advance()
 	bound, costs := p.bounds()
-	h = max(h, p.height)
-	y := p.temporal(c)
-	p.grow(h)
+	height = max(height, p.height)
+	y := p.temporal(context)
+	p.growHeight(height)
 	return &Temporal{Op: op, X: x, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// temporal parses prefix temporal operators.
-func (p *parser) temporal(c ctx) Expr {
+// temporal parses an expression that may start with the prefix operators X, F and G.
+func (p *parser) temporal(context exprContext) Expr {
 	var op TemporalOp
 	switch k := p.tok.kind; {
-	case k == kwX && p.allows(c, ctxPath):
+	case k == kwX && p.mayUse(context, allowTemporal):
 		op = Next
-	case k == kwF && p.allows(c, ctxPath), p.future(c):
+	case k == kwF && p.mayUse(context, allowTemporal), p.splitFuture(context):
 		op = Future
-	case k == kwG && p.allows(c, ctxPath):
+	case k == kwG && p.mayUse(context, allowTemporal):
 		op = Globally
 	default:
-		return p.cond(c)
+		return p.cond(context)
 	}
 	start := p.tok.pos
 	p.advance()
 	p.height = 0
 	bound, costs := p.bounds()
-	h := p.height
-	if !p.push() {
+	height := p.height
+	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.temporal(c)
+	y := p.temporal(context)
 	p.depth--
-	p.grow(h)
+	p.growHeight(height)
 	return &Temporal{Op: op, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// timeBound parses the optional bound of a temporal operator.
+// timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
+// nil if there is none.
 func (p *parser) timeBound() *TimeBound {
 	start := p.tok.pos
-	b := &TimeBound{}
+	bound := &TimeBound{}
 	switch k := p.tok.kind; k {
 	case tLt, tLe:
 		p.advance()
-		b.High, b.HighStrict = p.boundExpr(), k == tLt
+		bound.High, bound.HighStrict = p.boundExpr(), k == tLt
 	case tGt, tGe:
 		p.advance()
-		b.Low, b.LowStrict = p.boundExpr(), k == tGt
+		bound.Low, bound.LowStrict = p.boundExpr(), k == tGt
 	case tEq:
 		p.advance()
-		b.Low, b.Equal = p.expr(ctxBound), true
-		b.High = b.Low
+		bound.Low, bound.Equal = p.expr(insideBound), true
+		bound.High = bound.Low
 	case tLBrack:
 		p.advance()
-		b.Low = p.expr(ctxBound)
-		h := p.height
+		bound.Low = p.expr(insideBound)
+		height := p.height
 		p.expect(tComma)
-		b.High = p.expr(ctxBound)
-		p.height = max(p.height, h)
+		bound.High = p.expr(insideBound)
+		p.height = max(p.height, height)
 		p.expect(tRBrack)
 	default:
 		return nil
 	}
-	b.Span = p.span(start)
-	return b
+	bound.Span = p.span(start)
+	return bound
 }
 
-// boundExpr parses a one-sided bound. An identifier before a parenthesis is
-// the whole bound, not a function: F<=t (b).
+// boundExpr parses the number in a one-sided bound. An identifier followed by a parenthesis is the
+// whole bound, not a function call: in F<=t (b) the bound is t.
 func (p *parser) boundExpr() Expr {
-	if p.tok.kind == tIdent && (p.lax || p.peek() == tLParen) {
+	if p.tok.kind == tIdent && (p.lookingAhead || p.peek() == tLParen) {
 		p.height = 1
 		return p.ident("")
 	}
-	return p.expr(ctxBound)
+	return p.expr(insideBound)
 }
 
-// cond parses c ? t : e. The else branch may be another one, the others not.
-func (p *parser) cond(c ctx) Expr {
+// cond parses a conditional c ? t : e or an expression that binds tighter. Only the last branch may
+// be a conditional itself.
+func (p *parser) cond(context exprContext) Expr {
 	start := p.tok.pos
-	x := p.binary(c, levelImplies)
+	condition := p.binary(context, levelImplies)
 	if !p.accept(tQuestion) {
-		return x
+		return condition
 	}
-	h := p.height
-	t := p.binary(c, levelImplies)
-	h = max(h, p.height)
+	height := p.height
+	then := p.binary(context, levelImplies)
+	height = max(height, p.height)
 	if p.tok.kind == tQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
 	}
 	p.expect(tColon)
-	if !p.push() {
-		return x
+	if !p.enterNesting() {
+		return condition
 	}
-	e := p.cond(c)
+	otherwise := p.cond(context)
 	p.depth--
-	p.grow(h)
-	return &Cond{C: x, T: t, E: e, Span: p.span(start)}
+	p.growHeight(height)
+	return &Cond{C: condition, T: then, E: otherwise, Span: p.span(start)}
 }
 
-// binary parses infix operators of at least the given level, and the prefix
-// operator ! where it is not too loose.
-func (p *parser) binary(c ctx, least level) Expr {
+// binary parses infix operators that bind at least as tightly as minLevel (precedence climbing).
+func (p *parser) binary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
 	var x Expr
-	if p.tok.kind == tNot && least <= levelNot {
-		x = p.not(c)
+	if p.tok.kind == tNot && minLevel <= levelNot {
+		x = p.not(context)
 	} else {
-		x = p.neg(c)
+		x = p.neg(context)
 	}
 	for {
-		op := infix(p.tok.kind)
-		if op == OpNone || op.level() < least {
+		op := infixOp(p.tok.kind)
+		if op == OpNone || op.level() < minLevel {
 			return x
 		}
-		opPos, h := p.tok.pos, p.height
+		opPos, height := p.tok.pos, p.height
 		p.advance()
-		y := p.rightOperand(c, op)
-		p.grow(h)
+		y := p.rightOperand(context, op)
+		p.growHeight(height)
 		x = &Binary{Op: op, X: x, Y: y, OpPos: opPos, Span: p.span(start)}
 	}
 }
 
-// rightOperand parses what follows an infix operator; => and ^ associate to the right.
-func (p *parser) rightOperand(c ctx, op Op) Expr {
+// rightOperand parses the right operand of an infix operator; => and ^ associate to the right.
+func (p *parser) rightOperand(context exprContext, op Op) Expr {
 	if op != OpImplies && op != OpPow {
-		return p.binary(c, op.level()+1)
+		return p.binary(context, op.level()+1)
 	}
-	if !p.push() {
+	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.binary(c, op.level())
+	y := p.binary(context, op.level())
 	p.depth--
 	return y
 }
 
-func (p *parser) not(c ctx) Expr {
+// not parses a negation !x, whose operand extends over comparisons.
+func (p *parser) not(context exprContext) Expr {
 	start := p.tok.pos
-	if !p.push() {
+	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.binary(c, levelNot)
+	x := p.binary(context, levelNot)
 	p.depth--
-	p.grow(0)
+	p.growHeight(0)
 	return &Unary{Op: OpNot, X: x, Span: p.span(start)}
 }
 
-func (p *parser) neg(c ctx) Expr {
+// neg parses a signed expression -x, or a primary expression.
+func (p *parser) neg(context exprContext) Expr {
 	if p.tok.kind != tMinus {
-		return p.basic(c)
+		return p.primary(context)
 	}
 	start := p.tok.pos
-	if !p.push() {
+	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.neg(c)
+	x := p.neg(context)
 	p.depth--
-	p.grow(0)
+	p.growHeight(0)
 	return &Unary{Op: OpNeg, X: x, Span: p.span(start)}
 }
 
-// basic parses an expression that needs no parentheses anywhere.
-func (p *parser) basic(c ctx) Expr {
+// primary parses a literal, name, function call, expression in parentheses or property operator.
+func (p *parser) primary(context exprContext) Expr {
 	p.height = 1
-	if name := p.stormOperator(); name != "" && p.allows(c, ctxProp) {
+	if name := p.stormOperator(); name != "" && p.mayUse(context, allowProperty) {
 		return p.stormOperation(name)
 	}
 	switch p.tok.kind {
@@ -342,19 +351,19 @@ func (p *parser) basic(c ctx) Expr {
 	case tIdent:
 		id := p.ident("")
 		if p.tok.kind == tLParen {
-			return p.call(c, id)
+			return p.call(context, id)
 		}
 		return id
 	case kwMin, kwMax:
-		return p.call(c, p.funcName())
+		return p.call(context, p.funcName())
 	case kwFunc:
-		return p.oldCall(c)
+		return p.funcCall(context)
 	case tLParen:
-		return p.paren(c)
+		return p.paren(context)
 	}
-	if startsProp(p.tok.kind) {
-		if p.allows(c, ctxProp) {
-			return p.propOperator(c)
+	if startsPropertyOperator(p.tok.kind) {
+		if p.mayUse(context, allowProperty) {
+			return p.propOperator(context)
 		}
 		p.unexpected("an expression without labels and property operators")
 	}
@@ -362,27 +371,28 @@ func (p *parser) basic(c ctx) Expr {
 	return p.badExpr()
 }
 
-func (p *parser) paren(c ctx) Expr {
+// paren parses an expression in parentheses, which the tree keeps.
+func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
 	p.expect(tLParen)
-	x := p.expr(c)
+	x := p.expr(context)
 	p.expect(tRParen)
-	p.grow(0)
+	p.growHeight(0)
 	return &Paren{X: x, Span: p.span(start)}
 }
 
-// intLit parses an integer literal. PRISM detects a number that is too large only after reading
-// it, and reports the next token if it has read that already.
+// intLit parses an integer literal of at most 2^31-1. PRISM detects a larger one only after it has
+// read it, and then reports the next token if it has read ahead; errors are in the same place here.
 func (p *parser) intLit() Expr {
 	t := p.tok
-	value, err := strconv.ParseInt(string(p.s.src[t.pos.Offset:t.end]), 10, 32)
-	if err != nil && !p.lax {
+	value, err := strconv.ParseInt(string(p.scanner.src[t.pos.Offset:t.end]), 10, 32)
+	if err != nil && !p.lookingAhead {
 		pos := t.pos
-		if p.scanned {
-			ahead := p.s
+		if p.prescanned {
+			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647, or a double such as 1e10 where one may be (a time, but no number of steps: leave such a bound out)", describe(p.s.src, t)))
+		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, t)))
 		return p.badExpr()
 	}
 	p.advance()
@@ -399,37 +409,38 @@ func (p *parser) funcName() *Ident {
 }
 
 // call parses the arguments of a function whose name has been read.
-func (p *parser) call(c ctx, name *Ident) Expr {
+func (p *parser) call(context exprContext, name *Ident) Expr {
 	p.expect(tLParen)
-	outer := p.multi
-	p.multi = name.Name == "multi"
-	call := &Call{Func: name, Args: p.args(c)}
-	p.multi = outer
+	outer := p.inMulti
+	p.inMulti = name.Name == "multi"
+	call := &Call{Func: name, Args: p.arguments(context)}
+	p.inMulti = outer
 	p.expect(tRParen)
 	call.Span = p.span(name.Start)
 	return call
 }
 
-// oldCall parses func(name, args).
-func (p *parser) oldCall(c ctx) Expr {
+// funcCall parses the old form of a function call, func(name, arguments).
+func (p *parser) funcCall(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.expect(tLParen)
 	call := &Call{Func: p.funcName(), Old: true}
 	p.expect(tComma)
-	call.Args = p.args(c)
+	call.Args = p.arguments(context)
 	p.expect(tRParen)
 	call.Span = p.span(start)
 	return call
 }
 
-func (p *parser) args(c ctx) []Expr {
-	args := []Expr{p.expr(c)}
-	h := p.height
+// arguments parses one or more expressions with commas between them.
+func (p *parser) arguments(context exprContext) []Expr {
+	args := []Expr{p.expr(context)}
+	height := p.height
 	for p.accept(tComma) {
-		args = append(args, p.expr(c))
-		h = max(h, p.height)
+		args = append(args, p.expr(context))
+		height = max(height, p.height)
 	}
-	p.grow(h)
+	p.growHeight(height)
 	return args
 }

@@ -9,7 +9,7 @@ func (p *parser) model() *Model {
 	for p.tok.kind != tEOF {
 		first := p.tok.kind
 		item := p.item()
-		if p.bad {
+		if p.failed {
 			p.recoverItem(first)
 			continue
 		}
@@ -17,11 +17,12 @@ func (p *parser) model() *Model {
 			m.Items = append(m.Items, item)
 		}
 	}
-	m.Trailing = p.trailing()
+	m.Trailing = p.remainingComments()
 	m.Span = p.span(start)
 	return m
 }
 
+// item parses one top-level declaration of a model file. It returns nil after a syntax error.
 func (p *parser) item() Item {
 	switch p.tok.kind {
 	case kwFormula:
@@ -31,24 +32,24 @@ func (p *parser) item() Item {
 	case kwConst, kwRate, kwProb:
 		return p.constDecl()
 	case kwGlobal:
-		h := p.begin()
-		g := &GlobalDecl{Doc: h.doc}
+		statement := p.beginStatement()
+		global := &GlobalDecl{Doc: statement.doc}
 		p.advance()
-		g.Var = p.varDecl()
-		g.Notes, g.Span = p.finish(h)
-		return g
+		global.Var = p.varDecl()
+		global.Notes, global.Span = p.finishStatement(statement)
+		return global
 	case kwModule:
 		return p.module()
 	case kwRewards:
 		return p.rewards()
 	case kwInit:
-		h := p.begin()
-		b := &InitBlock{Doc: h.doc}
+		statement := p.beginStatement()
+		block := &InitBlock{Doc: statement.doc}
 		p.advance()
-		b.X = p.expr(0)
+		block.X = p.expr(0)
 		p.expect(kwEndinit)
-		b.Notes, b.Span = p.finish(h)
-		return b
+		block.Notes, block.Span = p.finishStatement(statement)
+		return block
 	case kwObservables:
 		return p.observables()
 	case kwObservable:
@@ -57,18 +58,18 @@ func (p *parser) item() Item {
 		return p.system()
 	}
 	if t := modelTypeOf(p.tok.kind); t != TypeNone {
-		h := p.begin()
-		d := &TypeDecl{Doc: h.doc, Type: t, Word: p.text(p.tok)}
+		statement := p.beginStatement()
+		decl := &TypeDecl{Doc: statement.doc, Type: t, Word: p.text(p.tok)}
 		p.advance()
-		d.Notes, d.Span = p.finish(h)
-		return d
+		decl.Notes, decl.Span = p.finishStatement(statement)
+		return decl
 	}
 	if x := p.gameItem(); x != nil {
 		return x
 	}
-	p.begin()
-	if what, ok := unsupported(p.text(p.tok)); ok { // nothing else of such a model would be understood
-		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", p.text(p.tok), what))
+	p.beginStatement()
+	if problem, ok := unsupported(p.text(p.tok)); ok { // the rest of such a model would only cause more errors
+		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", p.text(p.tok), problem))
 		p.halt()
 		return nil
 	}
@@ -76,28 +77,29 @@ func (p *parser) item() Item {
 	return nil
 }
 
-// recoverItem skips the rest of an item that starts with the given kind.
+// recoverItem skips the rest of an item with a syntax error; first is the kind of its first token.
 func (p *parser) recoverItem(first kind) {
 	switch first {
 	case kwInit:
-		p.recover(false, kwEndinit)
+		p.resynchronize(false, kwEndinit)
 		p.accept(kwEndinit)
 	case kwObservables:
-		p.recover(false, kwEndobservables)
+		p.resynchronize(false, kwEndobservables)
 		p.accept(kwEndobservables)
 	case kwSystem:
-		p.recover(false, kwEndsystem)
+		p.resynchronize(false, kwEndsystem)
 		p.accept(kwEndsystem)
 	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tSemi:
-		p.recover(true)
-	case kwModule: // a renamed module; others recover on their own
-		p.recover(false, kwEndmodule)
+		p.resynchronize(true)
+	case kwModule: // a renamed module; moduleBody resynchronizes itself
+		p.resynchronize(false, kwEndmodule)
 		p.accept(kwEndmodule)
-	default: // commands after a stray endmodule and the like: one error is enough
-		p.recover(false)
+	default: // such as commands behind a stray endmodule: report one error for all of them
+		p.resynchronize(false)
 	}
 }
 
+// modelTypeOf returns the model type that a keyword declares, TypeNone for another token.
 func modelTypeOf(k kind) ModelType {
 	switch k {
 	case kwDTMC, kwProbabilistic:
@@ -116,7 +118,8 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported describes an extension of PRISM's language by other tools that a word starts.
+// unsupported returns an error message if a word starts an extension of PRISM's language that
+// another tool has and this package has not.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
 func unsupported(word string) (what string, ok bool) {
@@ -135,56 +138,61 @@ func unsupported(word string) (what string, ok bool) {
 	return "", false
 }
 
+// formulaDecl parses `formula name = expr;`.
 func (p *parser) formulaDecl() *FormulaDecl {
-	h := p.begin()
-	f := &FormulaDecl{Doc: h.doc}
+	statement := p.beginStatement()
+	formula := &FormulaDecl{Doc: statement.doc}
 	p.advance()
-	f.Name = p.name("a formula name")
+	formula.Name = p.name("a formula name")
 	p.expect(tEq)
-	f.X = p.expr(0)
+	formula.X = p.expr(0)
 	p.expect(tSemi)
-	f.Notes, f.Span = p.finish(h)
-	return f
+	formula.Notes, formula.Span = p.finishStatement(statement)
+	return formula
 }
 
+// labelDecl parses `label "name" = expr;`. In Storm's dialect the quotes may be missing.
 func (p *parser) labelDecl() *LabelDecl {
-	h := p.begin()
-	l := &LabelDecl{Doc: h.doc}
+	statement := p.beginStatement()
+	label := &LabelDecl{Doc: statement.doc}
 	p.advance()
 	if p.tok.kind == tIdent {
-		l.Name = p.ident("")
+		label.Name = p.ident("")
 		if p.dialect == PRISM {
-			p.report(l.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(l.Name.Name)))
+			p.report(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
 		}
 	} else {
-		l.Name = p.quotedName("a label name")
+		label.Name = p.quotedName("a label name")
 	}
 	p.expect(tEq)
-	l.X = p.expr(0)
+	label.X = p.expr(0)
 	p.expect(tSemi)
-	l.Notes, l.Span = p.finish(h)
-	return l
+	label.Notes, label.Span = p.finishStatement(statement)
+	return label
 }
 
+// constDecl parses `const type name = expr;` where the type and the value may be missing, or the
+// old forms `rate name` and `prob name`.
 func (p *parser) constDecl() *ConstDecl {
-	h := p.begin()
-	c := &ConstDecl{Doc: h.doc}
+	statement := p.beginStatement()
+	constant := &ConstDecl{Doc: statement.doc}
 	if p.tok.kind != kwConst { // rate or prob
-		c.Type, c.Typed = ConstDouble, true
+		constant.Type, constant.Typed = ConstDouble, true
 	}
 	p.advance()
-	if !c.Typed {
-		c.Type, c.Typed = p.constType()
+	if !constant.Typed {
+		constant.Type, constant.Typed = p.constType()
 	}
-	c.Name = p.name("a constant name")
+	constant.Name = p.name("a constant name")
 	if p.accept(tEq) {
-		c.Value = p.expr(0)
+		constant.Value = p.expr(0)
 	}
 	p.expect(tSemi)
-	c.Notes, c.Span = p.finish(h)
-	return c
+	constant.Notes, constant.Span = p.finishStatement(statement)
+	return constant
 }
 
+// constType parses the type of a constant. Without one the type is int and typed is false.
 func (p *parser) constType() (t ConstType, typed bool) {
 	switch {
 	case p.accept(kwInt):
@@ -197,143 +205,145 @@ func (p *parser) constType() (t ConstType, typed bool) {
 	return ConstInt, false
 }
 
+// varDecl parses the declaration of a variable, `name : type init expr;`, where init may be missing.
 func (p *parser) varDecl() *VarDecl {
-	v := &VarDecl{}
+	variable := &VarDecl{}
 	start := p.tok.pos
-	v.Name = p.name("a variable name")
+	variable.Name = p.name("a variable name")
 	p.expect(tColon)
-	v.TypePos = p.tok.pos
+	variable.TypePos = p.tok.pos
 	switch {
 	case p.accept(tLBrack):
-		v.Low = p.expr(0)
+		variable.Low = p.expr(0)
 		p.expect(tDots)
-		v.High = p.expr(0)
+		variable.High = p.expr(0)
 		p.expect(tRBrack)
 	case p.accept(kwInt):
-		v.Type = IntVar
+		variable.Type = IntVar
 	case p.accept(kwBool):
-		v.Type = BoolVar
+		variable.Type = BoolVar
 	case p.tok.kind == tIdent && p.dialect == Storm && p.text(p.tok) == kindTexts[kwClock]:
 		p.advance()
-		v.Type = ClockVar
+		variable.Type = ClockVar
 	case p.accept(kwClock):
-		v.Type = ClockVar
+		variable.Type = ClockVar
 	default:
 		p.unexpected(`"[", "int", "bool" or "clock"`)
 	}
 	if p.accept(kwInit) {
-		v.Init = p.expr(0)
+		variable.Init = p.expr(0)
 	}
 	p.expect(tSemi)
-	v.Span = p.span(start)
-	return v
+	variable.Span = p.span(start)
+	return variable
 }
 
 // module parses a module or a renamed module.
 func (p *parser) module() Item {
-	h := p.begin()
+	statement := p.beginStatement()
 	p.advance()
 	name := p.name("a module name")
 	if p.accept(tEq) {
-		return p.renamedModule(h, name)
+		return p.renamedModule(statement, name)
 	}
-	p.inside(&h)
-	m := &Module{Doc: h.doc, Name: name, Head: p.behind()}
-	p.moduleBody(m)
-	m.Notes, m.Span = p.finish(h)
-	return m
+	p.attachInnerComments(&statement)
+	module := &Module{Doc: statement.doc, Name: name, Head: p.commentBehind()}
+	p.moduleBody(module)
+	module.Notes, module.Span = p.finishStatement(statement)
+	return module
 }
 
-// moduleBody parses declarations, the invariant and commands up to endmodule.
-// After an error it goes on behind the next semicolon.
-func (p *parser) moduleBody(m *Module) {
-	ordered := true
+// moduleBody parses variables, the invariant and commands up to endmodule. After an error it goes
+// on with the next statement.
+func (p *parser) moduleBody(module *Module) {
+	inOrder := true
 	for {
-		late := len(m.Commands) > 0 || m.Invariant != nil
+		tooLate := len(module.Commands) > 0 || module.Invariant != nil
 		switch k := p.tok.kind; {
 		case k == kwEndmodule:
-			m.Trailing = p.trailing()
-			p.noted = int(p.tok.pos.Offset)
+			module.Trailing = p.remainingComments()
+			p.commentsEnd = int(p.tok.pos.Offset)
 			p.advance()
 			return
-		case p.declAhead(late):
-			h := p.begin()
-			ordered = p.wantOrder(ordered, late, `a command or "endmodule"; declarations come before the invariant and the commands`)
-			v := p.varDecl()
-			v.Doc = h.doc
-			v.Notes, _ = p.finish(h)
-			m.Vars = kept(p, m.Vars, v)
+		case p.declarationAhead(tooLate):
+			statement := p.beginStatement()
+			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
+			variable := p.varDecl()
+			variable.Doc = statement.doc
+			variable.Notes, _ = p.finishStatement(statement)
+			module.Vars = appendParsed(p, module.Vars, variable)
 		case k == kwInvariant:
-			p.told = false
-			ordered = p.wantOrder(ordered, late, `a command or "endmodule"; a module has one invariant, before the commands`)
+			p.reported = false
+			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 			p.advance()
-			m.Invariant = p.expr(0)
+			module.Invariant = p.expr(0)
 			p.expect(kwEndinvariant)
-			if p.bad {
-				m.Invariant = nil
+			if p.failed {
+				module.Invariant = nil
 			}
-			m.InvariantDoc = p.trailingTo(int(p.prev.end))
-			p.noted = int(p.prev.end)
+			module.InvariantDoc = p.remainingCommentsTo(int(p.prevTok.end))
+			p.commentsEnd = int(p.prevTok.end)
 		case k == tLBrack:
-			m.Commands = kept(p, m.Commands, p.command())
+			module.Commands = appendParsed(p, module.Commands, p.command())
 		default:
-			p.begin()
+			p.beginStatement()
 			p.unexpected(`a declaration, a command or "endmodule"`)
 		}
-		if !p.bad {
+		if !p.failed {
 			continue
 		}
-		if p.recover(true, kwEndmodule); p.tok.kind == tEOF || p.atItem() {
+		if p.resynchronize(true, kwEndmodule); p.tok.kind == tEOF || p.atItemStart() {
 			return
 		}
 	}
 }
 
-// kept appends a parsed node, unless it is incomplete.
-func kept[N Node](p *parser, list []N, n N) []N {
-	if p.bad {
+// appendParsed appends a node to a list, unless parsing the node failed.
+func appendParsed[N Node](p *parser, list []N, n N) []N {
+	if p.failed {
 		return list
 	}
 	return append(list, n)
 }
 
-// declAhead reports whether tok starts a variable declaration. Where one is out
-// of place, or its name is a keyword, the colon has to be there already.
-func (p *parser) declAhead(late bool) bool {
+// declarationAhead reports whether a variable declaration starts here. Behind the first command
+// (tooLate), or if the name is a keyword, a colon must follow.
+func (p *parser) declarationAhead(tooLate bool) bool {
 	k := p.tok.kind
-	if k == tIdent && !late {
+	if k == tIdent && !tooLate {
 		return true
 	}
-	return (k == tIdent || k.isKeyword() && !structural(k)) && p.peek() == tColon
+	return (k == tIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tColon
 }
 
-// wantOrder reports the first part of a module that comes too late. It returns
-// whether the order has been right so far.
-func (p *parser) wantOrder(ordered, late bool, want string) bool {
-	if ordered && late {
-		p.report(p.tok.pos, "found "+describe(p.s.src, p.tok)+", want "+want)
+// checkOrder reports an error if a part of a module comes too late, only for the first such part.
+// It returns whether all parts so far are in order.
+func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
+	if inOrder && tooLate {
+		p.report(p.tok.pos, "found "+describe(p.scanner.src, p.tok)+", want "+want)
 	}
-	return !late && ordered
+	return !tooLate && inOrder
 }
 
-func (p *parser) renamedModule(h head, name *Ident) Item {
-	m := &RenamedModule{Doc: h.doc, Name: name, Base: p.name("a module name")}
+// renamedModule parses the rest of `module name = base [ old=new, ... ] endmodule` behind the =.
+func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
+	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
 	p.expect(tLBrack)
 	for {
 		first := p.tok.pos
-		r := &Rename{Old: p.renamable()}
+		rename := &Rename{Old: p.renamable()}
 		p.expect(tEq)
-		r.New = p.renamable()
-		r.Span = p.span(first)
-		m.Renames = append(m.Renames, r)
+		rename.New = p.renamable()
+		rename.Span = p.span(first)
+		module.Renames = append(module.Renames, rename)
 		if !p.accept(tComma) {
 			break
 		}
 	}
 	p.expect(tRBrack)
 	p.expect(kwEndmodule)
-	m.Notes, m.Span = p.finish(h)
-	return m
+	module.Notes, module.Span = p.finishStatement(statement)
+	return module
 }
 
 // renamable parses a name in a module renaming; min and max are allowed.
@@ -344,19 +354,20 @@ func (p *parser) renamable() *Ident {
 	return p.name("a name")
 }
 
+// command parses `[action] guard -> updates;`.
 func (p *parser) command() *Command {
-	h := p.begin()
-	c := &Command{Doc: h.doc}
-	c.Action = p.action()
-	c.Guard = p.expr(0)
+	statement := p.beginStatement()
+	command := &Command{Doc: statement.doc}
+	command.Action = p.action()
+	command.Guard = p.expr(0)
 	p.expect(tArrow)
-	c.Updates = p.updates()
+	command.Updates = p.updates()
 	if p.tok.kind == tPlus {
 		p.unexpectedHint(`";"`, "several updates need probabilities: 0.5:(x'=1) + 0.5:(x'=2)")
 	}
 	p.expect(tSemi)
-	c.Notes, c.Span = p.finish(h)
-	return c
+	command.Notes, command.Span = p.finishStatement(statement)
+	return command
 }
 
 // action parses [action] or [].
@@ -370,25 +381,26 @@ func (p *parser) action() *Ident {
 	return id
 }
 
-// updates parses a single update or a list with probabilities.
+// updates parses the right-hand side of a command: one update without probability, or several
+// `p : update` with plus signs between them.
 func (p *parser) updates() []*Update {
 	start := p.tok.pos
 	if p.tok.kind == kwTrue || p.tok.kind == tLParen && p.peek() == tPrimed {
 		return []*Update{p.singleUpdate()}
 	}
-	var list []*Update
+	var updates []*Update
 	for {
-		u := &Update{}
-		u.Prob, u.ProbHigh = p.likelihood()
-		if p.tok.kind != tColon && !p.bad && equation(u.Prob) {
+		update := &Update{}
+		update.Prob, update.ProbHigh = p.updateProbability()
+		if p.tok.kind != tColon && !p.failed && looksLikeAssignments(update.Prob) {
 			p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
 		}
 		p.expect(tColon)
-		u.Assigns = p.assigns()
-		u.Span = p.span(start)
-		list = append(list, u)
+		update.Assigns = p.assigns()
+		update.Span = p.span(start)
+		updates = append(updates, update)
 		if !p.accept(tPlus) {
-			return list
+			return updates
 		}
 		start = p.tok.pos
 		if p.tok.kind == tLParen && p.peek() == tPrimed {
@@ -398,49 +410,53 @@ func (p *parser) updates() []*Update {
 	}
 }
 
-// singleUpdate parses an update without probability. PRISM looks ahead for one; if that fails in
-// the first assignment, PRISM parses a probability instead and reports the prime as the error.
+// singleUpdate parses an update without probability. PRISM looks ahead for one. If the first
+// assignment fails, PRISM parses a probability instead and reports an error at the prime; then the
+// error is moved there.
 func (p *parser) singleUpdate() *Update {
-	first, told := p.mark(), len(p.errs)
-	u := &Update{}
-	p.scanned = true
-	u.Assigns = p.assigns()
-	p.scanned = false
-	u.Span = p.span(first.tok.pos)
-	if len(p.errs) > told && !p.halted && first.tok.kind == tLParen {
-		failed := p.mark()
-		p.reset(first)
-		if p.tries(func() { p.assign() }) {
-			p.reset(failed)
+	start, errorsBefore := p.saveState(), len(p.errs)
+	update := &Update{}
+	p.prescanned = true
+	update.Assigns = p.assigns()
+	p.prescanned = false
+	update.Span = p.span(start.tok.pos)
+	if len(p.errs) > errorsBefore && !p.halted && start.tok.kind == tLParen {
+		failed := p.saveState()
+		p.restoreState(start)
+		if p.canParse(func() { p.assign() }) {
+			p.restoreState(failed)
 		} else {
-			p.blameAssignment()
+			p.moveErrorToPrime()
 		}
 	}
-	return u
+	return update
 }
 
-// blameAssignment moves the last error to where PRISM reports it: from the
-// inside of an assignment to its primed variable.
-func (p *parser) blameAssignment() {
+// moveErrorToPrime replaces the last error, which is inside an assignment, by one at the primed
+// variable of the assignment, where PRISM reports it.
+func (p *parser) moveErrorToPrime() {
 	cause := p.errs[len(p.errs)-1]
 	p.errs = p.errs[:len(p.errs)-1]
-	p.told = false
+	p.reported = false
 	p.advance()
-	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment that does not parse: at %s %s", describe(p.s.src, p.tok), cause.Pos, cause.Msg))
+	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment that does not parse: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
 }
 
-// equation reports whether a probability looks like assignments without primes.
-func equation(x Expr) bool {
+// looksLikeAssignments reports whether an expression in place of a probability looks like
+// assignments whose primes were forgotten, such as x=1 & y=2.
+func looksLikeAssignments(x Expr) bool {
 	switch x := x.(type) {
 	case *Paren:
-		return equation(x.X)
+		return looksLikeAssignments(x.X)
 	case *Binary:
-		return x.Op == OpEq || x.Op == OpAnd && equation(x.X)
+		return x.Op == OpEq || x.Op == OpAnd && looksLikeAssignments(x.X)
 	}
 	return false
 }
 
-func (p *parser) likelihood() (low, high Expr) {
+// updateProbability parses the probability of an update, or an interval [low,high]; then high is
+// not nil.
+func (p *parser) updateProbability() (low, high Expr) {
 	if p.accept(tLBrack) {
 		low = p.expr(0)
 		p.expect(tComma)
@@ -451,33 +467,34 @@ func (p *parser) likelihood() (low, high Expr) {
 	return p.expr(0), nil
 }
 
-// assigns parses true or assignments joined by &.
+// assigns parses the assignments of an update, with & between them. For true it returns none.
 func (p *parser) assigns() []*Assign {
 	if p.accept(kwTrue) {
 		return nil
 	}
-	list := []*Assign{p.assign()}
+	assigns := []*Assign{p.assign()}
 	for p.accept(tAnd) {
-		list = append(list, p.assign())
+		assigns = append(assigns, p.assign())
 	}
-	return list
+	return assigns
 }
 
+// assign parses one assignment (x'=expr).
 func (p *parser) assign() *Assign {
 	start := p.tok.pos
 	if p.tok.kind != tLParen {
 		p.unexpected(`"true" or an assignment (x'=…)`)
 	}
 	p.advance()
-	a := &Assign{Name: p.primed()}
+	assign := &Assign{Name: p.primed()}
 	p.expect(tEq)
-	a.Value = p.expr(0)
+	assign.Value = p.expr(0)
 	p.expect(tRParen)
-	a.Span = p.span(start)
-	return a
+	assign.Span = p.span(start)
+	return assign
 }
 
-// primed parses x'; the name is without the prime.
+// primed parses a primed variable x' and returns its name without the prime.
 func (p *parser) primed() *Ident {
 	t := p.tok
 	id := &Ident{Span: Span{t.pos, t.endPos()}}
@@ -490,78 +507,83 @@ func (p *parser) primed() *Ident {
 	return id
 }
 
-// rewards parses a reward structure. After an error it goes on behind the next semicolon.
+// rewards parses a reward structure, `rewards "name" ... endrewards`. After an error it goes on
+// behind the next semicolon.
 func (p *parser) rewards() Item {
-	h := p.begin()
-	r := &Rewards{Doc: h.doc}
+	statement := p.beginStatement()
+	rewards := &Rewards{Doc: statement.doc}
 	p.advance()
 	if p.tok.kind == tQuote {
-		r.Name = p.quotedName("the name of a reward structure")
+		rewards.Name = p.quotedName("the name of a reward structure")
 	}
-	p.inside(&h)
-	r.Head = p.behind()
+	p.attachInnerComments(&statement)
+	rewards.Head = p.commentBehind()
 	for p.tok.kind != kwEndrewards {
-		if !p.bad {
-			r.Items = kept(p, r.Items, p.rewardItem())
+		if !p.failed {
+			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem())
 		}
-		if !p.bad {
+		if !p.failed {
 			continue
 		}
-		if p.recover(true, kwEndrewards); p.tok.kind == tEOF || p.atItem() {
+		if p.resynchronize(true, kwEndrewards); p.tok.kind == tEOF || p.atItemStart() {
 			break
 		}
 	}
-	r.Trailing = p.trailing()
-	p.noted = int(p.tok.pos.Offset)
+	rewards.Trailing = p.remainingComments()
+	p.commentsEnd = int(p.tok.pos.Offset)
 	p.accept(kwEndrewards)
-	r.Notes, r.Span = p.finish(h)
-	return r
+	rewards.Notes, rewards.Span = p.finishStatement(statement)
+	return rewards
 }
 
+// rewardItem parses one line of a reward structure: `guard : value;` for states or
+// `[action] guard : value;` for transitions.
 func (p *parser) rewardItem() *RewardItem {
-	h := p.begin()
-	r := &RewardItem{Doc: h.doc}
+	statement := p.beginStatement()
+	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
 	case tLBrack:
-		r.Transition, r.Action = true, p.action()
+		item.Transition, item.Action = true, p.action()
 	case tEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
-	r.Guard = p.expr(0)
+	item.Guard = p.expr(0)
 	p.expect(tColon)
-	r.Value = p.expr(0)
+	item.Value = p.expr(0)
 	p.expect(tSemi)
-	r.Notes, r.Span = p.finish(h)
-	return r
+	item.Notes, item.Span = p.finishStatement(statement)
+	return item
 }
 
+// observables parses the observable variables of a POMDP, `observables x, y endobservables`.
 func (p *parser) observables() Item {
-	h := p.begin()
-	o := &Observables{Doc: h.doc}
+	statement := p.beginStatement()
+	observables := &Observables{Doc: statement.doc}
 	p.advance()
 	for {
-		o.Names = append(o.Names, p.name("a variable"))
+		observables.Names = append(observables.Names, p.name("a variable"))
 		if !p.accept(tComma) {
 			break
 		}
 	}
 	p.expect(kwEndobservables)
-	o.Notes, o.Span = p.finish(h)
-	return o
+	observables.Notes, observables.Span = p.finishStatement(statement)
+	return observables
 }
 
+// observable parses `observable "name" = expr;`. In Storm's dialect the quotes may be missing.
 func (p *parser) observable() Item {
-	h := p.begin()
-	o := &ObservableDecl{Doc: h.doc}
+	statement := p.beginStatement()
+	observable := &ObservableDecl{Doc: statement.doc}
 	p.advance()
 	if p.dialect == Storm && p.tok.kind == tIdent {
-		o.Name = p.ident("")
+		observable.Name = p.ident("")
 	} else {
-		o.Name = p.quotedName("the name of an observable")
+		observable.Name = p.quotedName("the name of an observable")
 	}
 	p.expect(tEq)
-	o.X = p.expr(0)
+	observable.X = p.expr(0)
 	p.expect(tSemi)
-	o.Notes, o.Span = p.finish(h)
-	return o
+	observable.Notes, observable.Span = p.finishStatement(statement)
+	return observable
 }

@@ -8,17 +8,18 @@ func (p *parser) properties() *Properties {
 	ps := &Properties{File: p.file}
 	for p.tok.kind != tEOF {
 		item := p.propItem()
-		if p.bad {
-			p.recover(true)
+		if p.failed {
+			p.resynchronize(true)
 			continue
 		}
 		ps.Items = append(ps.Items, item)
 	}
-	ps.Trailing = p.trailing()
+	ps.Trailing = p.remainingComments()
 	ps.Span = p.span(start)
 	return ps
 }
 
+// propItem parses one constant, label or property of a properties file.
 func (p *parser) propItem() PropItem {
 	switch p.tok.kind {
 	case kwConst, kwRate, kwProb:
@@ -29,149 +30,156 @@ func (p *parser) propItem() PropItem {
 	return p.property()
 }
 
-// property parses a property, its optional name and the semicolons behind it.
+// property parses a property with its optional name, and the semicolons behind it.
 func (p *parser) property() *Property {
-	h := p.begin()
-	prop := &Property{Doc: h.doc}
+	statement := p.beginStatement()
+	prop := &Property{Doc: statement.doc}
 	if p.namedAhead() {
 		prop.Name = p.quotedName("a property name")
 		p.expect(tColon)
 	}
-	if p.push() {
-		prop.X = p.cond(ctxProp)
+	if p.enterNesting() {
+		prop.X = p.cond(allowProperty)
 		p.depth--
 	}
-	prop.Span = p.span(h.start)
+	prop.Span = p.span(statement.start)
 	for p.accept(tSemi) {
 	}
-	prop.Notes, _ = p.finish(h)
+	prop.Notes, _ = p.finishStatement(statement)
 	return prop
 }
 
-// namedAhead reports whether the property starts with "name": and not with a label.
+// namedAhead reports whether a named property starts here, `"name": ...`, rather than one that
+// starts with a label.
 func (p *parser) namedAhead() bool {
-	ahead := p.s
+	ahead := p.scanner
 	return p.tok.kind == tQuote && ahead.next().kind == tIdent && ahead.next().kind == tQuote && ahead.next().kind == tColon
 }
 
-// startsProb, startsReward and startsProp report whether the kind starts a P
-// operator, an R operator, or anything else that only properties have.
-func startsProb(k kind) bool   { return kwP <= k && k <= kwPminmin }
-func startsReward(k kind) bool { return kwR <= k && k <= kwRminmin }
+// startsProbOperator and startsRewardOperator report whether a token starts a P or an R operator.
+func startsProbOperator(k kind) bool   { return kwP <= k && k <= kwPminmin }
+func startsRewardOperator(k kind) bool { return kwR <= k && k <= kwRminmin }
 
-func startsProp(k kind) bool {
+// startsPropertyOperator reports whether a token starts an operator, label or filter that occurs in
+// properties only.
+func startsPropertyOperator(k kind) bool {
 	switch k {
 	case kwS, kwE, kwA, tLt2, tLBrack2, tQuote, kwFilter:
 		return true
 	}
-	return startsProb(k) || startsReward(k)
+	return startsProbOperator(k) || startsRewardOperator(k)
 }
 
-// propOperator parses an operator for which startsProp is true.
-func (p *parser) propOperator(c ctx) Expr {
+// propOperator parses an operator for which startsPropertyOperator is true.
+func (p *parser) propOperator(context exprContext) Expr {
 	switch k := p.tok.kind; {
-	case startsProb(k):
+	case startsProbOperator(k):
 		return p.prob()
-	case startsReward(k):
+	case startsRewardOperator(k):
 		return p.reward()
 	case k == kwS:
-		return p.steadyIn(c)
+		return p.steadyIn(context)
 	case k == kwE || k == kwA:
-		return p.quant()
+		return p.ctlOperator()
 	case k == tQuote:
 		return p.quoted()
 	case k == kwFilter:
-		return p.filter(c)
+		return p.filter(context)
 	}
-	return p.strategy(c)
+	return p.strategy(context)
 }
 
+// prob parses a P operator, such as P>=0.5 [ F a ] or Pmax=? [ F a ].
 func (p *parser) prob() Expr {
-	start, word := p.tok.pos, p.tok.kind
+	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
 	p.height = 0
-	x := &Prob{}
-	if word == kwP {
-		x.Modifier = p.modifier()
+	operator := &Prob{}
+	if keyword == kwP {
+		operator.Modifier = p.modifier()
 	}
-	x.Threshold = p.threshold(joinedExtremum(word), word == kwP)
-	h := p.height
+	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwP)
+	height := p.height
 	p.expect(tLBrack)
-	x.Path = p.nested(ctxProp | ctxPath)
-	h = max(h, p.height)
-	x.Filter = p.oldFilter()
-	p.grow(h)
+	operator.Path = p.operatorOperand(allowProperty | allowTemporal)
+	height = max(height, p.height)
+	operator.Filter = p.oldFilter()
+	p.growHeight(height)
 	p.expect(tRBrack)
-	x.Span = p.span(start)
-	return p.compared(x, &x.Threshold)
+	operator.Span = p.span(start)
+	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
 
-// nested parses the contents of an operator that cannot be an objective.
-func (p *parser) nested(c ctx) Expr {
-	outer := p.multi
-	p.multi = false
-	x := p.expr(c)
-	p.multi = outer
+// operatorOperand parses the contents of an operator. An operator in there is not an objective of
+// the surrounding multi(...).
+func (p *parser) operatorOperand(context exprContext) Expr {
+	outer := p.inMulti
+	p.inMulti = false
+	x := p.expr(context)
+	p.inMulti = outer
 	return x
 }
 
-// steady parses an S operator inside an R operator, where PRISM allows
-// temporal operators between the brackets.
-func (p *parser) steady() Expr { return p.steadyIn(ctxProp | ctxPath) }
+// steady parses an S operator inside an R operator, where PRISM allows temporal operators between
+// the brackets.
+func (p *parser) steady() Expr { return p.steadyIn(allowProperty | allowTemporal) }
 
-func (p *parser) steadyIn(c ctx) Expr { return p.steadyOf(NoExtremum, c) }
+// steadyIn parses an S operator of PRISM's language in the given context.
+func (p *parser) steadyIn(context exprContext) Expr { return p.steadyWithExtremum(NoExtremum, context) }
 
-// steadyOf parses an S operator whose name has an extremum in it.
-func (p *parser) steadyOf(fixed Extremum, c ctx) Expr {
+// steadyWithExtremum parses an S operator whose name contains min or max, as Smax does in Storm's
+// dialect.
+func (p *parser) steadyWithExtremum(extremum Extremum, context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.height = 0
-	x := &Steady{Modifier: p.modifier()}
+	operator := &Steady{Modifier: p.modifier()}
 	switch {
-	case x.Modifier != nil && relation(p.tok.kind) == OpNone:
+	case operator.Modifier != nil && relationOp(p.tok.kind) == OpNone:
 		p.unexpected("a bound, < <= > or >=")
 	default:
-		x.Threshold = p.threshold(fixed, false)
+		operator.Threshold = p.threshold(extremum, false)
 	}
-	h := p.height
+	height := p.height
 	p.expect(tLBrack)
-	x.X = p.expr(c)
-	h = max(h, p.height)
-	x.Filter = p.oldFilter()
-	p.grow(h)
+	operator.X = p.expr(context)
+	height = max(height, p.height)
+	operator.Filter = p.oldFilter()
+	p.growHeight(height)
 	p.expect(tRBrack)
-	x.Span = p.span(start)
-	return p.compared(x, &x.Threshold)
+	operator.Span = p.span(start)
+	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
 
+// reward parses an R operator, such as R{"r"}min=? [ F a ].
 func (p *parser) reward() Expr {
-	start, word := p.tok.pos, p.tok.kind
+	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
 	p.height = 0
-	x := &Reward{}
-	if word == kwR {
-		x.Modifier = p.modifier()
+	operator := &Reward{}
+	if keyword == kwR {
+		operator.Modifier = p.modifier()
 		if p.tok.kind == tLBrace {
-			x.Struct = p.rewardIndex()
+			operator.Struct = p.rewardIndex()
 			if p.accept(tDivide) {
-				x.StructDiv = p.rewardIndex()
+				operator.StructDiv = p.rewardIndex()
 			}
 		}
 	}
-	h := p.height
-	x.Threshold = p.threshold(joinedExtremum(word), word == kwR)
-	h = max(h, p.height)
+	height := p.height
+	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwR)
+	height = max(height, p.height)
 	p.expect(tLBrack)
-	x.Path = p.rewardPath()
-	h = max(h, p.height)
-	x.Filter = p.oldFilter()
-	p.grow(h)
+	operator.Path = p.rewardObjective()
+	height = max(height, p.height)
+	operator.Filter = p.oldFilter()
+	p.growHeight(height)
 	p.expect(tRBrack)
-	x.Span = p.span(start)
-	return p.compared(x, &x.Threshold)
+	operator.Span = p.span(start)
+	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
 
-// modifier parses the optional (modifier) of an operator.
+// modifier parses the optional (modifier) behind the letter of an operator.
 func (p *parser) modifier() *Ident {
 	if !p.accept(tLParen) {
 		return nil
@@ -181,7 +189,7 @@ func (p *parser) modifier() *Ident {
 	return id
 }
 
-// rewardIndex parses {"name"} or {expr}.
+// rewardIndex parses the reward structure of an R operator: {"name"}, or its number {expr}.
 func (p *parser) rewardIndex() Expr {
 	var x Expr
 	p.expect(tLBrace)
@@ -195,53 +203,54 @@ func (p *parser) rewardIndex() Expr {
 	return x
 }
 
-// rewardPath parses the text between the brackets of an R operator.
-func (p *parser) rewardPath() Expr {
-	x := &RewardPath{}
+// rewardObjective parses the text between the brackets of an R operator: C, C<=k, I=k, S or a path
+// formula.
+func (p *parser) rewardObjective() Expr {
+	objective := &RewardPath{}
 	start := p.tok.pos
 	switch {
 	case p.tok.kind == kwS:
 		return p.steadyOrLongRun()
-	case p.longRunReward():
+	case p.longRunRewardAhead():
 		p.advance()
-		x.Kind = LongRun
+		objective.Kind = LongRun
 	case p.gameReward():
-		x.Kind = ZeroUnlessReached
+		objective.Kind = ZeroUnlessReached
 		if p.atWord(wordUntilReached) {
-			x.Kind = UntilReached
+			objective.Kind = UntilReached
 		}
 		p.advance()
-		x.Target = p.expr(ctxProp)
-	case p.dialect == Storm && p.cumulated():
+		objective.Target = p.expr(allowProperty)
+	case p.dialect == Storm && p.cumulativeAhead():
 		return p.cumulative()
 	case p.tok.kind == kwC:
 		p.advance()
 		p.height = 0
 		if p.accept(tLe) {
-			x.Bound = p.expr(0)
+			objective.Bound = p.expr(0)
 		}
-		x.Kind = Cumulative
+		objective.Kind = Cumulative
 	case p.tok.kind == kwI:
 		p.advance()
 		p.expect(tEq)
-		x.Kind, x.Bound = Instantaneous, p.expr(0)
+		objective.Kind, objective.Bound = Instantaneous, p.expr(0)
 	default:
-		return p.expr(ctxProp | ctxPath)
+		return p.expr(allowProperty | allowTemporal)
 	}
-	p.grow(0)
-	x.Span = p.span(start)
-	return x
+	p.growHeight(0)
+	objective.Span = p.span(start)
+	return objective
 }
 
-// threshold parses what follows the letter of an operator. The extremum may be
-// part of the keyword (fixed) or, if extrema is set, follow as words.
-func (p *parser) threshold(fixed Extremum, extrema bool) Threshold {
-	t := Threshold{Extremum: fixed}
-	if extrema {
+// threshold parses what stands between the letter of an operator and its brackets, such as min=? or
+// >=0.5. The extremum is part of the keyword or, if wordsAllowed is set, a separate word.
+func (p *parser) threshold(fromKeyword Extremum, wordsAllowed bool) Threshold {
+	t := Threshold{Extremum: fromKeyword}
+	if wordsAllowed {
 		t.Extremum = p.extremum()
 	}
 	if t.Extremum == NoExtremum || p.dialect == Storm && (t.Extremum == Min || t.Extremum == Max) {
-		if rel := relation(p.tok.kind); rel != OpNone {
+		if rel := relationOp(p.tok.kind); rel != OpNone {
 			p.advance()
 			t.Rel, t.Bound = rel, p.expr(0)
 			return t
@@ -255,21 +264,22 @@ func (p *parser) threshold(fixed Extremum, extrema bool) Threshold {
 	return t
 }
 
-// extremum parses min, max, minmax and so on; min max is the same as minmax.
+// extremum parses the words min, max, minmax and so on behind the letter of an operator; min max is
+// the same as minmax.
 func (p *parser) extremum() Extremum {
-	e := wordExtremum(p.tok.kind)
-	if e == NoExtremum {
-		return e
+	first := extremumOfWord(p.tok.kind)
+	if first == NoExtremum {
+		return first
 	}
 	p.advance()
 	second := p.tok.kind
-	if e != Min && e != Max || !p.accept(kwMin) && !p.accept(kwMax) {
-		return e
+	if first != Min && first != Max || !p.accept(kwMin) && !p.accept(kwMax) {
+		return first
 	}
 	switch {
-	case e == Min && second == kwMin:
+	case first == Min && second == kwMin:
 		return MinMin
-	case e == Min:
+	case first == Min:
 		return MinMax
 	case second == kwMin:
 		return MaxMin
@@ -277,8 +287,8 @@ func (p *parser) extremum() Extremum {
 	return MaxMax
 }
 
-// wordExtremum returns the extremum a word behind P or R stands for.
-func wordExtremum(k kind) Extremum {
+// extremumOfWord returns the extremum for a keyword such as max or minmax.
+func extremumOfWord(k kind) Extremum {
 	switch k {
 	case kwMin:
 		return Min
@@ -296,8 +306,8 @@ func wordExtremum(k kind) Extremum {
 	return NoExtremum
 }
 
-// joinedExtremum returns the extremum that is part of a keyword such as Pmax.
-func joinedExtremum(k kind) Extremum {
+// extremumOfKeyword returns the extremum in an operator's keyword, such as Pmax.
+func extremumOfKeyword(k kind) Extremum {
 	switch k {
 	case kwPmin, kwRmin:
 		return Min
@@ -315,65 +325,67 @@ func joinedExtremum(k kind) Extremum {
 	return NoExtremum
 }
 
-// oldFilter parses the optional {states}{min}{max}.
+// oldFilter parses the optional old filter {states}{min}{max} at the end of an operator.
 func (p *parser) oldFilter() *OldFilter {
 	start := p.tok.pos
 	if !p.accept(tLBrace) {
 		return nil
 	}
-	f := &OldFilter{States: p.expr(ctxProp)}
+	filter := &OldFilter{States: p.expr(allowProperty)}
 	p.expect(tRBrace)
 	for p.accept(tLBrace) {
 		switch {
 		case p.accept(kwMin):
-			f.Min = true
+			filter.Min = true
 		case p.accept(kwMax):
-			f.Max = true
+			filter.Max = true
 		default:
 			p.unexpected(`"min" or "max"`)
 		}
 		p.expect(tRBrace)
 	}
-	f.Span = p.span(start)
-	return f
+	filter.Span = p.span(start)
+	return filter
 }
 
-func (p *parser) quant() Expr {
+// ctlOperator parses the CTL operator E [ path ] or A [ path ].
+func (p *parser) ctlOperator() Expr {
 	start := p.tok.pos
-	x := &Quant{All: p.tok.kind == kwA}
+	operator := &Quant{All: p.tok.kind == kwA}
 	p.advance()
 	p.expect(tLBrack)
-	x.Path = p.expr(ctxProp | ctxPath)
+	operator.Path = p.expr(allowProperty | allowTemporal)
 	p.expect(tRBrack)
-	p.grow(0)
-	x.Span = p.span(start)
-	return x
+	p.growHeight(0)
+	operator.Span = p.span(start)
+	return operator
 }
 
-func (p *parser) strategy(c ctx) Expr {
+// strategy parses a coalition operator <<players>> or [[players]] and its operand.
+func (p *parser) strategy(context exprContext) Expr {
 	start := p.tok.pos
-	x := &Strategy{Box: p.tok.kind == tLBrack2}
+	strategy := &Strategy{Box: p.tok.kind == tLBrack2}
 	end := tGt2
-	if x.Box {
+	if strategy.Box {
 		end = tRBrack2
 	}
 	p.advance()
 	if p.accept(tTimes) {
-		x.All = true
+		strategy.All = true
 	} else if p.tok.kind != end {
-		x.Coalition = append(x.Coalition, p.player())
+		strategy.Coalition = append(strategy.Coalition, p.player())
 		for p.accept(tComma) {
-			x.Coalition = append(x.Coalition, p.player())
+			strategy.Coalition = append(strategy.Coalition, p.player())
 		}
 	}
 	p.expect(end)
-	x.X = p.strategyOperand(c)
-	p.grow(0)
-	x.Span = p.span(start)
-	return x
+	strategy.X = p.strategyOperand(context)
+	p.growHeight(0)
+	strategy.Span = p.span(start)
+	return strategy
 }
 
-// player parses the name or the number of a player.
+// player parses the name or number of a player in a coalition.
 func (p *parser) player() *Ident {
 	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tInt) && !p.accept(tIdent) {
@@ -382,20 +394,21 @@ func (p *parser) player() *Ident {
 	return id
 }
 
-func (p *parser) strategyOperand(c ctx) Expr {
+// strategyOperand parses the operand of a coalition operator: a P or R operator, or parentheses.
+func (p *parser) strategyOperand(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case k == tLParen:
-		return p.paren(c)
-	case startsProb(k):
+		return p.paren(context)
+	case startsProbOperator(k):
 		return p.prob()
-	case startsReward(k):
+	case startsRewardOperator(k):
 		return p.reward()
 	}
 	p.unexpected(`a P or R operator or "("`)
 	return p.badExpr()
 }
 
-// quoted parses a label or a reference to a property; init is a keyword.
+// quoted parses a label "name" or a reference to another property. The keyword init is a label.
 func (p *parser) quoted() Expr {
 	start := p.tok.pos
 	p.advance()
@@ -411,11 +424,12 @@ func (p *parser) quoted() Expr {
 	return &Quoted{Name: p.text(t), Span: p.span(start)}
 }
 
-func (p *parser) filter(c ctx) Expr {
+// filter parses filter(op, property, states), where the states may be missing.
+func (p *parser) filter(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.expect(tLParen)
-	x := &Filter{Op: p.text(p.tok), OpPos: p.tok.pos}
+	filter := &Filter{Op: p.text(p.tok), OpPos: p.tok.pos}
 	switch p.tok.kind {
 	case kwMin, kwMax, tPlus, tAnd, tOr, tIdent:
 		p.advance()
@@ -423,13 +437,13 @@ func (p *parser) filter(c ctx) Expr {
 		p.unexpected("a filter type")
 	}
 	p.expect(tComma)
-	x.X = p.expr(c)
-	h := p.height
+	filter.X = p.expr(context)
+	height := p.height
 	if p.accept(tComma) {
-		x.States = p.expr(c)
+		filter.States = p.expr(context)
 	}
-	p.grow(h)
+	p.growHeight(height)
 	p.expect(tRParen)
-	x.Span = p.span(start)
-	return x
+	filter.Span = p.span(start)
+	return filter
 }

@@ -9,9 +9,9 @@ import (
 //
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
-// bounds parses the bounds of a temporal operator: F<=3, Fsteps<=3, F{"r"}<=b,{"q"}<=c or
-// F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. One bound on steps or time is as
-// without a word.
+// bounds parses the bounds of a temporal operator in Storm's dialect: F<=3, Fsteps<=3,
+// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. A single bound on
+// steps or time is returned as the *TimeBound.
 func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	if p.dialect != Storm {
 		return p.timeBound(), nil
@@ -23,35 +23,36 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	}
 	if !braces && p.tok.kind != tLBrace && p.boundWord() == "" {
 		start := p.tok.pos
-		b := p.timeBound()
-		if b == nil || p.tok.kind != tComma {
-			return b, nil
+		bound := p.timeBound()
+		if bound == nil || p.tok.kind != tComma {
+			return bound, nil
 		}
-		return nil, p.costs(&CostBound{Word: "time", Bound: b, Span: p.span(start)})
+		return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 	}
 	if braces {
 		p.advance()
 	}
-	out := p.costs(p.cost())
+	bounds := p.costBounds(p.costBound())
 	if braces {
 		p.expect(tRBrace)
 	}
-	if len(out) == 1 && out[0].Word != "rew" {
-		return out[0].Bound, nil
+	if len(bounds) == 1 && bounds[0].Word != "rew" {
+		return bounds[0].Bound, nil
 	}
-	return nil, out
+	return nil, bounds
 }
 
-// costs parses what follows the first of several bounds.
-func (p *parser) costs(first *CostBound) []*CostBound {
-	out := []*CostBound{first}
+// costBounds parses the bounds after the first one, with commas between them.
+func (p *parser) costBounds(first *CostBound) []*CostBound {
+	bounds := []*CostBound{first}
 	for p.accept(tComma) {
-		out = append(out, p.cost())
+		bounds = append(bounds, p.costBound())
 	}
-	return out
+	return bounds
 }
 
-// boundWord returns the word at tok that says which quantity is bounded; "" if there is none.
+// boundWord returns rew, steps or time, the word for the bounded quantity, if it is the current
+// token, otherwise "".
 func (p *parser) boundWord() string {
 	if p.tok.kind != tIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
@@ -61,34 +62,35 @@ func (p *parser) boundWord() string {
 
 func isBoundWord(word string) bool { return word == "rew" || word == "steps" || word == "time" }
 
-func (p *parser) cost() *CostBound {
+// costBound parses one bound of a list in Storm's dialect, such as rew{"r"}<=b, steps<=k or <=t.
+func (p *parser) costBound() *CostBound {
 	start := p.tok.pos
-	b := &CostBound{Word: p.boundWord()}
+	bound := &CostBound{Word: p.boundWord()}
 	switch k := p.tok.kind; {
-	case b.Word == "rew":
+	case bound.Word == "rew":
 		if p.advance(); p.tok.kind == tLBrace {
-			b.Struct = p.rewardIndex()
+			bound.Struct = p.rewardIndex()
 		}
-	case b.Word != "":
+	case bound.Word != "":
 		p.advance()
 	case k == tLBrace:
-		b.Word, b.Struct = "rew", p.rewardIndex()
-	case relation(k) != OpNone || k == tEq || k == tLBrack:
-		b.Word = "time"
+		bound.Word, bound.Struct = "rew", p.rewardIndex()
+	case relationOp(k) != OpNone || k == tEq || k == tLBrack:
+		bound.Word = "time"
 	default:
 		p.unexpected(`"rew", "steps" or "time"`)
 	}
-	if b.Bound = p.timeBound(); b.Bound == nil {
+	if bound.Bound = p.timeBound(); bound.Bound == nil {
 		p.unexpected("a bound such as <=2 or [1,2]")
 	}
-	b.Span = p.span(start)
-	return b
+	bound.Span = p.span(start)
+	return bound
 }
 
 // splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
-// quantity, as Storm does if the word is not a name. It reports whether tok is now the operator.
+// quantity, as Storm does. It reports whether the current token is now the operator.
 func (p *parser) splitOperator(k kind) bool {
-	if p.dialect != Storm || !p.props || p.tok.kind != tIdent {
+	if p.dialect != Storm || !p.inProperties || p.tok.kind != tIdent {
 		return false
 	}
 	word, found := strings.CutPrefix(p.text(p.tok), kindTexts[k])
@@ -96,49 +98,51 @@ func (p *parser) splitOperator(k kind) bool {
 		return false
 	}
 	p.tok.kind, p.tok.end = k, p.tok.pos.Offset+int32(len(kindTexts[k]))
-	p.s.off = int(p.tok.end)
+	p.scanner.off = int(p.tok.end)
 	return true
 }
 
-// future reports whether a word such as Fsteps is at tok, and starts an F operator with a bound.
-func (p *parser) future(c ctx) bool {
-	return p.dialect == Storm && p.tok.kind == tIdent && p.allows(c, ctxPath) &&
-		p.tries(func() {
+// splitFuture splits a word such as Fsteps into the operator F and the bounded quantity. It reports
+// false, and changes nothing, if no F operator with a bound starts here.
+func (p *parser) splitFuture(context exprContext) bool {
+	return p.dialect == Storm && p.tok.kind == tIdent && p.mayUse(context, allowTemporal) &&
+		p.canParse(func() {
 			if !p.splitOperator(kwF) {
 				p.unexpected("")
 			}
-			p.temporal(c)
+			p.temporal(context)
 		}) && p.splitOperator(kwF)
 }
 
-// compared returns an operator whose threshold may have an extremum and a bound. P>=p holds for
-// all schedulers, so it equals Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p.
-// Objectives of multi(...) always hold for some scheduler.
-func (p *parser) compared(x Expr, t *Threshold) Expr {
-	least, extremum := t.Rel == OpGe || t.Rel == OpGt, t.Extremum
-	if t.Rel == OpNone || extremum == NoExtremum {
+// boundedForSchedulers removes the extremum from an operator that has a bound as well, as Storm's
+// dialect allows, without changing the meaning. P>=p holds for all schedulers, so it equals
+// Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p. Objectives of multi(...) always
+// hold for some scheduler.
+func (p *parser) boundedForSchedulers(x Expr, threshold *Threshold) Expr {
+	lowerBound, extremum := threshold.Rel == OpGe || threshold.Rel == OpGt, threshold.Extremum
+	if threshold.Rel == OpNone || extremum == NoExtremum {
 		return x
 	}
-	t.Extremum = NoExtremum
-	if p.multi || least == (extremum == Min) {
+	threshold.Extremum = NoExtremum
+	if p.inMulti || lowerBound == (extremum == Min) {
 		return x
 	}
-	switch t.Rel {
+	switch threshold.Rel {
 	case OpGe:
-		t.Rel = OpLt
+		threshold.Rel = OpLt
 	case OpGt:
-		t.Rel = OpLe
+		threshold.Rel = OpLe
 	case OpLe:
-		t.Rel = OpGt
+		threshold.Rel = OpGt
 	case OpLt:
-		t.Rel = OpGe
+		threshold.Rel = OpGe
 	}
-	p.grow(0)
+	p.growHeight(0)
 	return &Unary{Op: OpNot, X: x, Span: Span{x.Pos(), x.End()}}
 }
 
-// longRunExtremum returns the extremum that is part of a name of the S operator in Storm's
-// dialect, and whether it is one.
+// longRunExtremum returns the extremum in one of Storm's names for the S operator, such as LRAmax;
+// false if the word is no such name.
 func longRunExtremum(name string) (Extremum, bool) {
 	switch name {
 	case "LRA":
@@ -151,49 +155,51 @@ func longRunExtremum(name string) (Extremum, bool) {
 	return NoExtremum, false
 }
 
-// stormOperator returns the name of an operator that only Storm's dialect has, T=?, Tmin=?,
-// Tmax=?, Smin=?, LRA=? and so on, or with a bound, LRA>=0.5 [...], if one is at tok. T and LRA may be the
-// names of constants, too, which never stand before =? nor in what reads as an operator.
+// stormOperator returns the current token if it is an operator that only Storm's dialect has (T,
+// Tmin, Tmax, Smin, Smax, LRA, LRAmin or LRAmax), otherwise "". T and LRA can also be names of
+// constants; they are operators before =? and where an operator with a bound can be parsed.
 func (p *parser) stormOperator() string {
 	if p.dialect != Storm || p.tok.kind != tIdent {
 		return ""
 	}
 	name := p.text(p.tok)
-	if _, average := longRunExtremum(name); !average && name != "T" && name != "Tmin" && name != "Tmax" {
+	if _, isLongRun := longRunExtremum(name); !isLongRun && name != "T" && name != "Tmin" && name != "Tmax" {
 		return ""
 	}
-	ahead := p.s
+	ahead := p.scanner
 	next := ahead.next().kind
 	switch {
 	case next == tEq && ahead.next().kind == tQuestion:
-	case relation(next) != OpNone && p.triesSteady(func() { p.stormOperation(name) }):
+	case relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }):
 	default:
 		return ""
 	}
 	return name
 }
 
-// stormOperation parses the operator of that name.
+// stormOperation parses an operator that stormOperator found.
 func (p *parser) stormOperation(name string) Expr {
 	if name[0] == 'T' {
 		return p.timeOperator()
 	}
-	fixed, _ := longRunExtremum(name)
-	return p.steadyOf(fixed, ctxProp|ctxPath)
+	extremum, _ := longRunExtremum(name)
+	return p.steadyWithExtremum(extremum, allowProperty|allowTemporal)
 }
 
-// longRunReward reports whether a reward objective LRA or MP is at tok.
-func (p *parser) longRunReward() bool {
+// longRunRewardAhead reports whether LRA or MP, the long-run average in Storm's dialect, is the
+// whole objective of the R operator.
+func (p *parser) longRunRewardAhead() bool {
 	if p.dialect != Storm || p.tok.kind != tIdent {
 		return false
 	}
-	ahead := p.s
+	ahead := p.scanner
 	name := p.text(p.tok)
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tRBrack
 }
 
-// cumulated reports whether C is at tok, possibly joined with the bounded quantity, or discounted.
-func (p *parser) cumulated() bool {
+// cumulativeAhead reports whether the objective C starts here, possibly joined with the bounded
+// quantity as in Csteps<=3. It reports an error for discounted rewards.
+func (p *parser) cumulativeAhead() bool {
 	if p.tok.kind == tIdent && p.text(p.tok) == "Cdiscount" {
 		p.fail(p.tok.pos, "discounted rewards (Cdiscount) are not supported")
 		return true
@@ -201,46 +207,47 @@ func (p *parser) cumulated() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC
 }
 
-// cumulative parses C with any bounds of Storm's dialect, and refuses those that Storm does not accept.
+// cumulative parses the objective C with any bounds of Storm's dialect. It reports an error for bounds other than <=.
 func (p *parser) cumulative() Expr {
-	x := &RewardPath{Kind: Cumulative}
+	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
 	p.advance()
 	p.height = 0
-	behind := p.tok.pos
-	switch b, costs := p.bounds(); {
-	case b != nil && !nonStrictUpper(b) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !nonStrictUpper(c.Bound) }):
-		p.fail(behind, "lower and strict bounds are not supported with C, want C<=k")
+	boundPos := p.tok.pos
+	switch bound, costs := p.bounds(); {
+	case bound != nil && !bound.atMost() || slices.ContainsFunc(costs, func(c *CostBound) bool { return !c.Bound.atMost() }):
+		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
-		x.Costs = costs
-	case b != nil:
-		x.Bound = b.High
+		objective.Costs = costs
+	case bound != nil:
+		objective.Bound = bound.High
 	}
 	if p.tok.kind == tIdent && p.text(p.tok) == "discount" {
 		p.fail(p.tok.pos, "discounted rewards are not supported")
 	}
-	p.grow(0)
-	x.Span = p.span(start)
-	return x
+	p.growHeight(0)
+	objective.Span = p.span(start)
+	return objective
 }
 
-// nonStrictUpper reports whether a bound is <=e.
-func nonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
+// atMost reports whether the bound is <=e.
+func (b *TimeBound) atMost() bool { return b.High != nil && b.Low == nil && !b.HighStrict }
 
-// timeOperator parses T=?, Tmin=? or Tmax=? with its brackets.
+// timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
+// over the reward structure TimeRewards.
 func (p *parser) timeOperator() Expr {
 	start := p.tok.pos
-	fixed := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]
+	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]
 	p.advance()
 	p.height = 0
-	x := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
-	x.Threshold = p.threshold(fixed, false)
-	h := p.height
+	operator := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
+	operator.Threshold = p.threshold(extremum, false)
+	height := p.height
 	p.expect(tLBrack)
-	x.Path = p.expr(ctxProp | ctxPath)
-	h = max(h, p.height)
-	p.grow(h)
+	operator.Path = p.expr(allowProperty | allowTemporal)
+	height = max(height, p.height)
+	p.growHeight(height)
 	p.expect(tRBrack)
-	x.Span = p.span(start)
-	return p.compared(x, &x.Threshold)
+	operator.Span = p.span(start)
+	return p.boundedForSchedulers(operator, &operator.Threshold)
 }

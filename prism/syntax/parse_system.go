@@ -1,40 +1,41 @@
 package syntax
 
-// system parses a system block.
+// system parses a system block, `system "name" term endsystem`.
 func (p *parser) system() Item {
-	h := p.begin()
-	s := &System{Doc: h.doc}
+	statement := p.beginStatement()
+	system := &System{Doc: statement.doc}
 	p.advance()
 	if p.systemNameAhead() {
-		s.Name = p.quotedName("a name")
+		system.Name = p.quotedName("a name")
 	}
-	s.X = p.sysFull()
+	system.X = p.sysFull()
 	p.expect(kwEndsystem)
-	s.Notes, s.Span = p.finish(h)
-	return s
+	system.Notes, system.Span = p.finishStatement(statement)
+	return system
 }
 
-// systemNameAhead tells the name of the block from a reference to another one:
-// a name is followed by a term.
+// systemNameAhead reports whether a quoted name here is the name of the block. Otherwise it is a
+// term that refers to another block. Only a name is followed by a term.
 func (p *parser) systemNameAhead() bool {
-	return p.tok.kind == tQuote && p.tries(func() {
+	return p.tok.kind == tQuote && p.canParse(func() {
 		p.quotedName("")
 		p.sysAtom()
 	})
 }
 
-// sysFull parses X1 || X2 || …, where only the first operand may be interleaved.
+// sysFull parses X1 || X2 || ..., the loosest process-algebra term. Only the first operand may be
+// interleaved.
 func (p *parser) sysFull() SysExpr {
 	start := p.tok.pos
-	if !p.push() {
+	if !p.enterNesting() {
 		return &SysModule{}
 	}
 	defer func() { p.depth-- }()
-	x := p.sysInterleaved()
+	first := p.sysInterleaved()
 	if !p.barsAhead(2) {
-		return x
+		return first
 	}
-	full := &SysFull{Operands: []SysExpr{x}}
+	full := &SysFull{Operands: []SysExpr{first}}
 	for p.barsAhead(2) {
 		p.skipBars(2)
 		full.Operands = append(full.Operands, p.sysParallel())
@@ -43,34 +44,34 @@ func (p *parser) sysFull() SysExpr {
 	return full
 }
 
-// sysInterleaved parses X1 ||| X2 ||| …, where all operands but the first are
-// terms of the loosest level: the tree leans to the right.
+// sysInterleaved parses X1 ||| X2 ||| .... All operands but the first are terms of the loosest
+// level, as in PRISM, so that the operator associates to the right.
 func (p *parser) sysInterleaved() SysExpr {
 	start := p.tok.pos
-	x := p.sysParallel()
+	first := p.sysParallel()
 	if !p.barsAhead(3) {
-		return x
+		return first
 	}
-	inter := &SysInterleaved{Operands: []SysExpr{x}}
+	interleaved := &SysInterleaved{Operands: []SysExpr{first}}
 	for p.barsAhead(3) {
 		p.skipBars(3)
 		operand := p.sysFull()
-		if more, ok := operand.(*SysInterleaved); ok { // X ||| Y ||| Z has one node
-			inter.Operands = append(inter.Operands, more.Operands...)
+		if nested, ok := operand.(*SysInterleaved); ok { // X ||| Y ||| Z has one node
+			interleaved.Operands = append(interleaved.Operands, nested.Operands...)
 			continue
 		}
-		inter.Operands = append(inter.Operands, operand)
+		interleaved.Operands = append(interleaved.Operands, operand)
 	}
-	inter.Span = p.span(start)
-	return inter
+	interleaved.Span = p.span(start)
+	return interleaved
 }
 
-// barsAhead reports whether n tokens | follow. Blanks between them do not matter.
+// barsAhead reports whether n tokens | follow, possibly with blanks between them.
 func (p *parser) barsAhead(n int) bool {
 	if p.tok.kind != tOr {
 		return false
 	}
-	ahead := p.s
+	ahead := p.scanner
 	for range n - 1 {
 		if ahead.next().kind != tOr {
 			return false
@@ -88,55 +89,56 @@ func (p *parser) skipBars(n int) {
 // sysParallel parses X |[a,b]| Y, which does not associate.
 func (p *parser) sysParallel() SysExpr {
 	start := p.tok.pos
-	x := p.sysPostfix()
+	left := p.sysPostfix()
 	if p.tok.kind != tOr || p.peek() != tLBrack {
-		return x
+		return left
 	}
 	p.skipBars(1)
-	par := &SysParallel{X: x}
+	parallel := &SysParallel{X: left}
 	p.expect(tLBrack)
-	par.Actions = p.actions()
+	parallel.Actions = p.actions()
 	p.expect(tRBrack)
 	p.expect(tOr)
-	par.Y = p.sysPostfix()
-	par.Span = p.span(start)
-	return par
+	parallel.Y = p.sysPostfix()
+	parallel.Span = p.span(start)
+	return parallel
 }
 
-// sysPostfix parses hiding and renaming behind a term.
+// sysPostfix parses a term with any number of hidings / {a} and renamings {a<-b} behind it.
 func (p *parser) sysPostfix() SysExpr {
 	start := p.tok.pos
-	x := p.sysAtom()
-	for n := 0; ; n++ {
-		if n == maxNesting {
+	term := p.sysAtom()
+	for operators := 0; ; operators++ {
+		if operators == maxNesting {
 			p.fail(p.tok.pos, "nested too deep")
 		}
 		switch p.tok.kind {
 		case tDivide:
 			p.advance()
 			p.expect(tLBrace)
-			hide := &SysHide{X: x, Actions: p.actions()}
+			hide := &SysHide{X: term, Actions: p.actions()}
 			p.expect(tRBrace)
 			hide.Span = p.span(start)
-			x = hide
+			term = hide
 		case tLBrace:
-			x = p.sysRename(start, x)
+			term = p.sysRename(start, term)
 		default:
-			return x
+			return term
 		}
 	}
 }
 
+// sysRename parses a renaming {a<-b, ...} behind the term x.
 func (p *parser) sysRename(start Pos, x SysExpr) SysExpr {
 	rename := &SysRename{X: x}
 	p.advance()
 	for {
 		first := p.tok.pos
-		r := &Rename{Old: p.name("an action")}
+		pair := &Rename{Old: p.name("an action")}
 		p.expect(tRename)
-		r.New = p.name("an action")
-		r.Span = p.span(first)
-		rename.Renames = append(rename.Renames, r)
+		pair.New = p.name("an action")
+		pair.Span = p.span(first)
+		rename.Renames = append(rename.Renames, pair)
 		if !p.accept(tComma) {
 			break
 		}
@@ -154,6 +156,7 @@ func (p *parser) actions() []*Ident {
 	return names
 }
 
+// sysAtom parses a module's name, a quoted reference to a system block, or a term in parentheses.
 func (p *parser) sysAtom() SysExpr {
 	start := p.tok.pos
 	switch p.tok.kind {

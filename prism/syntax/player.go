@@ -45,23 +45,23 @@ func (p *parser) gameReward() bool {
 	case tIdent, tLParen, tNot, tInt, tDouble, kwTrue, kwFalse:
 		return true
 	default:
-		return startsProp(k)
+		return startsPropertyOperator(k)
 	}
 }
 
 // atWord reports whether tok is a name with the given text.
 func (p *parser) atWord(word string) bool {
-	return p.tok.kind == tIdent && string(p.s.src[p.tok.pos.Offset:p.tok.end]) == word
+	return p.tok.kind == tIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
 }
 
 // gameItem parses the model type smg or a player; nil if tok begins neither.
 func (p *parser) gameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
-		h := p.begin()
-		d := &TypeDecl{Doc: h.doc, Type: SMG, Word: wordSMG}
+		statement := p.beginStatement()
+		d := &TypeDecl{Doc: statement.doc, Type: SMG, Word: wordSMG}
 		p.advance()
-		d.Notes, d.Span = p.finish(h)
+		d.Notes, d.Span = p.finishStatement(statement)
 		return d
 	case p.atWord(wordPlayer):
 		return p.playerItem()
@@ -71,17 +71,17 @@ func (p *parser) gameItem() Item {
 
 // playerItem parses a player, whose list may be empty.
 func (p *parser) playerItem() Item {
-	h := p.begin()
+	statement := p.beginStatement()
 	p.advance()
-	x := &Player{Doc: h.doc, Name: p.name("a player name")}
-	for !p.bad && !(len(x.Items) == 0 && p.atWord(wordEndplayer)) {
+	x := &Player{Doc: statement.doc, Name: p.name("a player name")}
+	for !p.failed && !(len(x.Items) == 0 && p.atWord(wordEndplayer)) {
 		x.Items = append(x.Items, p.ownedItem())
 		if !p.accept(tComma) {
 			break
 		}
 	}
 	switch {
-	case p.bad:
+	case p.failed:
 	case p.atWord(wordEndplayer):
 		p.advance()
 	case len(x.Items) == 0:
@@ -89,7 +89,7 @@ func (p *parser) playerItem() Item {
 	default:
 		p.unexpected(`"," or "endplayer"`)
 	}
-	x.Notes, x.Span = p.finish(h)
+	x.Notes, x.Span = p.finishStatement(statement)
 	return x
 }
 
@@ -109,10 +109,10 @@ func (p *parser) ownedItem() *PlayerItem {
 
 // player writes a player on one line if it fits.
 func (p *printer) player(x *Player) {
-	p.head(x.Notes, x.Doc, "")
+	p.commentsAbove(x.Notes, x.Doc, "")
 	p.write(wordPlayer + " ")
 	p.name(x.Name)
-	p.list(len(x.Items), " ", func(i int) {
+	p.commaList(len(x.Items), " ", func(i int) {
 		if item := x.Items[i]; item.Action {
 			p.write("[")
 			p.name(item.Name)
@@ -123,7 +123,7 @@ func (p *printer) player(x *Player) {
 	})
 	p.writeIf(p.column() > 0, " ")
 	p.write(wordEndplayer + "\n")
-	p.tail(x.Notes)
+	p.commentBehind(x.Notes)
 }
 
 // unsupportedGame describes a model type of a game other than smg.

@@ -13,8 +13,8 @@ import (
 // The zero Pos is unknown, as in a tree that was built and not parsed.
 type Pos struct {
 	Offset, Line, Col int32
-	// Formula says that this is a place in the model file that a properties file
-	// has got to by the name of a formula.
+	// Formula says that a property has an error in a formula that it uses: the position is in the
+	// model file, where the formula is defined.
 	Formula bool
 }
 
@@ -67,8 +67,8 @@ func (l *ErrorList) Add(file string, pos Pos, format string, args ...any) {
 	*l = append(*l, &Error{File: file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
-// Err returns nil for an empty list and otherwise the list itself, sorted by
-// position with at most one diagnostic per position.
+// Err returns the list as an error, sorted by position with one diagnostic per position. For an
+// empty list it returns nil.
 func (l ErrorList) Err() error {
 	if len(l) == 0 {
 		return nil

@@ -11,8 +11,7 @@ import (
 // Dialect is a dialect of PRISM's language.
 type Dialect uint8
 
-// The dialects. PRISM is that of PRISM 4.10, which the parser reads; Storm is
-// the part of it that Storm 1.12 reads with the same meaning.
+// The dialects: the language of PRISM 4.10, and the language of Storm 1.12.
 const (
 	PRISM Dialect = iota
 	Storm
@@ -24,11 +23,11 @@ func (d Dialect) String() string { return [...]string{"PRISM", "Storm"}[d] }
 // Options control Fprint. The zero value prints PRISM's language.
 type Options struct {
 	Dialect Dialect
-	// Guarded says that the left side of every until with a lower bound holds in some state:
-	// otherwise Storm ignores the bound.
+	// Guarded says that the left side of every until with a lower bound holds in some state.
+	// Where it holds in no state, Storm ignores the bound.
 	Guarded bool
-	// NotNegative reports whether a name of the model never has a value below 0,
-	// as far as the caller knows; nil knows nothing.
+	// NotNegative reports whether the caller knows that a variable, constant or formula never has
+	// a value below 0. A nil function knows nothing.
 	NotNegative func(name string) bool
 }
 
@@ -48,16 +47,16 @@ func (e *DialectError) Error() string {
 	return msg
 }
 
-// Fprint writes a tree in a readable layout: declarations and commands on
-// lines of their own, comments above what they belong to, parentheses as in the
-// source and wherever else precedence demands them.
+// Fprint writes a tree in a readable layout: each declaration and command on a line of its own,
+// comments above the items they belong to, parentheses as in the source and where precedence needs
+// them.
 //
-// In PRISM's dialect parsing the text gives an equal tree (see Equal), and
-// printing that gives the same text. In Storm's it means the same to Storm as
-// the tree does to PRISM; a *DialectError says what Storm lacks.
+// In PRISM's dialect, parsing the text gives an equal tree (see Equal), and printing that tree
+// gives the same text. In Storm's dialect the text means to Storm what the tree means to PRISM; the
+// error is a *DialectError if Storm lacks something.
 //
-// Models, properties files and their items end with a line end, anything else
-// does not. Nothing is written if there is an error.
+// Models, properties files and their items end with a line end, other nodes do not. Nothing is
+// written if there is an error.
 func Fprint(w io.Writer, n Node, opt Options) error {
 	p := &printer{dialect: opt.Dialect}
 	if opt.Dialect == Storm {
@@ -74,19 +73,19 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 	return err
 }
 
-// ExprString returns an expression the way PRISM echoes it: on one line, no
-// blanks round infix operators, P=? [ F<=T s=N ]. PRISM itself cannot read all
-// of it: s< -1 becomes s<-1. An expression PRISM could not have read, such as a
-// literal that is no number, is printed as well as can be.
+// ExprString returns an expression in the form in which PRISM echoes it: on one line, without blanks
+// around infix operators, such as P=? [ F<=T s=N ]. PRISM cannot read all of it again: s< -1 becomes
+// s<-1. An invalid expression, such as a literal that is not a number, is printed too.
 func ExprString(x Expr) string {
 	p := &printer{echo: true}
 	p.expr(x, levelUntil)
 	return string(p.buf)
 }
 
-// Echo is ExprString for the text that PRISM is given, in which an operator T is an R.
+// Echo returns an expression as ExprString does, but with R operators in place of Storm's T, for
+// texts that PRISM reads.
 func Echo(x Expr) string {
-	p := &printer{echo: true, timeless: true}
+	p := &printer{echo: true, timeAsReward: true}
 	p.expr(x, levelUntil)
 	return string(p.buf)
 }
@@ -105,13 +104,14 @@ const lineWidth = 100
 
 // printer appends text to buf. The first error is kept in err.
 type printer struct {
-	timeless bool // T is written as the R that it stands for
-	buf      []byte
-	echo     bool
-	dialect  Dialect
-	err      error
+	timeAsReward bool // T is written as the R that it stands for
+	buf          []byte
+	echo         bool
+	dialect      Dialect
+	err          error
 }
 
+// fail keeps the first error of the printer, with the position of the node if it is known.
 func (p *printer) fail(n Node, format string, args ...any) {
 	if p.err != nil {
 		return
@@ -122,9 +122,9 @@ func (p *printer) fail(n Node, format string, args ...any) {
 	}
 }
 
-// write appends text. It keeps < apart from what would make another token of it.
+// write appends text. Behind < it adds a blank if the two would be read as another token.
 func (p *printer) write(text string) {
-	if n := len(p.buf); n > 0 && !p.echo && p.buf[n-1] == '<' && text != "" && strings.IndexByte("-<=", text[0]) >= 0 {
+	if last := len(p.buf); last > 0 && !p.echo && p.buf[last-1] == '<' && text != "" && strings.IndexByte("-<=", text[0]) >= 0 {
 		p.buf = append(p.buf, ' ')
 	}
 	p.buf = append(p.buf, text...)
@@ -138,7 +138,7 @@ func (p *printer) name(id *Ident) {
 	p.write(id.Name)
 }
 
-// isName reports whether a word can be a name in the dialect.
+// isName reports whether a word can be a name in the printer's dialect.
 func (p *printer) isName(word string) bool {
 	return IsIdent(word) || p.dialect == Storm && isWord(word) && !stormReserves(keywordKind([]byte(word)))
 }
@@ -150,9 +150,9 @@ func (p *printer) quoted(id *Ident) {
 	p.write(`"`)
 }
 
-// doc writes a comment block, indented.
-func (p *printer) doc(d Doc, indent string) {
-	for _, lines := range d {
+// commentLines writes a comment block, each line indented.
+func (p *printer) commentLines(block Doc, indent string) {
+	for _, lines := range block {
 		for line := range strings.SplitSeq(lines, "\n") {
 			line = strings.TrimRight(line, " \t\r")
 			if line != "" && line[0] != '/' {
@@ -163,34 +163,34 @@ func (p *printer) doc(d Doc, indent string) {
 	}
 }
 
-// head writes the comments above an item.
-func (p *printer) head(n Notes, d Doc, indent string) {
-	for _, block := range n.Detached {
-		p.doc(block, indent)
+// commentsAbove writes the comment blocks above an item.
+func (p *printer) commentsAbove(notes Notes, doc Doc, indent string) {
+	for _, block := range notes.Detached {
+		p.commentLines(block, indent)
 		p.writeIf(len(block) > 0, "\n")
 	}
-	p.doc(d, indent)
+	p.commentLines(doc, indent)
 }
 
-// tail writes the comment behind an item, whose line has ended.
-func (p *printer) tail(n Notes) {
-	if len(n.Behind) == 0 || p.err != nil {
+// commentBehind writes the comment behind an item, whose line is already complete.
+func (p *printer) commentBehind(notes Notes) {
+	if len(notes.Behind) == 0 || p.err != nil {
 		return
 	}
 	p.buf = bytes.TrimSuffix(p.buf, []byte{'\n'})
-	p.behind(n.Behind)
+	p.endLine(notes.Behind)
 }
 
-// behind ends a line, with a comment if there is one.
-func (p *printer) behind(d Doc) {
-	if len(d) == 0 {
+// endLine ends a line, with a comment if there is one.
+func (p *printer) endLine(comment Doc) {
+	if len(comment) == 0 {
 		p.write("\n")
 		return
 	}
-	p.doc(Doc{strings.ReplaceAll(strings.Join(d, " "), "\n", " ")}, " ")
+	p.commentLines(Doc{strings.ReplaceAll(strings.Join(comment, " "), "\n", " ")}, " ")
 }
 
-// node writes any node.
+// node writes a node of any kind.
 func (p *printer) node(n Node) {
 	switch n := n.(type) {
 	case *Model:
@@ -204,7 +204,7 @@ func (p *printer) node(n Node) {
 	case Expr:
 		p.expr(n, levelUntil)
 	case SysExpr:
-		p.sys(n, sysFull)
+		p.systemTerm(n, sysFull)
 	case *VarDecl:
 		p.varDecl(n, "")
 	case *Command:
@@ -220,9 +220,10 @@ func (p *printer) node(n Node) {
 	}
 }
 
+// model writes a model file.
 func (p *printer) model(m *Model) {
 	for i, item := range m.Items {
-		if i > 0 && apart(m.Items[i-1], item) {
+		if i > 0 && needBlankLine(m.Items[i-1], item) {
 			p.write("\n")
 		}
 		p.item(item)
@@ -230,9 +231,10 @@ func (p *printer) model(m *Model) {
 	p.trailing(m.Trailing)
 }
 
+// properties writes a properties file.
 func (p *printer) properties(ps *Properties) {
 	for i, item := range ps.Items {
-		if i > 0 && apart(ps.Items[i-1], item) {
+		if i > 0 && needBlankLine(ps.Items[i-1], item) {
 			p.write("\n")
 		}
 		switch item := item.(type) {
@@ -245,48 +247,49 @@ func (p *printer) properties(ps *Properties) {
 	p.trailing(ps.Trailing)
 }
 
-// apart reports whether a blank line separates two items: all but one-line
-// declarations of the same kind without comments.
-func apart(a, b Node) bool {
-	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+// needBlankLine reports whether a blank line separates two items. One-line declarations of the same
+// kind without comments stand together.
+func needBlankLine(previous, item Node) bool {
+	if reflect.TypeOf(previous) != reflect.TypeOf(item) {
 		return true
 	}
-	switch b := b.(type) {
+	switch item := item.(type) {
 	case *ConstDecl:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *FormulaDecl:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *LabelDecl:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *GlobalDecl:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *ObservableDecl:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *RenamedModule:
-		return commented(b.Doc, b.Notes)
+		return hasCommentAbove(item.Doc, item.Notes)
 	case *Property:
-		return commented(b.Doc, b.Notes) || len(a.(*Property).Behind) > 0
+		return hasCommentAbove(item.Doc, item.Notes) || len(previous.(*Property).Behind) > 0
 	}
 	return true
 }
 
 // commented reports whether comments stand above an item.
-func commented(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
+func hasCommentAbove(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
 
-func (p *printer) trailing(d Doc) {
-	if len(d) > 0 && len(p.buf) > 0 {
+func (p *printer) trailing(comments Doc) {
+	if len(comments) > 0 && len(p.buf) > 0 {
 		p.write("\n")
 	}
-	p.doc(d, "")
+	p.commentLines(comments, "")
 }
 
+// property writes a property with its comments and a semicolon.
 func (p *printer) property(x *Property) {
-	p.head(x.Notes, x.Doc, "")
+	p.commentsAbove(x.Notes, x.Doc, "")
 	if x.Name != nil {
 		p.quoted(x.Name)
 		p.write(": ")
 	}
 	p.expr(x.X, levelCond)
 	p.write(";\n")
-	p.tail(x.Notes)
+	p.commentBehind(x.Notes)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// levelOf returns how tightly the text of an expression binds.
+// levelOf returns how tightly the outermost operator of an expression binds.
 func levelOf(x Expr) level {
 	switch x := x.(type) {
 	case *Unary:
@@ -35,18 +35,19 @@ func levelOf(x Expr) level {
 	return levelBasic
 }
 
-// expr writes an expression, in parentheses if it is looser than least.
-func (p *printer) expr(x Expr, least level) {
-	if levelOf(x) >= least {
-		p.bare(x)
+// expr writes an expression, in parentheses if it binds less tightly than minLevel.
+func (p *printer) expr(x Expr, minLevel level) {
+	if levelOf(x) >= minLevel {
+		p.withoutParens(x)
 		return
 	}
 	p.write("(")
-	p.bare(x)
+	p.withoutParens(x)
 	p.write(")")
 }
 
-func (p *printer) bare(x Expr) {
+// withoutParens writes an expression without parentheses around it.
+func (p *printer) withoutParens(x Expr) {
 	switch x := x.(type) {
 	case *Ident:
 		p.name(x)
@@ -76,7 +77,7 @@ func (p *printer) bare(x Expr) {
 	case *Quoted:
 		p.label(x)
 	default:
-		p.prop(x)
+		p.propertyOperator(x)
 	}
 }
 
@@ -88,6 +89,7 @@ func (p *printer) spaced(op string) {
 	p.write(op)
 }
 
+// intLit writes an integer. PRISM cannot read the literal of the smallest one, so it is a difference.
 func (p *printer) intLit(x *IntLit) {
 	if x.Value == math.MinInt32 {
 		p.write("(-2147483647-1)") // PRISM has no literal for its absolute value
@@ -96,11 +98,12 @@ func (p *printer) intLit(x *IntLit) {
 	p.write(strconv.Itoa(int(x.Value)))
 }
 
-// doubleLit writes the literal as it was written. A built one may look like an int.
+// doubleLit writes a literal of type double with its original text. It appends .0 if PRISM would
+// read an int.
 func (p *printer) doubleLit(x *DoubleLit) {
 	text := strings.TrimPrefix(x.Text, "-")
-	switch s := newScanner([]byte(text), false); {
-	case s.next().kind == tDouble && s.off == len(text):
+	switch scan := newScanner([]byte(text), false); {
+	case scan.next().kind == tDouble && scan.off == len(text):
 	case isInt(text):
 		p.write(x.Text + ".0")
 		return
@@ -112,21 +115,23 @@ func (p *printer) doubleLit(x *DoubleLit) {
 
 // isInt reports whether the text is an int literal of any size.
 func isInt(text string) bool {
-	s := newScanner([]byte(text), false)
-	return s.next().kind == tInt && s.off == len(text)
+	scan := newScanner([]byte(text), false)
+	return scan.next().kind == tInt && scan.off == len(text)
 }
 
+// binary writes an infix operator and its operands, with parentheses where precedence and
+// associativity need them.
 func (p *printer) binary(x *Binary) {
-	lvl := x.Op.level()
-	left, right := lvl, lvl+1
+	level := x.Op.level()
+	left, right := level, level+1
 	switch {
 	case x.Op == OpImplies || x.Op == OpPow:
 		left, right = right, left
-	case p.echo && lvl == levelEq:
+	case p.echo && level == levelEq:
 		left = right
 	}
 	p.expr(x.X, left)
-	if lvl <= levelAnd {
+	if level <= levelAnd {
 		p.spaced(x.Op.String())
 	} else {
 		p.write(x.Op.String())
@@ -134,6 +139,7 @@ func (p *printer) binary(x *Binary) {
 	p.expr(x.Y, right)
 }
 
+// call writes a function call, in the old form func(name, ...) if it was read so.
 func (p *printer) call(x *Call) {
 	if x.Old {
 		p.write("func(")
@@ -150,6 +156,7 @@ func (p *printer) call(x *Call) {
 	p.write(")")
 }
 
+// label writes a label or a reference to a property, in quotes.
 func (p *printer) label(x *Quoted) {
 	if !p.echo && x.Name != "init" && !p.isName(x.Name) {
 		p.fail(x, "%q is no label", x.Name)
@@ -157,8 +164,8 @@ func (p *printer) label(x *Quoted) {
 	p.write(`"` + x.Name + `"`)
 }
 
-// prop writes an expression that only properties have.
-func (p *printer) prop(x Expr) {
+// propertyOperator writes an expression that occurs in properties only.
+func (p *printer) propertyOperator(x Expr) {
 	switch x := x.(type) {
 	case *Temporal:
 		p.temporal(x)
@@ -180,7 +187,7 @@ func (p *printer) prop(x Expr) {
 	case *RewardPath:
 		p.rewardPath(x)
 	case *Quant:
-		p.write(either(x.All, "A", "E"))
+		p.write(choose(x.All, "A", "E"))
 		p.brackets(x.Path, nil)
 	case *Strategy:
 		p.strategy(x)
@@ -205,6 +212,7 @@ func (p *printer) modifier(id *Ident) {
 	}
 }
 
+// threshold writes what stands between the letter of an operator and its brackets.
 func (p *printer) threshold(t Threshold) {
 	p.write(t.Extremum.String())
 	if t.Rel == OpNone {
@@ -216,21 +224,22 @@ func (p *printer) threshold(t Threshold) {
 }
 
 // brackets writes [ path filter ] behind an operator.
-func (p *printer) brackets(path Expr, f *OldFilter) {
+func (p *printer) brackets(path Expr, filter *OldFilter) {
 	p.write(" [ ")
 	p.expr(path, levelUntil)
-	if f != nil {
+	if filter != nil {
 		p.write(" {")
-		p.expr(f.States, levelUntil)
+		p.expr(filter.States, levelUntil)
 		p.write("}")
-		p.writeIf(f.Min, "{min}")
-		p.writeIf(f.Max, "{max}")
+		p.writeIf(filter.Min, "{min}")
+		p.writeIf(filter.Max, "{max}")
 	}
 	p.write(" ]")
 }
 
+// reward writes an R operator, or the operator T of Storm's dialect from which it was read.
 func (p *printer) reward(x *Reward) {
-	if x.Time && !p.timeless && (p.echo || p.dialect == Storm) {
+	if x.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
 		p.write("T")
 		p.threshold(x.Threshold)
 		p.brackets(x.Path, x.Filter)
@@ -250,7 +259,7 @@ func (p *printer) reward(x *Reward) {
 	}
 	p.threshold(x.Threshold)
 	path := x.Path
-	if !p.echo && startsWithSteady(path) { // PRISM would take the S for the whole path
+	if !p.echo && startsWithSteady(path) { // PRISM would read the S as the objective R [ S ]
 		path = &Paren{X: path}
 	}
 	p.brackets(path, x.Filter)
@@ -274,6 +283,7 @@ func startsWithSteady(x Expr) bool {
 	}
 }
 
+// rewardPath writes the objective C, C<=k, I=k or S of an R operator.
 func (p *printer) rewardPath(x *RewardPath) {
 	switch {
 	case x.Kind == LongRun:
@@ -282,7 +292,7 @@ func (p *printer) rewardPath(x *RewardPath) {
 		p.write("I=")
 		p.expr(x.Bound, levelUntil)
 	case x.Target != nil:
-		p.write(either(x.Kind == UntilReached, "Fc ", "F0 "))
+		p.write(choose(x.Kind == UntilReached, "Fc ", "F0 "))
 		p.expr(x.Target, levelUntil)
 	case x.Bound != nil:
 		p.write("C<=")
@@ -293,6 +303,7 @@ func (p *printer) rewardPath(x *RewardPath) {
 	}
 }
 
+// strategy writes a coalition operator and its operand.
 func (p *printer) strategy(x *Strategy) {
 	left, right := "<<", ">> "
 	if x.Box {
@@ -322,6 +333,7 @@ func (p *printer) strategy(x *Strategy) {
 	p.write(")")
 }
 
+// temporal writes a temporal operator with its bounds and operands.
 func (p *printer) temporal(x *Temporal) {
 	if x.X != nil {
 		p.expr(x.X, levelTemporal)
@@ -336,11 +348,11 @@ func (p *printer) temporal(x *Temporal) {
 	operand := len(p.buf)
 	p.expr(x.Y, levelTemporal)
 	if x.Bound != nil && !p.echo {
-		p.separate(x.Bound, start, len(bound), operand)
+		p.separateBound(x.Bound, start, len(bound), operand)
 	}
 }
 
-// costs writes the bounds of an operator as ^{rew{"r"}<=b,steps<=k}, which only Storm reads.
+// costs writes reward and step bounds ^{rew{"r"}<=b,steps<=k}, which only Storm can read.
 func (p *printer) costs(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return
@@ -352,82 +364,84 @@ func (p *printer) costs(operator Expr, costs []*CostBound) {
 		p.fail(operator, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
 	}
 	p.write("^{")
-	for i, c := range costs {
+	for i, cost := range costs {
 		if i > 0 {
 			p.write(",")
 		}
-		p.write(c.Word)
-		if c.Struct != nil {
+		p.write(cost.Word)
+		if cost.Struct != nil {
 			p.write("{")
-			p.expr(c.Struct, levelUntil)
+			p.expr(cost.Struct, levelUntil)
 			p.write("}")
 		}
-		p.timeBound(c.Bound)
+		p.timeBound(cost.Bound)
 	}
 	p.write("}")
 }
 
-func (p *printer) timeBound(b *TimeBound) {
+// timeBound writes the bound of a temporal operator; nothing for nil.
+func (p *printer) timeBound(bound *TimeBound) {
 	switch {
-	case b == nil:
-	case b.Equal:
+	case bound == nil:
+	case bound.Equal:
 		p.write("=")
-		p.expr(b.Low, levelUntil)
-	case b.Low != nil && b.High != nil:
-		if b.LowStrict || b.HighStrict {
-			p.fail(b, "a bound on both sides cannot be strict")
+		p.expr(bound.Low, levelUntil)
+	case bound.Low != nil && bound.High != nil:
+		if bound.LowStrict || bound.HighStrict {
+			p.fail(bound, "a bound on both sides cannot be strict")
 		}
 		p.write("[")
-		p.expr(b.Low, levelUntil)
+		p.expr(bound.Low, levelUntil)
 		p.write(",")
-		p.expr(b.High, levelUntil)
+		p.expr(bound.High, levelUntil)
 		p.write("]")
-	case b.High != nil:
-		p.write(either(b.HighStrict, "<", "<="))
-		p.boundExpr(b.High)
-	case b.Low != nil:
-		p.write(either(b.LowStrict, ">", ">="))
-		p.boundExpr(b.Low)
+	case bound.High != nil:
+		p.write(choose(bound.HighStrict, "<", "<="))
+		p.boundExpr(bound.High)
+	case bound.Low != nil:
+		p.write(choose(bound.LowStrict, ">", ">="))
+		p.boundExpr(bound.Low)
 	}
 }
 
-// boundExpr writes a one-sided bound. If a name is followed by a parenthesis, PRISM reads only the
-// name: F<=f(a) b is not a formula.
+// boundExpr writes the number of a one-sided bound. PRISM reads a name before a parenthesis as the
+// whole bound, so a bound that starts with a function call gets parentheses.
 func (p *printer) boundExpr(x Expr) {
 	start := len(p.buf)
 	p.expr(x, levelUntil)
-	s := newScanner(p.buf[start:], false)
-	if !p.echo && s.next().kind == tIdent && s.next().kind == tLParen {
-		p.bracket(start)
+	scan := newScanner(p.buf[start:], false)
+	if !p.echo && scan.next().kind == tIdent && scan.next().kind == tLParen {
+		p.parenthesizeFrom(start)
 	}
 }
 
-// separate adds the parentheses that a bound and the following operand need, because PRISM reads
-// the longest possible bound. The bound is the n bytes at start.
-func (p *printer) separate(b *TimeBound, start, n, operand int) {
+// separateBound adds the parentheses that a bound and the operand behind it need, because PRISM
+// reads the longest possible bound. The bound is the text of boundLen bytes from start, and the
+// operand is the text from operand on.
+func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) {
 	text := p.buf[operand:]
-	rest, release := bytes.CutPrefix(text, []byte("R"))
-	if text[0] == '-' || release && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])) {
-		p.bracket(operand)
+	rest, isRelease := bytes.CutPrefix(text, []byte("R"))
+	if text[0] == '-' || isRelease && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])) {
+		p.parenthesizeFrom(operand)
 		text = p.buf[operand:]
 	}
-	if text[0] != '(' || p.buf[start] == '[' || !endsWithName(p.buf[start:start+n]) {
+	if text[0] != '(' || p.buf[start] == '[' || !endsWithName(p.buf[start:start+boundLen]) {
 		return
 	}
-	one := b.High
-	if one == nil {
-		one = b.Low
+	limit := bound.High
+	if limit == nil {
+		limit = bound.Low
 	}
-	if _, name := one.(*Ident); name && !b.Equal {
-		return // the case PRISM reads as it is meant
+	if _, isName := limit.(*Ident); isName && !bound.Equal {
+		return // PRISM reads a single name before a parenthesis as the whole bound
 	}
-	p.insert(start+n, ')')
+	p.insertByte(start+boundLen, ')')
 	first := start + bytes.IndexFunc(p.buf[start:], func(r rune) bool { return !strings.ContainsRune("<>=", r) })
 	if p.buf[first] == ' ' { // F< -a
 		p.buf[first] = '('
 		return
 	}
-	p.insert(first, '(')
+	p.insertByte(first, '(')
 }
 
 // endsWithName reports whether the last token of the text is a word.
@@ -439,14 +453,15 @@ func endsWithName(text []byte) bool {
 	return i < len(text) && isLetter(text[i])
 }
 
-func (p *printer) insert(at int, c byte) {
+func (p *printer) insertByte(at int, c byte) {
 	p.buf = append(p.buf, 0)
 	copy(p.buf[at+1:], p.buf[at:])
 	p.buf[at] = c
 }
 
-func either(first bool, a, b string) string {
-	if first {
+// choose returns a if the condition holds and b otherwise.
+func choose(condition bool, a, b string) string {
+	if condition {
 		return a
 	}
 	return b

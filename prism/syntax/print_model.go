@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// item writes a declaration of a model or properties file.
 func (p *printer) item(item Item) {
 	switch n := item.(type) {
 	case *TypeDecl:
@@ -13,30 +14,30 @@ func (p *printer) item(item Item) {
 	case *ConstDecl:
 		p.constDecl(n)
 	case *FormulaDecl:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("formula ")
 		p.name(n.Name)
-		p.define(n.X)
-		p.tail(n.Notes)
+		p.definition(n.X)
+		p.commentBehind(n.Notes)
 	case *LabelDecl:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("label ")
 		p.quoted(n.Name)
-		p.define(n.X)
-		p.tail(n.Notes)
+		p.definition(n.X)
+		p.commentBehind(n.Notes)
 	case *ObservableDecl:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("observable ")
 		p.quoted(n.Name)
-		p.define(n.X)
-		p.tail(n.Notes)
+		p.definition(n.X)
+		p.commentBehind(n.Notes)
 	case *GlobalDecl:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("global ")
 		v := *n.Var
 		v.Doc, v.Notes = nil, Notes{} // the comments of a global are the item's
 		p.varDecl(&v, "")
-		p.tail(n.Notes)
+		p.commentBehind(n.Notes)
 	case *Module:
 		p.module(n)
 	case *RenamedModule:
@@ -44,18 +45,18 @@ func (p *printer) item(item Item) {
 	case *Rewards:
 		p.rewards(n)
 	case *InitBlock:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("init\n  ")
 		p.expr(n.X, levelUntil)
 		p.write("\nendinit\n")
-		p.tail(n.Notes)
+		p.commentBehind(n.Notes)
 	case *Observables:
-		p.head(n.Notes, n.Doc, "")
+		p.commentsAbove(n.Notes, n.Doc, "")
 		p.write("observables")
-		p.list(len(n.Names), " ", func(i int) { p.name(n.Names[i]) })
+		p.commaList(len(n.Names), " ", func(i int) { p.name(n.Names[i]) })
 		p.writeIf(p.column() > 0, " ")
 		p.write("endobservables\n")
-		p.tail(n.Notes)
+		p.commentBehind(n.Notes)
 	case *System:
 		p.system(n)
 	case *Player:
@@ -64,54 +65,58 @@ func (p *printer) item(item Item) {
 }
 
 // define writes the right-hand side of a definition.
-func (p *printer) define(x Expr) {
+func (p *printer) definition(x Expr) {
 	p.write(" = ")
 	p.expr(x, levelUntil)
 	p.write(";\n")
 }
 
-func (p *printer) typeDecl(d *TypeDecl) {
-	word := d.Word
-	if modelTypeOf(keywordKind([]byte(word))) != d.Type || p.dialect == Storm {
-		word = strings.ToLower(d.Type.String())
+// typeDecl writes the keyword of a model type. Interval models have the keyword of the model
+// without intervals.
+func (p *printer) typeDecl(decl *TypeDecl) {
+	word := decl.Word
+	if modelTypeOf(keywordKind([]byte(word))) != decl.Type || p.dialect == Storm {
+		word = strings.ToLower(decl.Type.String())
 	}
-	switch d.Type {
+	switch decl.Type {
 	case TypeNone, LTS:
-		p.fail(d, "there is no keyword for model type %s", d.Type)
+		p.fail(decl, "there is no keyword for model type %s", decl.Type)
 	case IDTMC, IMDP, IPOMDP: // intervals make the difference
 		word = word[1:]
 	}
-	p.head(d.Notes, d.Doc, "")
+	p.commentsAbove(decl.Notes, decl.Doc, "")
 	p.write(word + "\n")
-	p.tail(d.Notes)
+	p.commentBehind(decl.Notes)
 }
 
-func (p *printer) constDecl(c *ConstDecl) {
-	p.head(c.Notes, c.Doc, "")
+// constDecl writes the declaration of a constant.
+func (p *printer) constDecl(constant *ConstDecl) {
+	p.commentsAbove(constant.Notes, constant.Doc, "")
 	p.write("const ")
-	if c.Typed || c.Type != ConstInt || p.dialect == Storm {
-		p.write(c.Type.String() + " ")
+	if constant.Typed || constant.Type != ConstInt || p.dialect == Storm {
+		p.write(constant.Type.String() + " ")
 	}
-	p.name(c.Name)
-	if c.Value != nil {
-		p.define(c.Value)
+	p.name(constant.Name)
+	if constant.Value != nil {
+		p.definition(constant.Value)
 	} else {
 		p.write(";\n")
 	}
-	p.tail(c.Notes)
+	p.commentBehind(constant.Notes)
 }
 
-func (p *printer) varDecl(v *VarDecl, indent string) {
-	p.head(v.Notes, v.Doc, indent)
+// varDecl writes the declaration of a variable.
+func (p *printer) varDecl(variable *VarDecl, indent string) {
+	p.commentsAbove(variable.Notes, variable.Doc, indent)
 	p.write(indent)
-	p.name(v.Name)
+	p.name(variable.Name)
 	p.write(" : ")
-	switch v.Type {
+	switch variable.Type {
 	case RangeVar:
 		p.write("[")
-		p.expr(v.Low, levelUntil)
+		p.expr(variable.Low, levelUntil)
 		p.write("..")
-		p.expr(v.High, levelUntil)
+		p.expr(variable.High, levelUntil)
 		p.write("]")
 	case IntVar:
 		p.write("int")
@@ -120,61 +125,63 @@ func (p *printer) varDecl(v *VarDecl, indent string) {
 	case ClockVar:
 		p.write("clock")
 	}
-	if v.Init != nil {
+	if variable.Init != nil {
 		p.write(" init ")
-		p.expr(v.Init, levelUntil)
+		p.expr(variable.Init, levelUntil)
 	}
 	p.write(";\n")
-	p.tail(v.Notes)
+	p.commentBehind(variable.Notes)
 }
 
-func (p *printer) module(m *Module) {
-	p.head(m.Notes, m.Doc, "")
+// module writes a module with blank lines between its parts.
+func (p *printer) module(module *Module) {
+	p.commentsAbove(module.Notes, module.Doc, "")
 	p.write("module ")
-	p.name(m.Name)
-	p.behind(m.Head)
-	for i, v := range m.Vars {
-		p.gap(i > 0 && len(v.Detached) > 0)
+	p.name(module.Name)
+	p.endLine(module.Head)
+	for i, v := range module.Vars {
+		p.blankLineIf(i > 0 && len(v.Detached) > 0)
 		p.varDecl(v, "  ")
 	}
-	if m.Invariant != nil {
-		p.gap(len(m.Vars) > 0)
-		p.doc(m.InvariantDoc, "  ")
+	if module.Invariant != nil {
+		p.blankLineIf(len(module.Vars) > 0)
+		p.commentLines(module.InvariantDoc, "  ")
 		p.write("  invariant\n    ")
-		p.expr(m.Invariant, levelUntil)
+		p.expr(module.Invariant, levelUntil)
 		p.write("\n  endinvariant\n")
 	}
-	for i, c := range m.Commands {
-		p.gap(i == 0 && (len(m.Vars) > 0 || m.Invariant != nil) || i > 0 && commented(c.Doc, c.Notes))
+	for i, c := range module.Commands {
+		p.blankLineIf(i == 0 && (len(module.Vars) > 0 || module.Invariant != nil) || i > 0 && hasCommentAbove(c.Doc, c.Notes))
 		p.command(c, "  ")
 	}
-	p.gap(len(m.Trailing) > 0)
-	p.doc(m.Trailing, "  ")
+	p.blankLineIf(len(module.Trailing) > 0)
+	p.commentLines(module.Trailing, "  ")
 	p.write("endmodule\n")
-	p.tail(m.Notes)
+	p.commentBehind(module.Notes)
 }
 
-// gap writes a blank line if the condition holds.
-func (p *printer) gap(wanted bool) {
+// blankLineIf writes a blank line if the condition holds.
+func (p *printer) blankLineIf(wanted bool) {
 	if wanted {
 		p.write("\n")
 	}
 }
 
-func (p *printer) renamedModule(m *RenamedModule) {
-	p.head(m.Notes, m.Doc, "")
+// renamedModule writes `module name = base [ old=new, ... ] endmodule`.
+func (p *printer) renamedModule(module *RenamedModule) {
+	p.commentsAbove(module.Notes, module.Doc, "")
 	p.write("module ")
-	p.name(m.Name)
+	p.name(module.Name)
 	p.write(" = ")
-	p.name(m.Base)
+	p.name(module.Base)
 	p.write(" [")
-	p.list(len(m.Renames), "", func(i int) {
-		p.renamable(m.Renames[i].Old)
+	p.commaList(len(module.Renames), "", func(i int) {
+		p.renamable(module.Renames[i].Old)
 		p.write("=")
-		p.renamable(m.Renames[i].New)
+		p.renamable(module.Renames[i].New)
 	})
 	p.write("] endmodule\n")
-	p.tail(m.Notes)
+	p.commentBehind(module.Notes)
 }
 
 // renamable writes a name in a module renaming, where min and max may stand.
@@ -186,27 +193,27 @@ func (p *printer) renamable(id *Ident) {
 	p.name(id)
 }
 
-// list writes n elements with commas: after lead on the line if they fit, else
-// one a line.
-func (p *printer) list(n int, lead string, element func(int)) {
+// commaList writes count elements with commas between them: on the current line, behind separator,
+// if they fit into lineWidth, otherwise each on a line of its own.
+func (p *printer) commaList(count int, separator string, writeElement func(int)) {
 	start := len(p.buf)
-	p.write(lead)
-	for i := range n {
+	p.write(separator)
+	for i := range count {
 		if i > 0 {
 			p.write(", ")
 		}
-		element(i)
+		writeElement(i)
 	}
 	if p.column() <= lineWidth {
 		return
 	}
 	p.buf = p.buf[:start]
-	for i := range n {
+	for i := range count {
 		if i > 0 {
 			p.write(",")
 		}
 		p.write("\n  ")
-		element(i)
+		writeElement(i)
 	}
 	p.write("\n")
 }
@@ -214,30 +221,32 @@ func (p *printer) list(n int, lead string, element func(int)) {
 // column returns the number of bytes in the current line.
 func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.buf, '\n') }
 
-func (p *printer) command(c *Command, indent string) {
-	p.head(c.Notes, c.Doc, indent)
+// command writes a command on one line if it fits, otherwise with one update per line, and if that
+// is still too long, with one assignment per line.
+func (p *printer) command(command *Command, indent string) {
+	p.commentsAbove(command.Notes, command.Doc, indent)
 	p.write(indent)
-	p.action(c.Action)
-	p.expr(c.Guard, levelImplies)
+	p.action(command.Action)
+	p.expr(command.Guard, levelImplies)
 	p.write(" ->")
 	start := len(p.buf)
-	nl := "\n" + indent
-	p.updates(c.Updates, " ", " + ", " & ")
-	if p.longSince(start) && len(c.Updates) > 1 {
+	newLine := "\n" + indent
+	p.updates(command.Updates, " ", " + ", " & ")
+	if p.hasLongLine(start) && len(command.Updates) > 1 {
 		p.buf = p.buf[:start]
-		p.updates(c.Updates, nl+"    ", nl+"  + ", " & ")
+		p.updates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
 	}
-	if p.longSince(start) && slices.ContainsFunc(c.Updates, func(u *Update) bool { return len(u.Assigns) > 1 }) {
+	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, func(u *Update) bool { return len(u.Assigns) > 1 }) {
 		p.buf = p.buf[:start]
-		p.updates(c.Updates, nl+"    ", nl+"  + ", nl+"      & ")
+		p.updates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
 	p.write(";\n")
-	p.tail(c.Notes)
+	p.commentBehind(command.Notes)
 }
 
-// longSince reports whether a line that was written at or after start is too
-// long with a semicolon behind it.
-func (p *printer) longSince(start int) bool {
+// hasLongLine reports whether a line that was written at or after start is too long with a
+// semicolon behind it.
+func (p *printer) hasLongLine(start int) bool {
 	start = bytes.LastIndexByte(p.buf[:start], '\n') + 1
 	for line := range bytes.SplitSeq(p.buf[start:], []byte{'\n'}) {
 		if len(line) >= lineWidth {
@@ -256,116 +265,121 @@ func (p *printer) action(id *Ident) {
 	p.write("] ")
 }
 
-// updates writes alternatives with lead before the first, plus before the
-// others, and and between the assignments of one.
-func (p *printer) updates(us []*Update, lead, plus, and string) {
-	for i, u := range us {
+// updates writes the alternatives of a command: the text beforeFirst, then the updates with the
+// text between; conjunction stands between the assignments of an update.
+func (p *printer) updates(updates []*Update, beforeFirst, between, conjunction string) {
+	for i, update := range updates {
 		if i > 0 {
-			p.write(plus)
+			p.write(between)
 		} else {
-			p.write(lead)
+			p.write(beforeFirst)
 		}
-		if u.Prob == nil && len(us) > 1 {
+		if update.Prob == nil && len(updates) > 1 {
 			p.write("1:")
 		}
-		p.update(u, and)
+		p.update(update, conjunction)
 	}
 }
 
-func (p *printer) update(u *Update, and string) {
+// update writes the probability and the assignments of one alternative of a command.
+func (p *printer) update(update *Update, conjunction string) {
 	switch {
-	case u.ProbHigh != nil:
+	case update.ProbHigh != nil:
 		p.write("[")
-		p.expr(u.Prob, levelUntil)
+		p.expr(update.Prob, levelUntil)
 		p.write(",")
-		p.expr(u.ProbHigh, levelUntil)
+		p.expr(update.ProbHigh, levelUntil)
 		p.write("]:")
-	case u.Prob != nil:
+	case update.Prob != nil:
 		start := len(p.buf)
-		p.expr(u.Prob, levelImplies)
+		p.expr(update.Prob, levelImplies)
 		if readsAsTrue(p.buf[start:], p.dialect) {
-			p.bracket(start)
+			p.parenthesizeFrom(start)
 		}
 		p.write(":")
 	}
-	if len(u.Assigns) == 0 {
+	if len(update.Assigns) == 0 {
 		p.write("true")
 	}
-	for i, a := range u.Assigns {
+	for i, a := range update.Assigns {
 		if i > 0 {
-			p.write(and)
+			p.write(conjunction)
 		}
 		p.assign(a)
 	}
 }
 
-// readsAsTrue reports whether a tool would read a probability as the update true. Storm ignores
-// where the word ends.
+// readsAsTrue reports whether a tool would read a probability as the update true, because its text
+// starts with that word. Storm does so for longer words too, such as true_rate.
 func readsAsTrue(text []byte, d Dialect) bool {
 	rest, found := bytes.CutPrefix(text, []byte("true"))
 	return found && (d == Storm || len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))
 }
 
-// bracket puts parentheses round what was written since start.
-func (p *printer) bracket(start int) {
+// parenthesizeFrom puts parentheses around the text that was written since start.
+func (p *printer) parenthesizeFrom(start int) {
 	p.buf = append(p.buf, "()"...)
 	copy(p.buf[start+1:], p.buf[start:len(p.buf)-2])
 	p.buf[start], p.buf[len(p.buf)-1] = '(', ')'
 }
 
-func (p *printer) assign(a *Assign) {
+// assign writes an assignment (x'=expr).
+func (p *printer) assign(assign *Assign) {
 	p.write("(")
-	if !isWord(a.Name.Name) { // F' is a primed variable for PRISM, of which there can be none
-		p.fail(a.Name, "%q is no identifier", a.Name.Name)
+	if !isWord(assign.Name.Name) { // F' is a primed variable for PRISM, of which there can be none
+		p.fail(assign.Name, "%q is no identifier", assign.Name.Name)
 	}
-	p.write(a.Name.Name)
+	p.write(assign.Name.Name)
 	p.write("'=")
-	p.expr(a.Value, levelUntil)
+	p.expr(assign.Value, levelUntil)
 	p.write(")")
 }
 
-func (p *printer) rewards(r *Rewards) {
-	p.head(r.Notes, r.Doc, "")
+// rewards writes a reward structure.
+func (p *printer) rewards(rewards *Rewards) {
+	p.commentsAbove(rewards.Notes, rewards.Doc, "")
 	p.write("rewards")
-	if r.Name != nil {
+	if rewards.Name != nil {
 		p.write(" ")
-		p.quoted(r.Name)
+		p.quoted(rewards.Name)
 	}
-	p.behind(r.Head)
-	for i, item := range r.Items {
-		p.gap(i > 0 && commented(item.Doc, item.Notes))
+	p.endLine(rewards.Head)
+	for i, item := range rewards.Items {
+		p.blankLineIf(i > 0 && hasCommentAbove(item.Doc, item.Notes))
 		p.rewardItem(item, "  ")
 	}
-	p.gap(len(r.Trailing) > 0)
-	p.doc(r.Trailing, "  ")
+	p.blankLineIf(len(rewards.Trailing) > 0)
+	p.commentLines(rewards.Trailing, "  ")
 	p.write("endrewards\n")
-	p.tail(r.Notes)
+	p.commentBehind(rewards.Notes)
 }
 
-func (p *printer) rewardItem(r *RewardItem, indent string) {
-	p.head(r.Notes, r.Doc, indent)
+// rewardItem writes one line of a reward structure.
+func (p *printer) rewardItem(item *RewardItem, indent string) {
+	p.commentsAbove(item.Notes, item.Doc, indent)
 	p.write(indent)
-	if r.Transition {
-		p.action(r.Action)
+	if item.Transition {
+		p.action(item.Action)
 	}
-	p.expr(r.Guard, levelImplies)
+	p.expr(item.Guard, levelImplies)
 	p.write(" : ")
-	p.expr(r.Value, levelUntil)
+	p.expr(item.Value, levelUntil)
 	p.write(";\n")
-	p.tail(r.Notes)
+	p.commentBehind(item.Notes)
 }
 
-func (p *printer) system(s *System) {
-	p.head(s.Notes, s.Doc, "")
+// system writes a system block.
+func (p *printer) system(system *System) {
+	p.commentsAbove(system.Notes, system.Doc, "")
 	p.write("system")
-	if s.Name != nil {
+	if system.Name != nil {
 		p.write(" ")
-		p.quoted(s.Name)
+		p.quoted(system.Name)
 	}
 	p.write("\n  ")
-	p.sys(s.X, sysFull)
+	p.systemTerm(system.X, sysFull)
 	p.write("\nendsystem\n")
-	p.tail(s.Notes)
+	p.commentBehind(system.Notes)
 }
 
 // The levels of process-algebra terms, loosest first.
@@ -377,6 +391,7 @@ const (
 	sysAtom
 )
 
+// sysLevel returns how tightly the outermost operator of a process-algebra term binds.
 func sysLevel(x SysExpr) int {
 	switch x.(type) {
 	case *SysFull:
@@ -391,11 +406,11 @@ func sysLevel(x SysExpr) int {
 	return sysAtom
 }
 
-// sys writes a term, in parentheses if it is looser than least.
-func (p *printer) sys(x SysExpr, least int) {
-	if sysLevel(x) < least {
+// systemTerm writes a process-algebra term, in parentheses if it binds less tightly than minLevel.
+func (p *printer) systemTerm(x SysExpr, minLevel int) {
+	if sysLevel(x) < minLevel {
 		p.write("(")
-		p.sys(x, sysFull)
+		p.systemTerm(x, sysFull)
 		p.write(")")
 		return
 	}
@@ -406,45 +421,46 @@ func (p *printer) sys(x SysExpr, least int) {
 		p.quoted(x.Name)
 	case *SysBrackets:
 		p.write("(")
-		p.sys(x.X, sysFull)
+		p.systemTerm(x.X, sysFull)
 		p.write(")")
 	case *SysFull:
 		for i, operand := range x.Operands {
 			p.writeIf(i > 0, " || ")
-			p.sys(operand, sysParallel)
+			p.systemTerm(operand, sysParallel)
 		}
 	case *SysInterleaved:
 		for i, operand := range x.Operands {
 			p.writeIf(i > 0, " ||| ")
-			p.sys(operand, interleavedLevel(x, i))
+			p.systemTerm(operand, interleavedOperandLevel(x, i))
 		}
 	case *SysParallel:
-		p.sys(x.X, sysPostfix)
+		p.systemTerm(x.X, sysPostfix)
 		p.write(" |[")
-		p.names(x.Actions)
+		p.commaNames(x.Actions)
 		p.write("]| ")
-		p.sys(x.Y, sysPostfix)
+		p.systemTerm(x.Y, sysPostfix)
 	case *SysHide:
-		p.sys(x.X, sysPostfix)
+		p.systemTerm(x.X, sysPostfix)
 		p.write(" / {")
-		p.names(x.Actions)
+		p.commaNames(x.Actions)
 		p.write("}")
 	case *SysRename:
 		p.sysRename(x)
 	}
 }
 
-// interleavedLevel returns the loosest level of an operand: the last one may
-// be X || Y, since ||| takes all that follows for its right operand.
-func interleavedLevel(x *SysInterleaved, i int) int {
-	if _, full := x.Operands[i].(*SysFull); full && i > 0 && i == len(x.Operands)-1 {
+// interleavedOperandLevel returns the loosest level that operand i of ||| may have without
+// parentheses. The last operand may be X || Y, because ||| extends to the right as far as possible.
+func interleavedOperandLevel(x *SysInterleaved, i int) int {
+	if _, isFull := x.Operands[i].(*SysFull); isFull && i > 0 && i == len(x.Operands)-1 {
 		return sysFull
 	}
 	return sysParallel
 }
 
+// sysRename writes a renaming of actions {a<-b, ...}. Storm's grammar has no commas in it.
 func (p *printer) sysRename(x *SysRename) {
-	p.sys(x.X, sysPostfix)
+	p.systemTerm(x.X, sysPostfix)
 	p.write(" {")
 	for i, r := range x.Renames {
 		switch {
@@ -460,7 +476,7 @@ func (p *printer) sysRename(x *SysRename) {
 	p.write("}")
 }
 
-func (p *printer) names(ids []*Ident) {
+func (p *printer) commaNames(ids []*Ident) {
 	for i, id := range ids {
 		p.writeIf(i > 0, ",")
 		p.name(id)

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// TextAs returns the text of a model with another type.
+// TextAs returns the text of the model with its type replaced, or inserted if it has none.
 func (m *Model) TextAs(t ModelType) ([]byte, error) {
-	typed := *m
-	typed.Items = slices.Clone(m.Items)
+	copied := *m
+	copied.Items = slices.Clone(m.Items)
 	declared := false
-	for i, x := range typed.Items {
-		if d, is := x.(*TypeDecl); is {
-			other := *d
-			other.Type, other.Word = t, strings.ToLower(t.String())
-			typed.Items[i], declared = &other, true
+	for i, x := range copied.Items {
+		if oldDecl, is := x.(*TypeDecl); is {
+			decl := *oldDecl
+			decl.Type, decl.Word = t, strings.ToLower(t.String())
+			copied.Items[i], declared = &decl, true
 		}
 	}
 	if !declared {
-		typed.Items = slices.Insert(typed.Items, 0, Item(&TypeDecl{Type: t, Word: strings.ToLower(t.String())}))
+		copied.Items = slices.Insert(copied.Items, 0, Item(&TypeDecl{Type: t, Word: strings.ToLower(t.String())}))
 	}
 	var text bytes.Buffer
-	err := Fprint(&text, &typed, Options{})
+	err := Fprint(&text, &copied, Options{})
 	return text.Bytes(), err
 }

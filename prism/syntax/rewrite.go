@@ -40,111 +40,115 @@ func keep[N any](r *rewriter, original, changed N) N {
 	return original
 }
 
+// children returns x with its children rewritten, and x itself if none of them changed.
 func (r *rewriter) children(x Expr) Expr {
 	switch x := x.(type) {
 	case *Paren:
-		c := *x
-		c.X = r.expr(x.X)
-		return keep(r, x, &c)
+		result := *x
+		result.X = r.expr(x.X)
+		return keep(r, x, &result)
 	case *Unary:
-		c := *x
-		c.X = r.expr(x.X)
-		return keep(r, x, &c)
+		result := *x
+		result.X = r.expr(x.X)
+		return keep(r, x, &result)
 	case *Binary:
-		c := *x
-		c.X, c.Y = r.expr(x.X), r.expr(x.Y)
-		return keep(r, x, &c)
+		result := *x
+		result.X, result.Y = r.expr(x.X), r.expr(x.Y)
+		return keep(r, x, &result)
 	case *Cond:
-		c := *x
-		c.C, c.T, c.E = r.expr(x.C), r.expr(x.T), r.expr(x.E)
-		return keep(r, x, &c)
+		result := *x
+		result.C, result.T, result.E = r.expr(x.C), r.expr(x.T), r.expr(x.E)
+		return keep(r, x, &result)
 	case *Call:
-		c := *x
-		c.Args = slices.Clone(x.Args)
-		for i := range c.Args {
-			c.Args[i] = r.expr(c.Args[i])
+		result := *x
+		result.Args = slices.Clone(x.Args)
+		for i := range result.Args {
+			result.Args[i] = r.expr(result.Args[i])
 		}
-		return keep(r, x, &c)
+		return keep(r, x, &result)
 	case *Quant:
-		c := *x
-		c.Path = r.expr(x.Path)
-		return keep(r, x, &c)
+		result := *x
+		result.Path = r.expr(x.Path)
+		return keep(r, x, &result)
 	case *Strategy:
-		c := *x
-		c.X = r.expr(x.X)
-		return keep(r, x, &c)
+		result := *x
+		result.X = r.expr(x.X)
+		return keep(r, x, &result)
 	case *Filter:
-		c := *x
-		c.X, c.States = r.expr(x.X), r.expr(x.States)
-		return keep(r, x, &c)
+		result := *x
+		result.X, result.States = r.expr(x.X), r.expr(x.States)
+		return keep(r, x, &result)
 	}
 	return r.propChildren(x)
 }
 
+// propChildren is children for the operators that occur in properties only.
 func (r *rewriter) propChildren(x Expr) Expr {
 	switch x := x.(type) {
 	case *Temporal:
-		c := *x
-		c.X, c.Bound, c.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
-		c.Costs = r.costs(x.Costs)
-		return keep(r, x, &c)
+		result := *x
+		result.X, result.Bound, result.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
+		result.Costs = r.costs(x.Costs)
+		return keep(r, x, &result)
 	case *Prob:
-		c := *x
-		c.Bound, c.Path, c.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
-		return keep(r, x, &c)
+		result := *x
+		result.Bound, result.Path, result.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
+		return keep(r, x, &result)
 	case *Steady:
-		c := *x
-		c.Bound, c.X, c.Filter = r.expr(x.Bound), r.expr(x.X), r.filter(x.Filter)
-		return keep(r, x, &c)
+		result := *x
+		result.Bound, result.X, result.Filter = r.expr(x.Bound), r.expr(x.X), r.filter(x.Filter)
+		return keep(r, x, &result)
 	case *Reward:
-		c := *x
-		c.Struct, c.StructDiv = r.index(x.Struct), r.index(x.StructDiv)
-		c.Bound, c.Path, c.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
-		return keep(r, x, &c)
+		result := *x
+		result.Struct, result.StructDiv = r.index(x.Struct), r.index(x.StructDiv)
+		result.Bound, result.Path, result.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
+		return keep(r, x, &result)
 	case *RewardPath:
-		c := *x
-		c.Bound, c.Target, c.Costs = r.expr(x.Bound), r.expr(x.Target), r.costs(x.Costs)
-		return keep(r, x, &c)
+		result := *x
+		result.Bound, result.Target, result.Costs = r.expr(x.Bound), r.expr(x.Target), r.costs(x.Costs)
+		return keep(r, x, &result)
 	}
 	return x
 }
 
-func (r *rewriter) costs(list []*CostBound) []*CostBound {
-	out := slices.Clone(list)
-	for i, b := range list {
-		c := *b
-		c.Bound = r.bound(b.Bound)
-		out[i] = &c
+// costs rewrites the numbers of reward bounds.
+func (r *rewriter) costs(bounds []*CostBound) []*CostBound {
+	rewritten := slices.Clone(bounds)
+	for i, b := range bounds {
+		cost := *b
+		cost.Bound = r.bound(b.Bound)
+		rewritten[i] = &cost
 	}
-	return out
+	return rewritten
 }
 
 func (r *rewriter) index(x Expr) Expr {
-	if index(x) == nil {
+	if rewardIndexExpr(x) == nil {
 		return x
 	}
 	return r.expr(x)
 }
 
-func (r *rewriter) bound(b *TimeBound) *TimeBound {
-	if b == nil {
+// bound returns a copy of a bound with its numbers rewritten. The two sides of =k stay the same node.
+func (r *rewriter) bound(bound *TimeBound) *TimeBound {
+	if bound == nil {
 		return nil
 	}
-	c := *b
-	c.Low = r.expr(b.Low)
-	if c.High = c.Low; !b.Equal {
-		c.High = r.expr(b.High)
+	result := *bound
+	result.Low = r.expr(bound.Low)
+	if result.High = result.Low; !bound.Equal {
+		result.High = r.expr(bound.High)
 	}
-	return &c
+	return &result
 }
 
-func (r *rewriter) filter(f *OldFilter) *OldFilter {
-	if f == nil {
+func (r *rewriter) filter(filter *OldFilter) *OldFilter {
+	if filter == nil {
 		return nil
 	}
-	c := *f
-	c.States = r.expr(f.States)
-	return &c
+	result := *filter
+	result.States = r.expr(filter.States)
+	return &result
 }
 
 // Clone returns a deep copy of n, with its positions.
@@ -153,34 +157,35 @@ func Clone[N Node](n N) N {
 	return cloneValue(v).Interface().(N)
 }
 
+// cloneValue returns a deep copy of a reflected node or part of one.
 func cloneValue(v reflect.Value) reflect.Value {
-	c := reflect.New(v.Type()).Elem()
+	copied := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			c.Set(reflect.New(v.Type().Elem()))
-			c.Elem().Set(cloneValue(v.Elem()))
+			copied.Set(reflect.New(v.Type().Elem()))
+			copied.Elem().Set(cloneValue(v.Elem()))
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
-			c.Set(cloneValue(v.Elem()))
+			copied.Set(cloneValue(v.Elem()))
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
-			c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			copied.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			for i := range v.Len() {
-				c.Index(i).Set(cloneValue(v.Index(i)))
+				copied.Index(i).Set(cloneValue(v.Index(i)))
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			c.Field(i).Set(cloneValue(v.Field(i)))
+			copied.Field(i).Set(cloneValue(v.Field(i)))
 		}
-		if b, ok := c.Addr().Interface().(*TimeBound); ok && b.Equal {
-			b.High = b.Low
+		if bound, ok := copied.Addr().Interface().(*TimeBound); ok && bound.Equal {
+			bound.High = bound.Low
 		}
 	default:
-		c.Set(v)
+		copied.Set(v)
 	}
-	return c
+	return copied
 }

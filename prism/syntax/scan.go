@@ -14,16 +14,17 @@ type scanner struct {
 	block int
 	// shared lets a comment behind the previous token, on the same line, start
 	// a block, as PRISM does for properties.
-	shared bool
+	propertyComments bool
 	// storm leaves the words to names that PRISM reserves and Storm does not.
-	storm bool
+	stormWords bool
 }
 
 func newScanner(src []byte, shared bool) scanner {
-	return scanner{src: src, line: 1, block: -1, shared: shared}
+	return scanner{src: src, line: 1, block: -1, propertyComments: shared}
 }
 
-func (s *scanner) at(i int) byte {
+// byteAt returns the byte at an offset, 0 behind the end of the text.
+func (s *scanner) byteAt(i int) byte {
 	if i < len(s.src) {
 		return s.src[i]
 	}
@@ -32,7 +33,7 @@ func (s *scanner) at(i int) byte {
 
 // newline steps over a line end: LF, CR or CR LF.
 func (s *scanner) newline() {
-	if s.src[s.off] == '\r' && s.at(s.off+1) == '\n' {
+	if s.src[s.off] == '\r' && s.byteAt(s.off+1) == '\n' {
 		s.off++
 	}
 	s.off++
@@ -40,7 +41,8 @@ func (s *scanner) newline() {
 	s.lineOff = s.off
 }
 
-// skipBlank steps over white space and comments and keeps track of the comment block.
+// skipBlank skips white space and comments, and sets block to the start of the comment block
+// directly above the next token.
 func (s *scanner) skipBlank() {
 	s.block = -1
 	ownLine := s.off == 0
@@ -51,8 +53,8 @@ func (s *scanner) skipBlank() {
 		case c == '\n' || c == '\r':
 			s.newline()
 			s.block, ownLine = -1, true
-		case c == '/' && s.at(s.off+1) == '/':
-			if s.block < 0 && (ownLine || s.shared) {
+		case c == '/' && s.byteAt(s.off+1) == '/':
+			if s.block < 0 && (ownLine || s.propertyComments) {
 				s.block = s.off
 			}
 			s.skipComment()
@@ -63,7 +65,7 @@ func (s *scanner) skipBlank() {
 	}
 }
 
-// skipComment steps over a comment and the line end that closes it.
+// skipComment skips a comment and the end of its line.
 func (s *scanner) skipComment() {
 	for s.off < len(s.src) {
 		if c := s.src[s.off]; c == '\n' || c == '\r' {
@@ -74,7 +76,7 @@ func (s *scanner) skipComment() {
 	}
 }
 
-// next returns the next token: the longest match, as in PRISM.
+// next returns the next token, the longest possible one as in PRISM.
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
@@ -83,7 +85,7 @@ func (s *scanner) next() token {
 		switch c := s.src[start]; {
 		case isLetter(c):
 			t.kind = s.word()
-		case isDigit(c), c == '.' && isDigit(s.at(start+1)):
+		case isDigit(c), c == '.' && isDigit(s.byteAt(start+1)):
 			t.kind = s.number()
 		default:
 			t.kind = s.punctuation(c)
@@ -93,26 +95,25 @@ func (s *scanner) next() token {
 	return t
 }
 
-// word scans an identifier, a primed identifier (one token) or a keyword.
+// word scans an identifier, a keyword, or an identifier with its prime (one token).
 func (s *scanner) word() kind {
 	start := s.off
-	for isLetter(s.at(s.off)) || isDigit(s.at(s.off)) {
+	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
 		s.off++
 	}
-	if s.at(s.off) == '\'' {
+	if s.byteAt(s.off) == '\'' {
 		s.off++
 		return tPrimed
 	}
 	k := keywordKind(s.src[start:s.off])
-	if s.storm && !stormReserves(k) {
+	if s.stormWords && !stormReserves(k) {
 		return tIdent
 	}
 	return k
 }
 
-// number scans an int literal, 0 or a digit other than 0 followed by digits,
-// or a double literal, whichever is longer: 007 is a double. A point needs a
-// digit behind it.
+// number scans a number. An int is 0, or digits that start with another one, so 007 is a double.
+// A decimal point must have a digit behind it.
 func (s *scanner) number() kind {
 	start := s.off
 	end := s.digits(start)
@@ -120,16 +121,16 @@ func (s *scanner) number() kind {
 	if s.src[start] == '0' {
 		intEnd = start + 1
 	}
-	if s.at(end) == '.' && isDigit(s.at(end+1)) {
+	if s.byteAt(end) == '.' && isDigit(s.byteAt(end+1)) {
 		end = s.digits(end + 1)
 	}
-	if c := s.at(end); c == 'e' || c == 'E' {
-		exp := end + 1
-		if c := s.at(exp); c == '+' || c == '-' {
-			exp++
+	if c := s.byteAt(end); c == 'e' || c == 'E' {
+		exponent := end + 1
+		if c := s.byteAt(exponent); c == '+' || c == '-' {
+			exponent++
 		}
-		if isDigit(s.at(exp)) {
-			end = s.digits(exp)
+		if isDigit(s.byteAt(exponent)) {
+			end = s.digits(exponent)
 		}
 	}
 	s.off = end
@@ -140,20 +141,20 @@ func (s *scanner) number() kind {
 }
 
 func (s *scanner) digits(i int) int {
-	for isDigit(s.at(i)) {
+	for isDigit(s.byteAt(i)) {
 		i++
 	}
 	return i
 }
 
-// punctuation scans an operator or bracket; anything else is one illegal character.
+// punctuation scans an operator or bracket. Any other character is one illegal token.
 func (s *scanner) punctuation(c byte) kind {
-	d := s.at(s.off + 1)
-	if c == '<' && d == '=' && s.at(s.off+2) == '>' {
+	next := s.byteAt(s.off + 1)
+	if c == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
 		s.off += 3
 		return tIff
 	}
-	if k := pairKind(c, d); k != tIllegal {
+	if k := pairKind(c, next); k != tIllegal {
 		s.off += 2
 		return k
 	}
@@ -162,8 +163,9 @@ func (s *scanner) punctuation(c byte) kind {
 	return singleKind(c)
 }
 
-func pairKind(c, d byte) kind {
-	switch [2]byte{c, d} {
+// pairKind returns the token that two characters form, tIllegal if they form none.
+func pairKind(first, second byte) kind {
+	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
 		return tNe
 	case [2]byte{'=', '>'}:
@@ -190,6 +192,7 @@ func pairKind(c, d byte) kind {
 	return tIllegal
 }
 
+// singleKind returns the token that one character forms, tIllegal if it forms none.
 func singleKind(c byte) kind {
 	switch c {
 	case '!':
@@ -242,8 +245,8 @@ func singleKind(c byte) kind {
 	return tIllegal
 }
 
-// comments returns the comments in src[from:to] in the form of a Doc. The
-// range holds comments and white space only.
+// comments returns the comments in src[from:to], one element per line. That range must contain
+// comments and white space only.
 func comments(src []byte, from, to int) Doc {
 	var doc Doc
 	for i := from; i < to; i++ {
@@ -260,7 +263,7 @@ func comments(src []byte, from, to int) Doc {
 	return doc
 }
 
-// commentText drops one blank in front and all white space behind.
+// commentText returns the text of a comment without its first blank and without white space at the end.
 func commentText(b []byte) string {
 	if len(b) > 0 && b[0] == ' ' {
 		b = b[1:]

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The differences between the languages are those of the reference, section 7,
-// and of Storm's own grammars (PrismParserGrammar, ExpressionParser and
-// FormulaParserGrammar, versions 1.12 and 1.14). They are bridged by rewriting the tree
-// into one that the printer writes in a way both tools read alike.
+// The languages of PRISM and Storm differ as described in the reference, section 7, and in Storm's
+// grammars (PrismParserGrammar, ExpressionParser and FormulaParserGrammar, versions 1.12 and 1.14).
+// The tree is rewritten so that its text has the same meaning for both tools.
 
-// toStorm returns a tree whose meaning in Storm is that of n in PRISM.
+// toStorm returns a tree whose text means to Storm what the text of n means to PRISM. The error is
+// a *DialectError if Storm's language lacks something.
 func toStorm(n Node, opt Options) (Node, error) {
-	s := &stormer{options: opt, opaque: make(map[Expr]bool), duals: make(map[*Unary]bool)}
+	s := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
 	out := s.node(n)
 	if s.err != nil {
 		return nil, s.err
@@ -20,33 +20,36 @@ func toStorm(n Node, opt Options) (Node, error) {
 	return out, nil
 }
 
-// stormer rewrites trees for Storm.
-type stormer struct {
-	// labels and properties are those of the properties file at hand; Storm
-	// has no labels there and no references to properties.
+// stormRewriter rewrites syntax trees of PRISM's language for Storm.
+type stormRewriter struct {
+	// labels holds the definitions of the properties file's labels, and properties the names of its
+	// properties. Storm has neither labels nor references to properties there.
 	labels     map[string]Expr
 	properties map[string]bool
-	// opaque holds the expressions that Storm's expression parser cannot read
-	// and its formula parser has to: those with labels or operators of the logic.
-	opaque map[Expr]bool
-	// duals holds the negations that stand for an operator which Storm lacks.
-	duals   map[*Unary]bool
-	options Options
-	err     error
+	// logicOnly holds the expressions with labels or operators of the logic, which Storm's formula
+	// parser can read and its expression parser cannot.
+	logicOnly map[Expr]bool
+	// dualNegations holds the negations that temporal returned in place of an operator that Storm
+	// lacks.
+	dualNegations map[*Unary]bool
+	options       Options
+	err           error
 }
 
-func (s *stormer) refuse(n Node, feature string) {
+// refuse keeps the first error: Storm cannot express the feature that node n uses.
+func (s *stormRewriter) refuse(n Node, feature string) {
 	if s.err == nil {
 		s.err = &DialectError{Pos: n.Pos(), Dialect: Storm, Feature: feature}
 	}
 }
 
-func (s *stormer) node(n Node) Node {
+// node rewrites a node of any kind.
+func (s *stormRewriter) node(n Node) Node {
 	switch n := n.(type) {
 	case *Model:
 		return s.model(n)
 	case *Properties:
-		return s.file(n)
+		return s.propertiesFile(n)
 	case *Property:
 		return s.property(n)
 	case Item:
@@ -62,15 +65,15 @@ func (s *stormer) node(n Node) Node {
 	case *RewardItem:
 		return s.rewardItem(n)
 	case SysExpr:
-		return s.sys(n)
+		return s.systemTerm(n)
 	case Expr:
-		return s.outermost(n)
+		return s.topLevel(n)
 	}
 	return n
 }
 
-// name checks an identifier against the words that only Storm reserves.
-func (s *stormer) name(id *Ident) *Ident {
+// name refuses an identifier that is a keyword in Storm but not in PRISM.
+func (s *stormRewriter) name(id *Ident) *Ident {
 	if id == nil {
 		return nil
 	}
@@ -81,11 +84,12 @@ func (s *stormer) name(id *Ident) *Ident {
 	return id
 }
 
-// model puts the model type first, observables next and the system block last.
-func (s *stormer) model(m *Model) *Model {
+// model rewrites a model into the order that Storm requires: the model type first, then
+// observables, and the system block last.
+func (s *stormRewriter) model(model *Model) *Model {
 	var types, body, systems []Item
 	var observables *Observables
-	for _, item := range baseFirst(m.Items) {
+	for _, item := range renamedAfterBase(model.Items) {
 		switch item := item.(type) {
 		case *TypeDecl:
 			types = append(types, s.typeDecl(item))
@@ -98,7 +102,7 @@ func (s *stormer) model(m *Model) *Model {
 		}
 	}
 	if len(types) == 0 {
-		types = append(types, s.typeDecl(&TypeDecl{Type: implicitType(m), Span: m.Span}))
+		types = append(types, s.typeDecl(&TypeDecl{Type: implicitType(model), Span: model.Span}))
 	}
 	if len(types) > 1 {
 		s.refuse(types[1], "several model types")
@@ -106,54 +110,48 @@ func (s *stormer) model(m *Model) *Model {
 	if len(systems) > 1 {
 		s.refuse(systems[1], "several system blocks")
 	}
-	out := &Model{File: m.File, Items: types, Trailing: m.Trailing, Span: m.Span}
+	result := &Model{File: model.File, Items: types, Trailing: model.Trailing, Span: model.Span}
 	if observables != nil {
-		out.Items = append(out.Items, observables)
+		result.Items = append(result.Items, observables)
 	}
-	out.Items = append(append(out.Items, body...), systems...)
-	return out
+	result.Items = append(append(result.Items, body...), systems...)
+	return result
 }
 
-// baseFirst returns the items with each renamed module after its base. A module without a base
-// comes last, which is not an error of the printer.
-func baseFirst(items []Item) []Item {
-	var out []Item
-	var waiting []*RenamedModule
+// renamedAfterBase returns the items in an order in which each renamed module follows its base.
+// A renamed module whose base does not exist comes last; the printer reports no error for it.
+func renamedAfterBase(items []Item) []Item {
+	var ordered []Item
+	var waiting []*RenamedModule // their bases are not in ordered yet
 	defined := make(map[string]bool)
-	add := func(item Item, name string) {
-		out = append(out, item)
-		defined[name] = true
-		for i := 0; i < len(waiting); i++ {
-			if w := waiting[i]; defined[w.Base.Name] {
-				out = append(out, w)
-				defined[w.Name.Name] = true
-				waiting = slices.Delete(waiting, i, i+1)
-				i = -1
-			}
-		}
-	}
 	for _, item := range items {
 		switch item := item.(type) {
 		case *Module:
-			add(item, item.Name.Name)
+			ordered = append(ordered, item)
+			defined[item.Name.Name] = true
 		case *RenamedModule:
-			if defined[item.Base.Name] {
-				add(item, item.Name.Name)
-			} else {
-				waiting = append(waiting, item)
-			}
+			waiting = append(waiting, item)
 		default:
-			out = append(out, item)
+			ordered = append(ordered, item)
+		}
+		for {
+			next := slices.IndexFunc(waiting, func(m *RenamedModule) bool { return defined[m.Base.Name] })
+			if next < 0 {
+				break
+			}
+			ordered = append(ordered, waiting[next])
+			defined[waiting[next].Name.Name] = true
+			waiting = slices.Delete(waiting, next, next+1)
 		}
 	}
-	for _, w := range waiting {
-		out = append(out, w)
+	for _, module := range waiting {
+		ordered = append(ordered, module)
 	}
-	return out
+	return ordered
 }
 
-// implicitType returns the type of a model without a keyword; TypeNone stands
-// for LTS.
+// implicitType returns the type that PRISM gives to a model without a type keyword. For an LTS,
+// which has no keyword, it returns TypeNone.
 func implicitType(m *Model) ModelType {
 	var clocks, observables, probabilities bool
 	Inspect(m, func(n Node) bool {
@@ -182,7 +180,8 @@ func implicitType(m *Model) ModelType {
 	return TypeNone
 }
 
-func (s *stormer) typeDecl(d *TypeDecl) *TypeDecl {
+// typeDecl refuses model types that Storm does not have.
+func (s *stormRewriter) typeDecl(d *TypeDecl) *TypeDecl {
 	switch d.Type {
 	case TypeNone, LTS:
 		s.refuse(d, "a model without a type (an LTS)")
@@ -192,18 +191,20 @@ func (s *stormer) typeDecl(d *TypeDecl) *TypeDecl {
 	return d
 }
 
-// observables adds a block of observables to those before it.
-func (s *stormer) observables(all, more *Observables) *Observables {
-	if all == nil {
-		all = &Observables{Doc: more.Doc, Notes: more.Notes, Span: more.Span}
+// observables adds the variables of an observables block to the merged block; a nil merged block is
+// created.
+func (s *stormRewriter) observables(merged, block *Observables) *Observables {
+	if merged == nil {
+		merged = &Observables{Doc: block.Doc, Notes: block.Notes, Span: block.Span}
 	}
-	for _, id := range more.Names {
-		all.Names = append(all.Names, s.name(id))
+	for _, id := range block.Names {
+		merged.Names = append(merged.Names, s.name(id))
 	}
-	return all
+	return merged
 }
 
-func (s *stormer) item(item Item) Item {
+// item rewrites a declaration of a model.
+func (s *stormRewriter) item(item Item) Item {
 	switch n := item.(type) {
 	case *TypeDecl:
 		return s.typeDecl(n)
@@ -238,123 +239,129 @@ func (s *stormer) item(item Item) Item {
 	return item
 }
 
-func (s *stormer) varDecl(v *VarDecl) *VarDecl {
-	if v.Type == ClockVar && v.Init != nil {
-		s.refuse(v, "initial values of clocks")
+// varDecl rewrites the declaration of a variable.
+func (s *stormRewriter) varDecl(variable *VarDecl) *VarDecl {
+	if variable.Type == ClockVar && variable.Init != nil {
+		s.refuse(variable, "initial values of clocks")
 	}
-	c := *v
-	c.Name, c.Low, c.High, c.Init = s.name(v.Name), s.expr(v.Low), s.expr(v.High), s.expr(v.Init)
-	return &c
+	result := *variable
+	result.Name, result.Low, result.High, result.Init = s.name(variable.Name), s.expr(variable.Low), s.expr(variable.High), s.expr(variable.Init)
+	return &result
 }
 
-func (s *stormer) module(m *Module) *Module {
-	c := &Module{Doc: m.Doc, Notes: m.Notes, Head: m.Head, InvariantDoc: m.InvariantDoc, Trailing: m.Trailing, Name: s.name(m.Name), Invariant: s.expr(m.Invariant), Span: m.Span}
-	for _, v := range m.Vars {
-		c.Vars = append(c.Vars, s.varDecl(v))
+// module rewrites a module.
+func (s *stormRewriter) module(module *Module) *Module {
+	result := &Module{Doc: module.Doc, Notes: module.Notes, Head: module.Head, InvariantDoc: module.InvariantDoc, Trailing: module.Trailing, Name: s.name(module.Name), Invariant: s.expr(module.Invariant), Span: module.Span}
+	for _, variable := range module.Vars {
+		result.Vars = append(result.Vars, s.varDecl(variable))
 	}
-	for _, cmd := range m.Commands {
-		c.Commands = append(c.Commands, s.command(cmd))
+	for _, command := range module.Commands {
+		result.Commands = append(result.Commands, s.command(command))
 	}
-	return c
+	return result
 }
 
-func (s *stormer) renamedModule(m *RenamedModule) *RenamedModule {
+// renamedModule refuses a renamed module in which functions are renamed.
+func (s *stormRewriter) renamedModule(m *RenamedModule) *RenamedModule {
 	s.name(m.Name)
 	for _, r := range m.Renames {
-		if s.name(r.New); builtin(r.Old.Name) || builtin(r.New.Name) {
+		if s.name(r.New); isCommonFunction(r.Old.Name) || isCommonFunction(r.New.Name) {
 			s.refuse(r, "the renaming of functions")
 		}
 	}
 	return m
 }
 
-func (s *stormer) command(c *Command) *Command {
-	out := &Command{Doc: c.Doc, Notes: c.Notes, Action: s.name(c.Action), Guard: s.expr(c.Guard), Span: c.Span}
-	for _, u := range c.Updates {
-		out.Updates = append(out.Updates, s.update(u))
+// command rewrites a command.
+func (s *stormRewriter) command(command *Command) *Command {
+	result := &Command{Doc: command.Doc, Notes: command.Notes, Action: s.name(command.Action), Guard: s.expr(command.Guard), Span: command.Span}
+	for _, u := range command.Updates {
+		result.Updates = append(result.Updates, s.update(u))
 	}
-	return out
+	return result
 }
 
-func (s *stormer) update(u *Update) *Update {
-	out := &Update{Prob: s.expr(u.Prob), ProbHigh: s.expr(u.ProbHigh), Span: u.Span}
-	for _, a := range u.Assigns {
-		out.Assigns = append(out.Assigns, s.assign(a))
+func (s *stormRewriter) update(update *Update) *Update {
+	result := &Update{Prob: s.expr(update.Prob), ProbHigh: s.expr(update.ProbHigh), Span: update.Span}
+	for _, a := range update.Assigns {
+		result.Assigns = append(result.Assigns, s.assign(a))
 	}
-	return out
+	return result
 }
 
-func (s *stormer) assign(a *Assign) *Assign {
+func (s *stormRewriter) assign(a *Assign) *Assign {
 	return &Assign{Name: s.name(a.Name), Value: s.expr(a.Value), Span: a.Span}
 }
 
-// rewards adds an item with reward 0 to an empty structure: Storm requires an item, and without
-// the structure its name would be unknown.
-func (s *stormer) rewards(r *Rewards) *Rewards {
-	out := &Rewards{Doc: r.Doc, Notes: r.Notes, Head: r.Head, Trailing: r.Trailing, Name: s.name(r.Name), Span: r.Span}
-	for _, item := range r.Items {
-		out.Items = append(out.Items, s.rewardItem(item))
+// rewards rewrites a reward structure. Storm requires at least one item, so an empty structure gets
+// an item with reward 0.
+func (s *stormRewriter) rewards(rewards *Rewards) *Rewards {
+	result := &Rewards{Doc: rewards.Doc, Notes: rewards.Notes, Head: rewards.Head, Trailing: rewards.Trailing, Name: s.name(rewards.Name), Span: rewards.Span}
+	for _, item := range rewards.Items {
+		result.Items = append(result.Items, s.rewardItem(item))
 	}
-	if len(out.Items) == 0 {
-		out.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{}}}
+	if len(result.Items) == 0 {
+		result.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{}}}
 	}
-	return out
+	return result
 }
 
-func (s *stormer) rewardItem(r *RewardItem) *RewardItem {
-	out := *r
-	out.Action, out.Guard, out.Value = s.name(r.Action), s.expr(r.Guard), s.expr(r.Value)
-	return &out
+func (s *stormRewriter) rewardItem(item *RewardItem) *RewardItem {
+	result := *item
+	result.Action, result.Guard, result.Value = s.name(item.Action), s.expr(item.Guard), s.expr(item.Value)
+	return &result
 }
 
-func (s *stormer) system(n *System) *System {
+func (s *stormRewriter) system(n *System) *System {
 	if n.Name != nil {
 		s.refuse(n, "named system blocks")
 	}
-	return &System{Doc: n.Doc, Notes: n.Notes, X: s.sys(n.X), Span: n.Span}
+	return &System{Doc: n.Doc, Notes: n.Notes, X: s.systemTerm(n.X), Span: n.Span}
 }
 
-// sys puts terms in parentheses: Storm knows one precedence for all of them.
-func (s *stormer) sys(x SysExpr) SysExpr {
+// systemTerm rewrites a process-algebra term. In Storm all its operators have one precedence, so
+// operands get parentheses.
+func (s *stormRewriter) systemTerm(x SysExpr) SysExpr {
 	switch x := x.(type) {
 	case *SysRef:
 		s.refuse(x, "references to system blocks")
 	case *SysBrackets:
-		return &SysBrackets{X: s.sys(x.X), Span: x.Span}
+		return &SysBrackets{X: s.systemTerm(x.X), Span: x.Span}
 	case *SysFull:
 		return &SysFull{Operands: s.operands(x.Operands), Span: x.Span}
 	case *SysInterleaved:
 		return &SysInterleaved{Operands: s.operands(x.Operands), Span: x.Span}
 	case *SysParallel:
-		return &SysParallel{X: s.bracket(x.X, sysPostfix), Y: s.bracket(x.Y, sysPostfix), Actions: x.Actions, Span: x.Span}
+		return &SysParallel{X: s.parenthesizeTerm(x.X, sysPostfix), Y: s.parenthesizeTerm(x.Y, sysPostfix), Actions: x.Actions, Span: x.Span}
 	case *SysHide:
-		return &SysHide{X: s.bracket(x.X, sysAtom), Actions: x.Actions, Span: x.Span}
+		return &SysHide{X: s.parenthesizeTerm(x.X, sysAtom), Actions: x.Actions, Span: x.Span}
 	case *SysRename:
-		return &SysRename{X: s.bracket(x.X, sysAtom), Renames: x.Renames, Span: x.Span}
+		return &SysRename{X: s.parenthesizeTerm(x.X, sysAtom), Renames: x.Renames, Span: x.Span}
 	}
 	return x
 }
 
-func (s *stormer) operands(xs []SysExpr) []SysExpr {
+func (s *stormRewriter) operands(xs []SysExpr) []SysExpr {
 	var out []SysExpr
 	for _, x := range xs {
-		out = append(out, s.bracket(x, sysPostfix))
+		out = append(out, s.parenthesizeTerm(x, sysPostfix))
 	}
 	return out
 }
 
-func (s *stormer) bracket(x SysExpr, least int) SysExpr {
+// parenthesizeTerm rewrites a term, in parentheses if it binds less tightly than least.
+func (s *stormRewriter) parenthesizeTerm(x SysExpr, least int) SysExpr {
 	if sysLevel(x) < least {
-		return &SysBrackets{X: s.sys(x)}
+		return &SysBrackets{X: s.systemTerm(x)}
 	}
-	return s.sys(x)
+	return s.systemTerm(x)
 }
 
-// file drops label declarations, which Storm's properties files do not have,
-// and puts their definitions where they are used.
-func (s *stormer) file(ps *Properties) *Properties {
+// propertiesFile rewrites a properties file. Storm has no label declarations there, so labels are
+// replaced by their definitions.
+func (s *stormRewriter) propertiesFile(properties *Properties) *Properties {
 	s.labels, s.properties = make(map[string]Expr), make(map[string]bool)
-	for _, item := range ps.Items {
+	for _, item := range properties.Items {
 		switch item := item.(type) {
 		case *LabelDecl:
 			s.labels[item.Name.Name] = &Paren{X: s.expr(item.X)}
@@ -364,22 +371,22 @@ func (s *stormer) file(ps *Properties) *Properties {
 			}
 		}
 	}
-	out := &Properties{File: ps.File, Trailing: ps.Trailing, Span: ps.Span}
-	for _, item := range ps.Items {
+	result := &Properties{File: properties.File, Trailing: properties.Trailing, Span: properties.Span}
+	for _, item := range properties.Items {
 		switch item := item.(type) {
 		case *ConstDecl:
-			c := *item
-			c.Name, c.Value = s.name(item.Name), s.expr(item.Value)
-			out.Items = append(out.Items, &c)
+			constant := *item
+			constant.Name, constant.Value = s.name(item.Name), s.expr(item.Value)
+			result.Items = append(result.Items, &constant)
 		case *Property:
-			out.Items = append(out.Items, s.property(item))
+			result.Items = append(result.Items, s.property(item))
 		}
 	}
-	return out
+	return result
 }
 
-// builtin reports whether the name is a function both tools know.
-func builtin(name string) bool {
+// isCommonFunction reports whether a name is a function that both tools have.
+func isCommonFunction(name string) bool {
 	switch name {
 	case "min", "max", "floor", "ceil", "round", "pow", "mod", "log":
 		return true
@@ -387,20 +394,20 @@ func builtin(name string) bool {
 	return false
 }
 
-// stormDouble writes a double literal so that Storm sees one: with digits on
-// both sides of a point and no leading zeros.
+// stormDouble returns a literal of type double in the form that Storm reads as a double: with
+// digits on both sides of the point and without leading zeros.
 func stormDouble(text string) string {
-	sign, text := either(strings.HasPrefix(text, "-"), "-", ""), strings.TrimPrefix(text, "-")
-	exp := ""
+	sign, text := choose(strings.HasPrefix(text, "-"), "-", ""), strings.TrimPrefix(text, "-")
+	exponent := ""
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		text, exp = text[:i], text[i:]
+		text, exponent = text[:i], text[i:]
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
-		whole = "0"
+	integer, fraction, _ := strings.Cut(text, ".")
+	if integer = strings.TrimLeft(integer, "0"); integer == "" {
+		integer = "0"
 	}
 	if fraction == "" {
 		fraction = "0"
 	}
-	return sign + whole + "." + fraction + exp
+	return sign + integer + "." + fraction + exponent
 }

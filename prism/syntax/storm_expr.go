@@ -7,23 +7,25 @@ import (
 )
 
 // expr rewrites an expression or formula; nil stays nil.
-func (s *stormer) expr(x Expr) Expr { return Rewrite(x, s.rewrite) }
+func (s *stormRewriter) expr(x Expr) Expr { return Rewrite(x, s.rewrite) }
 
-// rewrite rewrites a node whose children are rewritten already.
-func (s *stormer) rewrite(x Expr) Expr {
-	opaque := false
+// rewrite rewrites a node whose children are rewritten already, and records whether only Storm's
+// formula parser can read it.
+func (s *stormRewriter) rewrite(x Expr) Expr {
+	logicOnly := false
 	exprChildren(x, func(child Node) {
 		c, ok := child.(Expr)
-		opaque = opaque || ok && s.opaque[c]
+		logicOnly = logicOnly || ok && s.logicOnly[c]
 	})
-	y := s.rewriteNode(x, opaque)
-	if opaque || isLogic(x) || isLogic(y) {
-		s.opaque[y] = true
+	rewritten := s.rewriteNode(x, logicOnly)
+	if logicOnly || isLogic(x) || isLogic(rewritten) {
+		s.logicOnly[rewritten] = true
 	}
-	return y
+	return rewritten
 }
 
-// isLogic reports whether only Storm's formula parser reads the node.
+// isLogic reports whether a node is a label or an operator of the logic, which only Storm's formula
+// parser can read.
 func isLogic(x Expr) bool {
 	switch x.(type) {
 	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Quant, *Strategy, *Filter:
@@ -32,28 +34,30 @@ func isLogic(x Expr) bool {
 	return false
 }
 
-func (s *stormer) rewriteNode(x Expr, opaque bool) Expr {
+// rewriteNode rewrites a node whose children are rewritten already; logicOnly says that one of them
+// can be read by Storm's formula parser only.
+func (s *stormRewriter) rewriteNode(x Expr, logicOnly bool) Expr {
 	switch x := x.(type) {
 	case *Ident:
 		return s.name(x)
 	case *DoubleLit:
 		return &DoubleLit{Text: stormDouble(x.Text), Span: x.Span}
 	case *Unary: // ! and - bind tightest
-		if x.Op == OpNeg && opaque {
+		if x.Op == OpNeg && logicOnly {
 			s.refuse(x, "arithmetic on results")
 		}
-		return &Unary{Op: x.Op, X: group(x.X), Span: x.Span}
+		return &Unary{Op: x.Op, X: parenthesize(x.X), Span: x.Span}
 	case *Binary:
-		if opaque {
+		if logicOnly {
 			return s.connective(x)
 		}
 		return s.binary(x)
 	case *Cond:
-		if opaque {
+		if logicOnly {
 			s.refuse(x, "?: on results")
 		}
 	case *Call:
-		return s.call(x, opaque)
+		return s.call(x, logicOnly)
 	case *Quoted:
 		return s.quoted(x)
 	case *Temporal:
@@ -61,11 +65,11 @@ func (s *stormer) rewriteNode(x Expr, opaque bool) Expr {
 	case *Prob:
 		return s.prob(x)
 	case *Steady:
-		s.operator(x, x.Modifier, x.Threshold, x.Filter)
+		s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
 	case *Reward:
 		return s.reward(x)
 	case *Quant:
-		return s.quant(x)
+		return s.ctlOperator(x)
 	case *Strategy:
 		return s.strategy(x)
 	case *Filter:
@@ -74,43 +78,44 @@ func (s *stormer) rewriteNode(x Expr, opaque bool) Expr {
 	return x
 }
 
-// group puts an expression in parentheses unless it needs none anywhere.
-func group(x Expr) Expr {
+// parenthesize puts an expression in parentheses, unless it is a literal, a name or a call.
+func parenthesize(x Expr) Expr {
 	if levelOf(x) == levelBasic {
 		return x
 	}
 	return &Paren{X: x, Span: Span{x.Pos(), x.End()}}
 }
 
-// binary rewrites an operator on expressions. Comparison and arithmetic are the
-// same in both languages.
-func (s *stormer) binary(x *Binary) Expr {
-	b := *x
+// binary rewrites an infix operator of expressions for Storm, whose precedence differs for =>, <=>
+// and ^, and whose quotient of two ints is an int.
+func (s *stormRewriter) binary(x *Binary) Expr {
+	result := *x
 	switch x.Op {
 	case OpImplies: // on the level of | and associative to the left
-		b.X, b.Y = groupOr(x.X), groupOr(x.Y)
+		result.X, result.Y = parenthesizeLooserThanAnd(x.X), parenthesizeLooserThanAnd(x.Y)
 	case OpIff:
-		b.Op, b.X, b.Y = OpEq, group(x.X), group(x.Y)
+		result.Op, result.X, result.Y = OpEq, parenthesize(x.X), parenthesize(x.Y)
 	case OpPow: // ^ is not associative
 		return s.pow(x, x.X, x.Y, x.Span)
 	case OpDiv:
-		b.X, b.Y = dividend(x.X, x.Y)
+		result.X, result.Y = doubleQuotient(x.X, x.Y)
 	default:
 		return x
 	}
-	return &b
+	return &result
 }
 
-func groupOr(x Expr) Expr {
+// parenthesizeLooserThanAnd puts an expression in parentheses if it binds no tighter than |.
+func parenthesizeLooserThanAnd(x Expr) Expr {
 	if levelOf(x) <= levelOr {
-		return group(x)
+		return parenthesize(x)
 	}
 	return x
 }
 
-// dividend rewrites the operands of a division so that one of them is visibly
-// a double: for Storm the quotient of two ints has type int.
-func dividend(x, y Expr) (Expr, Expr) {
+// doubleQuotient returns the operands of a division, changed so that one of them is a double:
+// in Storm the quotient of two ints is an int.
+func doubleQuotient(x, y Expr) (Expr, Expr) {
 	if isDouble(x) || isDouble(y) {
 		return x, y
 	}
@@ -120,14 +125,14 @@ func dividend(x, y Expr) (Expr, Expr) {
 	if lit, ok := x.(*IntLit); ok {
 		return doubleOf(lit), y
 	}
-	return &Binary{Op: OpMul, X: &DoubleLit{Text: "1.0"}, Y: group(x)}, y
+	return &Binary{Op: OpMul, X: &DoubleLit{Text: "1.0"}, Y: parenthesize(x)}, y
 }
 
 func doubleOf(lit *IntLit) Expr {
 	return &DoubleLit{Text: strconv.Itoa(int(lit.Value)) + ".0", Span: lit.Span}
 }
 
-// isDouble reports whether an expression has type double whatever the types of its names.
+// isDouble reports whether an expression has type double, whatever the types of its names are.
 func isDouble(x Expr) bool {
 	switch x := x.(type) {
 	case *DoubleLit:
@@ -149,23 +154,24 @@ func isDouble(x Expr) bool {
 	return false
 }
 
-// call rewrites func(f, …), and min and max of one number.
-func (s *stormer) call(x *Call, opaque bool) Expr {
+// call rewrites a function call. Storm has no func(f, ...), no min or max of one number, and another
+// rounding of halves.
+func (s *stormRewriter) call(x *Call, logicOnly bool) Expr {
 	name := x.Func.Name
 	switch {
-	case opaque:
+	case logicOnly:
 		s.refuse(x, "functions of results")
-	case !builtin(name):
+	case !isCommonFunction(name):
 		s.refuse(x, "the function "+name)
 	case (name == "min" || name == "max") && len(x.Args) == 1:
-		return group(x.Args[0])
+		return parenthesize(x.Args[0])
 	case name == "pow" && len(x.Args) == 2:
 		return s.pow(x, x.Args[0], x.Args[1], x.Span)
 	case name == "mod" && len(x.Args) == 2:
 		return s.mod(x)
 	case name == "round" && len(x.Args) == 1: // halves go up
-		half := &Binary{Op: OpAdd, X: group(x.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: x.Span}
-		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{half}, Span: x.Span}
+		shifted := &Binary{Op: OpAdd, X: parenthesize(x.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: x.Span}
+		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: x.Span}
 	}
 	return &Call{Func: x.Func, Args: x.Args, Span: x.Span}
 }
@@ -173,27 +179,26 @@ func (s *stormer) call(x *Call, opaque bool) Expr {
 // maxFactors is the largest power that is written as a product.
 const maxFactors = 16
 
-// pow writes a power. After Storm has expanded constants and formulas, a negative base is parsed
-// with the minus outside the power: -2^2 is -4. So only a base that cannot be negative is kept as
-// it is.
-func (s *stormer) pow(x Expr, base, exponent Expr, at Span) Expr {
+// pow writes a power. Storm substitutes constants and formulas as text, so a negative base loses its
+// minus: -2^2 is -4. A base that may be negative is therefore multiplied out, or refused.
+func (s *stormRewriter) pow(x Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
-		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: at}
+		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
 	}
-	n, ok := Unparen(exponent).(*IntLit)
-	if !ok || n.Value < 1 || n.Value > maxFactors {
+	factors, ok := Unparen(exponent).(*IntLit)
+	if !ok || factors.Value < 1 || factors.Value > maxFactors {
 		s.refuse(x, "a power whose base may be negative")
 		return x
 	}
-	out := group(base)
-	for range n.Value - 1 {
-		out = &Binary{Op: OpMul, X: out, Y: group(base), Span: at}
+	product := parenthesize(base)
+	for range factors.Value - 1 {
+		product = &Binary{Op: OpMul, X: product, Y: parenthesize(base), Span: span}
 	}
-	return group(out)
+	return parenthesize(product)
 }
 
-// notNegative reports whether an expression is known to be 0 or more.
-func (s *stormer) notNegative(x Expr) bool {
+// notNegative reports whether an expression is known to be at least 0.
+func (s *stormRewriter) notNegative(x Expr) bool {
 	switch x := x.(type) {
 	case *Ident:
 		return s.options.NotNegative != nil && s.options.NotNegative(x.Name)
@@ -216,40 +221,42 @@ func (s *stormer) notNegative(x Expr) bool {
 	return false
 }
 
-// mod writes a remainder. For a negative number Storm's remainder has another sign.
-func (s *stormer) mod(x *Call) Expr {
+// mod writes a remainder. Storm's remainder of a negative number is negative, PRISM's is not, so
+// mod(a,b) becomes mod(mod(a,b)+b,b).
+func (s *stormRewriter) mod(x *Call) Expr {
 	a, b := x.Args[0], x.Args[1]
 	if s.notNegative(a) {
 		return x
 	}
-	first := &Call{Func: x.Func, Args: []Expr{a, b}, Span: x.Span}
-	return &Call{Func: x.Func, Args: []Expr{&Binary{Op: OpAdd, X: first, Y: group(b), Span: x.Span}, b}, Span: x.Span}
+	remainder := &Call{Func: x.Func, Args: []Expr{a, b}, Span: x.Span}
+	return &Call{Func: x.Func, Args: []Expr{&Binary{Op: OpAdd, X: remainder, Y: parenthesize(b), Span: x.Span}, b}, Span: x.Span}
 }
 
-// connective rewrites an operator on formulas to !, & and |, the only ones that Storm has.
-func (s *stormer) connective(x *Binary) Expr {
-	a, b := group(x.X), group(x.Y)
+// connective rewrites an operator on formulas with !, & and |, the only ones that Storm has there.
+func (s *stormRewriter) connective(x *Binary) Expr {
+	left, right := parenthesize(x.X), parenthesize(x.Y)
 	switch x.Op {
 	case OpAnd, OpOr:
-		return &Binary{Op: x.Op, X: a, Y: b, OpPos: x.OpPos, Span: x.Span}
+		return &Binary{Op: x.Op, X: left, Y: right, OpPos: x.OpPos, Span: x.Span}
 	case OpImplies:
-		return s.logic(OpOr, s.not(a), b, x.Span)
+		return s.formula(OpOr, s.not(left), right, x.Span)
 	case OpIff:
-		both := &Paren{X: s.logic(OpAnd, a, b, x.Span)}
-		neither := &Paren{X: s.logic(OpAnd, s.not(a), s.not(b), x.Span)}
-		return s.logic(OpOr, both, neither, x.Span)
+		both := &Paren{X: s.formula(OpAnd, left, right, x.Span)}
+		neither := &Paren{X: s.formula(OpAnd, s.not(left), s.not(right), x.Span)}
+		return s.formula(OpOr, both, neither, x.Span)
 	}
 	s.refuse(x, "arithmetic and comparison on results")
 	return x
 }
 
-func (s *stormer) logic(op Op, x, y Expr, at Span) Expr {
-	return &Binary{Op: op, X: x, Y: y, Span: at}
+func (s *stormRewriter) formula(op Op, x, y Expr, span Span) Expr {
+	return &Binary{Op: op, X: x, Y: y, Span: span}
 }
 
-func (s *stormer) not(x Expr) Expr { return &Unary{Op: OpNot, X: x} }
+func (s *stormRewriter) not(x Expr) Expr { return &Unary{Op: OpNot, X: x} }
 
-func (s *stormer) quoted(x *Quoted) Expr {
+// quoted replaces a label of the properties file by its definition.
+func (s *stormRewriter) quoted(x *Quoted) Expr {
 	if s.properties[x.Name] {
 		s.refuse(x, "references to properties")
 	}
@@ -259,62 +266,63 @@ func (s *stormer) quoted(x *Quoted) Expr {
 	return x
 }
 
-// Dual returns the formula whose negation equals x, if Storm lacks the operator of x, or lacks it
-// with a bound; false for other operators: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b
-// = !(!a U !b).
+// Dual returns a formula whose negation is equivalent to x, for the operators that Storm lacks, or
+// lacks with a bound: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). For
+// other operators it returns false.
 func (x *Temporal) Dual() (*Temporal, bool) {
-	not := func(y Expr) Expr { return &Unary{Op: OpNot, X: group(y)} }
-	u := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}
+	not := func(y Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(y)} }
+	dual := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}
 	switch {
 	case x.Op == Globally && x.Bound != nil:
-		u.Op, u.Y = Future, group(not(x.Y))
+		dual.Op, dual.Y = Future, parenthesize(not(x.Y))
 	case x.Op == Release:
-		u.X, u.Y = group(not(x.X)), group(not(x.Y))
+		dual.X, dual.Y = parenthesize(not(x.X)), parenthesize(not(x.Y))
 	case x.Op == WeakUntil && (x.Bound == nil || x.Bound.Low == nil):
-		u.X = &Paren{X: &Binary{Op: OpAnd, X: group(x.X), Y: not(x.Y)}}
-		u.Y = &Paren{X: &Binary{Op: OpAnd, X: not(x.X), Y: not(x.Y)}}
+		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(x.X), Y: not(x.Y)}}
+		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(x.X), Y: not(x.Y)}}
 	default:
 		return nil, false
 	}
-	return u, true
+	return dual, true
 }
 
-// prob writes a bounded operator over the negation of an until by the until:
-// P>=p [ !(F<=k !a) ] is P<=1-p [ F<=k !a ].
-func (s *stormer) prob(x *Prob) Expr {
-	s.operator(x, x.Modifier, x.Threshold, x.Filter)
-	u, negated := s.until(x.Path)
-	if u == nil {
+// prob rewrites a P operator. If temporal replaced its path formula by a negated one, a bound on the
+// probability is replaced by the bound on the complement: P>=p [ !u ] becomes P<=1-p [ u ].
+func (s *stormRewriter) prob(x *Prob) Expr {
+	s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
+	temporal, negated := s.temporalOf(x.Path)
+	if temporal == nil {
 		return x
 	}
-	s.late(u)
+	s.refuseLateUntil(temporal)
 	if !negated {
 		return x
 	}
 	if x.Rel == OpNone {
-		s.refuse(u, "the value of W, R or a bounded G")
+		s.refuse(temporal, "the value of W, R or a bounded G")
 		return x
 	}
-	p := *x
-	p.Path, p.Rel = u, mirrored(x.Rel)
-	p.Bound = &Binary{Op: OpSub, X: &IntLit{Value: 1}, Y: group(x.Bound)}
-	return &p
+	complement := *x
+	complement.Path, complement.Rel = temporal, complementRelation(x.Rel)
+	complement.Bound = &Binary{Op: OpSub, X: &IntLit{Value: 1}, Y: parenthesize(x.Bound)}
+	return &complement
 }
 
-// until returns the temporal operator that a path formula is, or that it is the
-// negation of because temporal wrote its dual.
-func (s *stormer) until(path Expr) (u *Temporal, negated bool) {
+// temporalOf returns the temporal operator of a path formula. If temporal replaced the path formula
+// by its negated dual, it returns the dual, and negated is true.
+func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, negated bool) {
 	path = Unparen(path)
-	if not, ok := path.(*Unary); ok && s.duals[not] {
-		return Unparen(not.X).(*Temporal), true
+	if negation, ok := path.(*Unary); ok && s.dualNegations[negation] {
+		return Unparen(negation.X).(*Temporal), true
 	}
-	u, _ = path.(*Temporal)
-	return u, false
+	temporal, _ = path.(*Temporal)
+	return temporal, false
 }
 
-// mirrored is the relation that 1-x and 1-y have if x and y have r.
-func mirrored(r Op) Op {
-	switch r {
+// complementRelation returns the relation between 1-x and 1-y that is equivalent to relation
+// between x and y.
+func complementRelation(relation Op) Op {
+	switch relation {
 	case OpLt:
 		return OpGt
 	case OpLe:
@@ -325,10 +333,9 @@ func mirrored(r Op) Op {
 	return OpLe
 }
 
-// late refuses an until that begins after its first step, unless the caller has
-// looked to it: where no state at all holds its left side, Storm forgets the
-// bound, so that false U[1,2] true is 1 there.
-func (s *stormer) late(x *Temporal) {
+// refuseLateUntil refuses an until with a lower bound, unless the caller guarantees that its left
+// side holds in some state. Otherwise Storm ignores the bound: false U[1,2] true is 1 there.
+func (s *stormRewriter) refuseLateUntil(x *Temporal) {
 	if s.options.Guarded || x.Op != Until || x.Bound == nil || x.Bound.Low == nil {
 		return
 	}
@@ -341,27 +348,27 @@ func (s *stormer) late(x *Temporal) {
 	s.refuse(x, "an until with a lower bound inside another property")
 }
 
-// quant writes what the operators E and A say as far as finite paths show it:
-// there is one if some scheduler gives it a probability above 0. What they say
-// of whole paths, such as A [ F a ], is not about probabilities.
-func (s *stormer) quant(x *Quant) Expr {
-	t, negated := s.until(x.Path)
+// ctlOperator rewrites an E or A operator as a P operator, where that is possible: a path formula
+// that finite paths decide holds on some path if and only if some scheduler gives it a positive
+// probability. Other formulas, such as A [ F a ], are refused.
+func (s *stormRewriter) ctlOperator(x *Quant) Expr {
+	temporal, negated := s.temporalOf(x.Path)
 	switch {
-	case t == nil && !s.opaque[x.Path]:
-		return group(x.Path)
-	case t == nil || IsPath(t.X) || IsPath(t.Y) || t.Bound != nil:
+	case temporal == nil && !s.logicOnly[x.Path]:
+		return parenthesize(x.Path)
+	case temporal == nil || IsPath(temporal.X) || IsPath(temporal.Y) || temporal.Bound != nil:
 		s.refuse(x, "the operators E and A over formulas of LTL, or with a bound")
 		return x
-	case !x.All && !negated && t.Op != Globally:
-		return group(&Unary{Op: OpNot, X: s.never(t), Span: x.Span})
+	case !x.All && !negated && temporal.Op != Globally:
+		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: x.Span})
 	case x.All && negated:
-		return s.never(t)
-	case x.All && (t.Op == Next || t.Op == Globally):
-		op := t.Op
+		return s.holdsOnNoPath(temporal)
+	case x.All && (temporal.Op == Next || temporal.Op == Globally):
+		op := temporal.Op
 		if op == Globally {
 			op = Future
 		}
-		return s.never(&Temporal{Op: op, Y: group(&Unary{Op: OpNot, X: group(t.Y)}), Span: t.Span})
+		return s.holdsOnNoPath(&Temporal{Op: op, Y: parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)}), Span: temporal.Span})
 	}
 	s.refuse(x, "the operators E and A over whole paths")
 	return x
@@ -382,68 +389,70 @@ func IsPath(x Expr) bool {
 	return found
 }
 
-// never says that no path satisfies a formula, under any scheduler.
-func (s *stormer) never(u *Temporal) Expr {
-	s.late(u)
+// holdsOnNoPath returns P<=0 [ u ]: no path satisfies u under any scheduler.
+func (s *stormRewriter) holdsOnNoPath(u *Temporal) Expr {
+	s.refuseLateUntil(u)
 	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: u, Span: u.Span}
 }
 
-func (s *stormer) temporal(x *Temporal) Expr {
+// temporal rewrites a temporal operator. If Storm lacks it, the result is the negation of its dual.
+func (s *stormRewriter) temporal(x *Temporal) Expr {
 	if x.Bound != nil && x.Op == Next {
 		s.refuse(x, "bounds on X")
 	}
-	t := *x
-	t.Y = group(x.Y)
+	result := *x
+	result.Y = parenthesize(x.Y)
 	if x.X != nil {
-		t.X = group(x.X)
+		result.X = parenthesize(x.X)
 	}
 	if x.Bound != nil {
-		b := *x.Bound
-		if b.Low != nil {
-			b.Low = group(b.Low)
+		bound := *x.Bound
+		if bound.Low != nil {
+			bound.Low = parenthesize(bound.Low)
 		}
-		if b.High != nil {
-			b.High = group(b.High)
+		if bound.High != nil {
+			bound.High = parenthesize(bound.High)
 		}
-		t.Bound = &b
+		result.Bound = &bound
 	}
-	if u, ok := t.Dual(); ok {
-		not := &Unary{Op: OpNot, X: group(u), Span: x.Span}
-		s.duals[not] = true
-		return not
+	if dual, ok := result.Dual(); ok {
+		negation := &Unary{Op: OpNot, X: parenthesize(dual), Span: x.Span}
+		s.dualNegations[negation] = true
+		return negation
 	}
 	if len(x.Costs) > 0 { // nothing is left to rewrite
-		return &t
+		return &result
 	}
-	if t.Op == WeakUntil {
+	if result.Op == WeakUntil {
 		s.refuse(x, "a weak until with a lower bound")
 	}
-	return &t
+	return &result
 }
 
-// operator checks what P, S and R have in common.
-func (s *stormer) operator(x Expr, modifier *Ident, t Threshold, f *OldFilter) {
+// checkOperator refuses what Storm lacks in the operators P, S and R alike.
+func (s *stormRewriter) checkOperator(x Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
 	switch {
 	case modifier != nil:
 		s.refuse(x, "the modifier "+modifier.Name)
-	case t.Extremum > Max:
-		s.refuse(x, t.Extremum.String())
-	case f != nil:
+	case threshold.Extremum > Max:
+		s.refuse(x, threshold.Extremum.String())
+	case filter != nil:
 		s.refuse(x, "filters in braces")
 	}
 }
 
-func (s *stormer) reward(x *Reward) Expr {
-	s.operator(x, x.Modifier, x.Threshold, x.Filter)
+// reward rewrites an R operator. Storm has only the objective F among path formulas.
+func (s *stormRewriter) reward(x *Reward) Expr {
+	s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
 	if _, named := x.Struct.(*Quoted); x.Struct != nil && !named {
 		s.refuse(x, "reward structures by number")
 	}
 	if x.StructDiv != nil {
 		s.refuse(x, "ratios of rewards")
 	}
-	r := *x
-	r.Path = Unparen(x.Path)
-	switch path := r.Path.(type) {
+	result := *x
+	result.Path = Unparen(x.Path)
+	switch path := result.Path.(type) {
 	case *RewardPath:
 	case *Temporal:
 		if path.Op != Future || path.Bound != nil || IsPath(path.Y) {
@@ -452,29 +461,30 @@ func (s *stormer) reward(x *Reward) Expr {
 	default:
 		s.refuse(path, "rewards until a formula other than F holds")
 	}
-	return &r
+	return &result
 }
 
-func (s *stormer) strategy(x *Strategy) Expr {
+// strategy rewrites a coalition operator, whose operand must be a P or R operator in Storm.
+func (s *stormRewriter) strategy(x *Strategy) Expr {
 	if x.Box || x.All {
 		s.refuse(x, "coalitions other than <<players>>")
 	}
-	t := *x
-	t.X = Unparen(x.X)
-	switch t.X.(type) {
+	result := *x
+	result.X = Unparen(x.X)
+	switch result.X.(type) {
 	case *Prob, *Reward:
 	default:
 		s.refuse(x, "coalitions for other operators than P and R")
 	}
-	return &t
+	return &result
 }
 
-func (s *stormer) property(n *Property) *Property {
-	return &Property{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.outermost(n.X), Span: n.Span}
+func (s *stormRewriter) property(property *Property) *Property {
+	return &Property{Doc: property.Doc, Notes: property.Notes, Name: s.name(property.Name), X: s.topLevel(property.X), Span: property.Span}
 }
 
-// outermost rewrites a whole property. Filters and multi(…) have to be that.
-func (s *stormer) outermost(x Expr) Expr {
+// topLevel rewrites a whole property. Storm accepts filters and multi(...) only there.
+func (s *stormRewriter) topLevel(x Expr) Expr {
 	switch y := Unparen(x).(type) {
 	case *Filter:
 		return s.filter(y)
@@ -486,35 +496,37 @@ func (s *stormer) outermost(x Expr) Expr {
 	return s.expr(x)
 }
 
-func (s *stormer) filter(x *Filter) Expr {
-	f := &Filter{Op: x.Op, OpPos: x.OpPos, X: s.expr(x.X), States: s.expr(x.States), Span: x.Span}
+// filter rewrites a filter. Storm lacks some filter types, and requires the states.
+func (s *stormRewriter) filter(x *Filter) Expr {
+	result := &Filter{Op: x.Op, OpPos: x.OpPos, X: s.expr(x.X), States: s.expr(x.States), Span: x.Span}
 	switch x.Op {
 	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax", "values":
 	case "+":
-		f.Op = "sum"
+		result.Op = "sum"
 	case "&":
-		f.Op = "forall"
+		result.Op = "forall"
 	case "|":
-		f.Op = "exists"
+		result.Op = "exists"
 	default:
 		s.refuse(x, "filter type "+x.Op)
 	}
-	if f.States == nil {
-		f.States = &BoolLit{Value: true}
+	if result.States == nil {
+		result.States = &BoolLit{Value: true}
 	}
-	return f
+	return result
 }
 
-func (s *stormer) multi(x *Call) Expr {
-	c := &Call{Func: x.Func, Span: x.Span}
+// multi rewrites multi(...), whose objectives must be P, R or S operators in Storm.
+func (s *stormRewriter) multi(x *Call) Expr {
+	result := &Call{Func: x.Func, Span: x.Span}
 	for _, arg := range x.Args {
-		y := Unparen(s.expr(arg))
-		switch y.(type) {
+		objective := Unparen(s.expr(arg))
+		switch objective.(type) {
 		case *Prob, *Reward, *Steady:
 		default:
 			s.refuse(arg, "objectives other than P, R and S")
 		}
-		c.Args = append(c.Args, y)
+		result.Args = append(result.Args, objective)
 	}
-	return c
+	return result
 }

@@ -12,7 +12,7 @@ type kind uint8
 // The keywords come last and in byte order, see keywordKind.
 const (
 	tEOF     kind = iota
-	tBad          // stands for the offending token while a construct is given up
+	tBad          // replaces the unexpected token after a syntax error, until resynchronize
 	tIllegal      // a character that starts no token
 	tInt
 	tDouble
@@ -147,7 +147,7 @@ var kindTexts = [numKinds]string{
 
 func (k kind) isKeyword() bool { return k >= kwA }
 
-// keywordKind returns the keyword's kind, or tIdent for any other word.
+// keywordKind returns the kind of a keyword, tIdent for any other word.
 func keywordKind(word []byte) kind {
 	if last := len(word) - 1; last < 0 || word[last] < 'A' { // no keyword ends in a digit
 		return tIdent
@@ -167,8 +167,8 @@ func keywordKind(word []byte) kind {
 	return kwA + kind(i)
 }
 
-// stormReserves reports whether a word of PRISM's is none that can be a name in Storm's dialect:
-// it is one of Storm's, or begins or ends a part of a model.
+// stormReserves reports whether a keyword of PRISM is also reserved in Storm's dialect: one of Storm's
+// own keywords, or one that starts or ends a part of a model.
 func stormReserves(k kind) bool {
 	switch k {
 	case tIdent, kwClock:
@@ -176,7 +176,7 @@ func stormReserves(k kind) bool {
 	case kwTrue, kwFalse, kwMin, kwMax, kwDTMC, kwCTMC, kwMDP, kwPOMDP, kwPTA, kwPOPTA:
 		return true
 	}
-	return structural(k)
+	return isStructural(k)
 }
 
 // IsKeyword reports whether PRISM reserves the word, in models and properties alike.
@@ -215,7 +215,7 @@ func (t token) endPos() Pos {
 	return Pos{Offset: t.end, Line: t.pos.Line, Col: t.pos.Col + t.end - t.pos.Offset}
 }
 
-// describe names a token for an error message; long ones are cut.
+// describe returns a token as text for an error message, at most 40 bytes of it.
 func describe(src []byte, t token) string {
 	const limit = 40
 	text := src[t.pos.Offset:t.end]

@@ -1,8 +1,8 @@
 package syntax
 
 // Walk traverses the tree below n in source order. enter is called for each
-// node before its children, which are skipped if it returns false; leave, which
-// may be nil, is called behind them for each node whose children were visited.
+// node before its children; if it returns false, the children are skipped. leave, which
+// may be nil, is called after the children of each node whose children were visited.
 //
 // An *Ident is visited only where it is an expression and so refers to a
 // constant, formula or variable. Names that declare, label or select something
@@ -21,31 +21,31 @@ func Walk(n Node, enter func(Node) bool, leave func(Node)) {
 // Inspect is Walk without leave.
 func Inspect(n Node, f func(Node) bool) { Walk(n, f, nil) }
 
-// children calls visit for each child of n in source order.
+// children calls visit for each child of a node in source order.
 func children(n Node, visit func(Node)) {
 	switch n := n.(type) {
 	case *Model:
-		each(n.Items, visit)
+		visitAll(n.Items, visit)
 	case *Properties:
-		each(n.Items, visit)
+		visitAll(n.Items, visit)
 	case *GlobalDecl:
 		visit(n.Var)
 	case *Module:
-		each(n.Vars, visit)
+		visitAll(n.Vars, visit)
 		visitExprs(visit, n.Invariant)
-		each(n.Commands, visit)
+		visitAll(n.Commands, visit)
 	case *RenamedModule:
-		each(n.Renames, visit)
+		visitAll(n.Renames, visit)
 	case *Command:
 		visitExprs(visit, n.Guard)
-		each(n.Updates, visit)
+		visitAll(n.Updates, visit)
 	case *Update:
 		visitExprs(visit, n.Prob, n.ProbHigh)
-		each(n.Assigns, visit)
+		visitAll(n.Assigns, visit)
 	case *Rewards:
-		each(n.Items, visit)
+		visitAll(n.Items, visit)
 	case *Player:
-		each(n.Items, visit)
+		visitAll(n.Items, visit)
 	case *System:
 		visit(n.X)
 	case SysExpr:
@@ -57,8 +57,8 @@ func children(n Node, visit func(Node)) {
 	}
 }
 
-// declExprs returns the expressions of a declaration or another node that has
-// nothing but expressions below it.
+// declExprs returns the expressions, possibly nil, of a declaration or another node whose children
+// are all expressions.
 func declExprs(n Node) []Expr {
 	switch n := n.(type) {
 	case *ConstDecl:
@@ -92,14 +92,15 @@ func declExprs(n Node) []Expr {
 	return nil
 }
 
+// sysChildren calls visit for each child of a process-algebra term.
 func sysChildren(n SysExpr, visit func(Node)) {
 	switch n := n.(type) {
 	case *SysBrackets:
 		visit(n.X)
 	case *SysFull:
-		each(n.Operands, visit)
+		visitAll(n.Operands, visit)
 	case *SysInterleaved:
-		each(n.Operands, visit)
+		visitAll(n.Operands, visit)
 	case *SysParallel:
 		visit(n.X)
 		visit(n.Y)
@@ -107,10 +108,11 @@ func sysChildren(n SysExpr, visit func(Node)) {
 		visit(n.X)
 	case *SysRename:
 		visit(n.X)
-		each(n.Renames, visit)
+		visitAll(n.Renames, visit)
 	}
 }
 
+// exprChildren calls visit for each child of an expression in source order.
 func exprChildren(n Expr, visit func(Node)) {
 	switch n := n.(type) {
 	case *Paren:
@@ -123,13 +125,13 @@ func exprChildren(n Expr, visit func(Node)) {
 	case *Cond:
 		visitExprs(visit, n.C, n.T, n.E)
 	case *Call:
-		each(n.Args, visit)
+		visitAll(n.Args, visit)
 	case *Temporal:
 		visitExprs(visit, n.X)
 		if n.Bound != nil {
 			visit(n.Bound)
 		}
-		each(n.Costs, visit)
+		visitAll(n.Costs, visit)
 		visit(n.Y)
 	case *Prob:
 		visitExprs(visit, n.Bound, n.Path)
@@ -138,11 +140,11 @@ func exprChildren(n Expr, visit func(Node)) {
 		visitExprs(visit, n.Bound, n.X)
 		visitFilter(visit, n.Filter)
 	case *Reward:
-		visitExprs(visit, index(n.Struct), index(n.StructDiv), n.Bound, n.Path)
+		visitExprs(visit, rewardIndexExpr(n.Struct), rewardIndexExpr(n.StructDiv), n.Bound, n.Path)
 		visitFilter(visit, n.Filter)
 	case *RewardPath:
 		visitExprs(visit, n.Bound, n.Target)
-		each(n.Costs, visit)
+		visitAll(n.Costs, visit)
 	case *Quant:
 		visit(n.Path)
 	case *Strategy:
@@ -152,15 +154,15 @@ func exprChildren(n Expr, visit func(Node)) {
 	}
 }
 
-// index returns the expression that selects a reward structure, nil if a name does.
-func index(x Expr) Expr {
+// rewardIndexExpr returns the expression that selects a reward structure by number, nil if a name does.
+func rewardIndexExpr(x Expr) Expr {
 	if _, named := x.(*Quoted); named {
 		return nil
 	}
 	return x
 }
 
-func each[N Node](nodes []N, visit func(Node)) {
+func visitAll[N Node](nodes []N, visit func(Node)) {
 	for _, n := range nodes {
 		visit(n)
 	}

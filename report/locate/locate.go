@@ -4,17 +4,16 @@ package locate
 import (
 	"tilecheck/game/play"
 	"tilecheck/prism/syntax"
-	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
 // Places returns the places that an error names, none if it names none.
-func Places(err error) []table.Place {
-	at := func(file string, line, column int, message string) []table.Place {
+func Places(err error) []result.Place {
+	at := func(file string, line, column int, message string) []result.Place {
 		if line == 0 {
 			return nil
 		}
-		return []table.Place{{File: file, Line: line, Column: column, Message: message}}
+		return []result.Place{{File: file, Line: line, Column: column, Message: message}}
 	}
 	switch e := err.(type) {
 	case *syntax.Error:
@@ -24,7 +23,7 @@ func Places(err error) []table.Place {
 	case *play.ReadError:
 		return at(e.File, e.Line, e.Col, e.Msg)
 	}
-	var out []table.Place
+	var out []result.Place
 	switch e := err.(type) {
 	case syntax.ErrorList:
 		for _, x := range e {

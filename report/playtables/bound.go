@@ -15,7 +15,7 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	boards, shape := boardsWord(opt.Canonical), opt.Rules.Shape()
 	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
 	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
-	t.Add(table.Column{Field: "max"}, game.Value(opt.Max), nil)
+	t.Add(table.Column{Field: "tile"}, game.Value(opt.Max), nil)
 	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
 	t.Add(table.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
 	t.Add(table.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
@@ -41,7 +41,7 @@ func addSeconds(t *table.Facts, elapsed time.Duration) {
 func Checked(checked *induced.CheckedBound, elapsed time.Duration) *table.Facts {
 	t := new(table.Facts)
 	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
-	t.Add(table.Column{Name: "max"}, checked.Max, "the tile that wins")
+	t.Add(table.Column{Name: "tile"}, checked.Max, "the tile that wins")
 	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
 	t.Add(table.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
 	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tilecheck/game"
 	"tilecheck/game/play"
@@ -168,15 +167,19 @@ func contestRows(c *play.Contest) (*table.Table, error) {
 			{Name: "strategy"},
 			{Name: "against"},
 			{Name: "quantity"},
-			{Name: "games"},
+			{Name: "tile"},
+			{Name: "successes"},
+			{Name: "samples"},
 			{Name: "value"},
 			{Name: "lower"},
 			{Name: "upper"},
 			{Name: "confidence"},
+			{Name: "together"},
 			{Name: "bound_method"},
+			{Name: "accuracy"},
 			{Name: "best_place"},
 			{Name: "worst_place"},
-			{Name: "better"},
+			{Name: "outcome"},
 			{Name: "seed"},
 		},
 	}
@@ -188,24 +191,22 @@ func contestRows(c *play.Contest) (*table.Table, error) {
 			return nil, err
 		}
 		for _, e := range estimates {
-			row := machineRow(e)
-			t.Append(p.Strategy, nil, strings.TrimSpace(string(e.Quantity)+" "+tileText(e)), e.Games, e.Value, row[5], row[6], row[7], row[9], p.Best, p.Worst, nil, seed)
+			row := append([]any{p.Strategy, nil}, machineRow(e)...)
+			t.Append(append(row, p.Best, p.Worst, nil, seed)...)
 		}
-		t.Append(p.Strategy, nil, "moves per second", p.Games(), p.Speed(), nil, nil, nil, nil, p.Best, p.Worst, nil, nil)
+		t.Append(p.Strategy, nil, "moves per second", nil, nil, p.Games(), p.Speed(), nil, nil, nil, nil, nil, nil, p.Best, p.Worst, nil, nil)
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, "difference of "+string(c.By), c.Games, p.Difference.Mean(),
-			p.Interval.Lo, p.Interval.Hi, c.Confidence, p.Interval.Method.String(), nil, nil, winnerText(p), seed)
+		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, "difference of "+string(c.By), nil, nil, c.Games, p.Difference.Mean(),
+			p.Interval.Lo, p.Interval.Hi, c.Confidence, len(c.Pairs), p.Interval.Method.String(), soundness(p.Interval).String(), nil, nil, outcomeText(p), seed)
 	}
 	return t, nil
 }
 
-func tileText(e play.Estimate) string {
-	if e.Tile == 0 || e.Quantity == play.Won {
-		return ""
-	}
-	return strconv.Itoa(e.Tile)
+// outcomeText compares the first player with the second.
+func outcomeText(p *play.Pair) string {
+	return [...]string{"worse", "undecided", "better"}[p.Winner()+1]
 }
 
 // ContestChart draws how far the players get: the share of the games that reached each tile.

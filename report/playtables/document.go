@@ -20,19 +20,18 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "table"},
 			{Name: "row"},
 			{Name: "strategy"},
-			{Name: "measure"},
+			{Name: "quantity"},
 			{Name: "tile"},
-			{Name: "published_text"},
-			{Name: "published_games"},
+			{Name: "text", Group: "published"},
+			{Name: "samples", Group: "published"},
 			{Name: "value"},
 			{Name: "lower"},
 			{Name: "upper"},
 			{Name: "bound_method"},
-			{Name: "games"},
-			{Name: "judgement"},
-			{Name: "compatible"},
-			{Name: "test"},
-			{Name: "remarks"},
+			{Name: "samples"},
+			{Name: "outcome"},
+			{Name: "basis"},
+			{Name: "notes"},
 			{Name: "seed"},
 		}
 	} else {
@@ -102,7 +101,7 @@ func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 }
 
 func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value table.Cell, notes []string) []any {
-	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
+	tile, lower, upper, kind, outcome := any(nil), any(nil), any(nil), any(nil), any(nil)
 	if p.Tile > 0 {
 		tile = p.Tile
 	}
@@ -115,9 +114,11 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	}
 	switch j.Verdict {
 	case play.Compatible:
-		compatible = true
+		outcome = "as published"
 	case play.Incompatible:
-		compatible = false
+		outcome = "differs"
+	case play.TooFew:
+		outcome = "too few"
 	}
 	remarks := table.Cell{}
 	if len(notes) > 0 {
@@ -125,7 +126,7 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	}
 	return []any{
 		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
-		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, remarks,
+		countCell(j.Games), outcome, j.Method, remarks,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/report/table"
+	"tilecheck/result"
 	"tilecheck/stats"
 )
 
@@ -18,15 +19,15 @@ func Play(out *play.Outcome, estimates []play.Estimate, f table.Format) *table.T
 		t.Columns = []table.Column{
 			{Name: "quantity"},
 			{Name: "tile"},
-			{Name: "count"},
-			{Name: "games"},
+			{Name: "successes"},
+			{Name: "samples"},
 			{Name: "value"},
 			{Name: "lower"},
 			{Name: "upper"},
 			{Name: "confidence"},
 			{Name: "together"},
 			{Name: "bound_method"},
-			{Name: "proven"},
+			{Name: "accuracy"},
 			{Name: "seed"},
 		}
 		for _, e := range estimates {
@@ -96,10 +97,18 @@ func machineRow(e play.Estimate) []any {
 	}
 	row := []any{string(e.Quantity), tile, count, e.Games, e.Value}
 	if e.Interval.Method == stats.NoInterval {
-		return append(row, nil, nil, nil, together, nil, nil)
+		return append(row, nil, nil, nil, together, nil, result.Estimated.String())
 	}
 	i := e.Interval
-	return append(row, i.Lo, i.Hi, i.Confidence, together, i.Method.String(), i.Sound())
+	return append(row, i.Lo, i.Hi, i.Confidence, together, i.Method.String(), soundness(i).String())
+}
+
+// soundness is the accuracy of an interval: nominal ones guarantee nothing.
+func soundness(i stats.Interval) result.Accuracy {
+	if i.Sound() {
+		return result.Probable
+	}
+	return result.Estimated
 }
 
 // quantityText names the quantity of an estimate.

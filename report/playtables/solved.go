@@ -37,7 +37,7 @@ func Layers(problem solve.Problem, stats solve.Stats) *table.Table {
 func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "board"},
-		{Name: "max", Align: table.Right},
+		{Name: "tile", Align: table.Right},
 		{Name: "objective"},
 		{Name: "value", Align: table.Right},
 		{Name: "interval", Field: "-"},

@@ -3,21 +3,15 @@ package table
 import (
 	"bytes"
 	"errors"
+
+	"tilecheck/result"
 )
 
 // Problem is why a command ended without all that was asked of it.
 type Problem struct {
-	Message string  `json:"message"`
-	Code    int     `json:"code"` // the exit code
-	Places  []Place `json:"places,omitempty"`
-}
-
-// Place is a place in a file, and what is wrong there.
-type Place struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"` // counts bytes from 1
-	Message string `json:"message"`
+	Message  string         `json:"message"`
+	ExitCode int            `json:"exit_code"`
+	Places   []result.Place `json:"places,omitempty"`
 }
 
 // objectEnd is how every object of a command ends.

@@ -8,6 +8,10 @@ import (
 	"slices"
 )
 
+// Schema is the version of the fields of JSON and of JSON lines. A new member does not change it; a removed or renamed member or a new meaning
+// does. Version 3 has one name for each meaning (CHANGELOG.md has the table).
+const Schema = 3
+
 // document is the one object that every command prints in JSON: what is about
 // all results, the results, which may come one by one, and notes. The schemas in
 // package schema say what a command has in it.
@@ -18,7 +22,7 @@ type document struct {
 
 // open begins the object, up to its results.
 func (d *document) open(opt Options, summary any) error {
-	members := object{{"", "tilecheck", opt.VersionText()}, {"", "command", opt.Command}, {"", "summary", summary}}
+	members := object{{"", "tilecheck", opt.VersionText()}, {"", "schema", Schema}, {"", "command", opt.Command}, {"", "summary", summary}}
 	d.WriteString("{")
 	for _, m := range members {
 		if m.value == nil {

@@ -320,9 +320,9 @@ func (p *person) named() {
 func TestModelView(t *testing.T) {
 	each(t, func(p *person) {
 		begun := time.Now()
-		p.says(".props", "P=? [ F d=6 ]")
+		p.says(".properties", "P=? [ F d=6 ]")
 		p.press("Check six")
-		p.says(".props .value", "0.16666")
+		p.says(".properties .value", "0.16666")
 		since, err := chromedp.Run(p.ctx, chromedp.Evaluate[float64](`performance.now()`))
 		if err != nil {
 			t.Fatal(err)
@@ -373,7 +373,7 @@ func (p *person) open(name string) {
 func TestSimulateView(t *testing.T) {
 	each(t, func(p *person) {
 		p.open("2048-2x2")
-		p.says(".props", "loss")
+		p.says(".properties", "loss")
 		p.view("simulate")
 		p.sees("a board", `document.querySelectorAll('.board .tile').length === 4`)
 		p.do("take a step", chromedp.Click(`ul[aria-label="Enabled transitions"] button`))
@@ -447,7 +447,8 @@ func TestExperimentsView(t *testing.T) {
 		p.write(".editor textarea", "dtmc const int n; const double loss; module m s : [0..2]; k : [0..20]; [] s=0 & k<n -> loss:(k'=k+1) + 1-loss:(s'=1); [] s=0 & k>=n -> (s'=2); endmodule")
 		p.write(".editor.low textarea", "P=? [ F s=1 ];")
 		p.view("experiments")
-		p.write("input.mono.wide", "n=1:10,loss=0.2:0.2:0.8")
+		p.write("input[data-constant=n]", "1:10")
+		p.write("input[data-constant=loss]", "0.2:0.2:0.8")
 		p.press("Run")
 		p.says("#status", "40 results")
 		p.sees("four series", `document.querySelectorAll('.legend li').length === 4`)

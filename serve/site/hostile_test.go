@@ -223,7 +223,7 @@ func TestHostileModels(t *testing.T) {
 		{"more states than allowed, to look for one", "/api/find", object("dtmc module m x:[0..2000000]; [] x<2000000 -> 1:(x'=x+1); endmodule", "", "expr", "x=5"), "2000 states"},
 		{"an experiment of a million points", "/api/experiment", object("dtmc const int n; module m x:[0..1]; [] x<1 -> 1:(x'=x+1); endmodule", "P=? [ F x=n ];", "const", "n=0:1000000"), "error"},
 		{"an experiment of more points than there are numbers", "/api/experiment", object("dtmc const double n; module m x:[0..1]; [] x<1 -> 1:(x'=x+1); endmodule", "P=? [ F x>n ];", "const", "n=0:1e-300:1"), "error"},
-		{"samples without end", "/api/check", object("dtmc module m x:[0..1]; [] x<1 -> 0.5:(x'=1)+0.5:true; endmodule", "P=? [ F x=1 ];", "method", "ci", "samples", 1<<50, "index", 0), "limit"},
+		{"samples without end", "/api/check", object("dtmc module m x:[0..1]; [] x<1 -> 0.5:(x'=1)+0.5:true; endmodule", "P=? [ F x=1 ];", "method", "ci", "samples", 1<<50, "select", []int{0}), "limit"},
 		{"a formula that doubles", "/api/diagnose", object("dtmc "+doubling(60)+" module m x:[0..1]; [] f60>0 -> true; endmodule", ""), "answer"},
 		{"a million commands' product", "/api/graph", object(product(12), ""), ""},
 		{"parentheses", "/api/diagnose", object("dtmc module m x:[0..1] init "+strings.Repeat("(", 50_000)+"0", ""), ""},
@@ -324,7 +324,7 @@ func TestSlowBodies(t *testing.T) {
 // A closed tab ends its work: the place of a request that is gone is free for the next one.
 func TestClosedTab(t *testing.T) {
 	a := aim(t, "", serve.Limits{Time: time.Minute, Work: 1})
-	body := object("dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule", "P=? [ F x=1 ];", "method", "ci", "samples", 1<<40, "index", 0)
+	body := object("dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule", "P=? [ F x=1 ];", "method", "ci", "samples", 1<<40, "select", []int{0})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

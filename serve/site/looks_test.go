@@ -135,7 +135,7 @@ func TestLooks(t *testing.T) {
 	chromium := browser(t)
 	p := visit(t, chromium, "server", serverOf(t))
 	ready := map[string]string{
-		"model":       `document.querySelectorAll('.code .kw').length > 3 && document.querySelectorAll('.props .ask').length > 0`,
+		"model":       `document.querySelectorAll('.code .kw').length > 3 && document.querySelectorAll('.properties tbody').length > 0`,
 		"explore":     `document.querySelectorAll('.graph .node').length > 2`,
 		"simulate":    `document.querySelectorAll('ul[aria-label="Enabled transitions"] button').length > 0`,
 		"experiments": `true`,

@@ -163,10 +163,10 @@ func TestOutdatedViews(t *testing.T) {
 	w.says("#status", "Step 0")
 	w.view("model")
 	w.press("Check P=? [ F x=4 ]")
-	w.says(".props .value", "0.5")
+	w.says(".properties .value", "0.5")
 	w.expects("graph")
 	w.edit(modelText, "dtmc\nmodule m\nx : [0..3] init 7;\nendmodule\n")
-	w.sees("a grey result", `!!document.querySelector('.props .outdated .value')`)
+	w.sees("a grey result", `!!document.querySelector('.properties .outdated-row .value')`)
 	w.view("explore")
 	w.says("main .error", "walk.prism:3:17")
 	w.says("main .note", "This is of an older text")
@@ -208,7 +208,7 @@ func TestBackground(t *testing.T) {
 		p.view("explore")
 		p.sees("the first states", `document.querySelectorAll('.graph .node').length > 0`)
 		p.view("model")
-		p.sees("the result of the check", `!!document.querySelector('.props .value')`)
+		p.sees("the result of the check", `!!document.querySelector('.properties .value')`)
 		p.press("Check all")
 		p.says("#jobs", "Check all")
 		p.press("Stop Check all")
@@ -223,23 +223,23 @@ func TestResultsComeOneByOne(t *testing.T) {
 	w.edit(propertyText, "P=? [ F x=3 ];\nP=? [ F<=1000000000 x=2999 ];\n")
 	w.edit(modelText, large)
 	w.press("Check all")
-	w.says(".props .value", "1")
+	w.says(".properties .value", "1")
 	w.says("#jobs", "Check all")
 	w.press("Stop Check all")
-	w.sees("the first result alone", `document.querySelectorAll('.props .value').length === 1 && document.querySelectorAll('#jobs li').length === 0`)
+	w.sees("the first result alone", `document.querySelectorAll('.properties .value').length === 1 && document.querySelectorAll('#jobs li').length === 0`)
 }
 
 // A check that is asked for while a text is being typed is of that text.
 func TestCheckWhileTyping(t *testing.T) {
 	w := atWork(t)
-	w.says(".props", "x=4")
+	w.says(".properties", "x=4")
 	w.do("type and check at once", chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => {
 		const a = document.querySelector(%q);
 		a.value = 'P=? [ F x=0 ];\nP=? [ F x=1 ];';
 		a.dispatchEvent(new Event('input', {bubbles: true}));
 		[...document.querySelectorAll('button')].find((b) => b.textContent === 'Check all').click();
 		return true })()`, propertyText)))
-	w.sees("two results", `document.querySelectorAll('.props .value').length === 2`)
+	w.sees("two results", `document.querySelectorAll('.properties .value').length === 2`)
 	w.says("#status", "Check all: done.")
 }
 

@@ -70,9 +70,9 @@ func TestOffline(t *testing.T) {
 		p.comes("the page", `!!document.body?.dataset.ready`)
 	}
 	reload()
-	p.says(".props", "P=? [ F d=6 ]")
+	p.says(".properties", "P=? [ F d=6 ]")
 	p.press("Check six")
-	p.says(".props .value", "0.16666")
+	p.says(".properties .value", "0.16666")
 	p.view("explore")
 	p.sees("a graph", `document.querySelectorAll('.graph .node').length === 3`)
 

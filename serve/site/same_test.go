@@ -77,7 +77,7 @@ func conformance(t *testing.T) (questions, names []string) {
 		if err != nil {
 			continue
 		}
-		for _, more := range [][]any{{}, {"exact", true}, {"method", "ci", "samples", 200, "seed", 7}} {
+		for _, more := range [][]any{{}, {"accuracy", "exact"}, {"method", "ci", "samples", 200, "seed", 7}} {
 			more = append(more, "file", "model.prism", "props_file", "props.props")
 			questions = append(questions, object(string(model), string(props), more...))
 			names = append(names, file)
@@ -104,6 +104,7 @@ func plain(x any) any {
 	switch x := x.(type) {
 	case map[string]any:
 		delete(x, "seconds")
+		delete(x, "time")
 		if e, ok := x["error"].(map[string]any); ok && len(x) == 1 {
 			return e["message"]
 		}

@@ -25,14 +25,14 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // Key returns the hash of a list of parts. Lists that differ only in how the bytes are divided into parts have
 // different hashes.
 func Key(parts ...string) Hash {
-	h := sha256.New()
+	hash := sha256.New()
 	var length [8]byte
-	for _, p := range parts {
-		binary.LittleEndian.PutUint64(length[:], uint64(len(p)))
-		h.Write(length[:])
-		h.Write([]byte(p))
+	for _, part := range parts {
+		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		hash.Write([]byte(part))
 	}
-	return Hash(h.Sum(nil))
+	return Hash(hash.Sum(nil))
 }
 
 // Open returns the cache in a directory, which it creates if necessary.
@@ -46,38 +46,39 @@ func Open(dir string) (*Cache, error) {
 // Dir returns the directory.
 func (c *Cache) Dir() string { return c.dir }
 
-// format is the first line of an entry. Change it whenever the meaning of entries changes.
-const format = "tilecheck cache 4\n"
+// header is the first line of an entry. Change it whenever the meaning of entries changes.
+const header = "tilecheck cache 4\n"
 
 // maxEntry is the greatest size of an entry that is read, in bytes.
 const maxEntry = 1 << 28
 
+// path returns the file of an entry: a directory for the first two digits of its key, a file name from the others.
 func (c *Cache) path(key Hash) string {
-	name := key.String()
-	return filepath.Join(c.dir, name[:2], name[2:])
+	digits := key.String()
+	return filepath.Join(c.dir, digits[:2], digits[2:])
 }
 
-// Get returns the contents of an entry; false if it is missing or damaged.
+// Get returns the contents of an entry. It returns false if the entry is missing, damaged or larger than maxEntry.
 func (c *Cache) Get(key Hash) ([]byte, bool) {
-	name := c.path(key)
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+	file := c.path(key)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return nil, false // opening a pipe would block
 	}
-	f, err := os.Open(name)
+	opened, err := os.Open(file)
 	if err != nil {
 		return nil, false
 	}
-	defer f.Close()
-	text, err := limited.Read(f, maxEntry)
+	defer opened.Close()
+	entry, err := limited.Read(opened, maxEntry)
 	if err != nil {
 		return nil, false
 	}
-	rest, ok := bytes.CutPrefix(text, []byte(format))
-	if !ok || len(rest) < sha256.Size {
+	body, ok := bytes.CutPrefix(entry, []byte(header))
+	if !ok || len(body) < sha256.Size {
 		return nil, false
 	}
-	data := rest[sha256.Size:]
-	if sum := checksum(key, data); !bytes.Equal(rest[:sha256.Size], sum[:]) {
+	data := body[sha256.Size:]
+	if sum := checksum(key, data); !bytes.Equal(body[:sha256.Size], sum[:]) {
 		return nil, false
 	}
 	return data, true
@@ -85,40 +86,41 @@ func (c *Cache) Get(key Hash) ([]byte, bool) {
 
 // Put writes an entry, replacing an existing one.
 func (c *Cache) Put(key Hash, data []byte) error {
-	name := c.path(key)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	file := c.path(key)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("write cache: %w", err)
 	}
-	if err := replace(name, key, data); err != nil {
+	if err := writeAtomically(file, key, data); err != nil {
 		return fmt.Errorf("write cache: %w", err)
 	}
 	return nil
 }
 
-// replace writes a temporary file and renames it. It does not sync to disk: if a crash truncates the entry, its checksum is wrong.
-func replace(name string, key Hash, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "new-*")
+// writeAtomically writes an entry to a temporary file, then renames that to file. It does not sync to disk: if a crash truncates the
+// entry, its checksum is wrong.
+func writeAtomically(file string, key Hash, data []byte) (err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(file), "new-*")
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(tmp.Name()) // the first error is returned
+			_ = os.Remove(temporary.Name()) // the first error is returned
 		}
 	}()
 	sum := checksum(key, data)
-	_, err = tmp.Write(bytes.Join([][]byte{[]byte(format), sum[:], data}, nil))
-	if err = errors.Join(err, tmp.Close()); err != nil {
+	_, err = temporary.Write(bytes.Join([][]byte{[]byte(header), sum[:], data}, nil))
+	if err = errors.Join(err, temporary.Close()); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), name)
+	return os.Rename(temporary.Name(), file)
 }
 
-// checksum covers the key, too, so that an entry under a wrong name counts as damaged.
+// checksum returns the checksum of an entry. It covers the key too, so that an entry under a wrong name counts as damaged.
 func checksum(key Hash, data []byte) Hash {
-	h := sha256.New()
-	h.Write([]byte(format))
-	h.Write(key[:])
-	h.Write(data)
-	return Hash(h.Sum(nil))
+	hash := sha256.New()
+	hash.Write([]byte(header))
+	hash.Write(key[:])
+	hash.Write(data)
+	return Hash(hash.Sum(nil))
 }

@@ -86,24 +86,24 @@ func TestPRISMCertified(t *testing.T) {
 	sound := bridge.PRISM(cmd, bridge.Options{})
 	for _, tc := range []struct {
 		model, property string
-		tool            runner.Entrant
+		tool            runner.EngineConfig
 		status          crosscheck.Status
 		off             float64
 		states          int
 	}{
-		{haddad(20), "P=? [ F s=20 ]", runner.Entrant{Engine: early, Accuracy: result.Float}, crosscheck.Disagree, 0.5, 0},
-		{haddad(8), "P=? [ F s=8 ]", runner.Entrant{Engine: sound}, crosscheck.Agree, 1e-6, 17},
-		{haddad(8), "P=? [ F s=8 ]", runner.Entrant{Engine: sound, Accuracy: result.Exact}, crosscheck.Agree, 1e-9, 0},
-		{coins, "Pmax=? [ F s=1 ]", runner.Entrant{Engine: sound}, crosscheck.Agree, 1e-6, 3},
+		{haddad(20), "P=? [ F s=20 ]", runner.EngineConfig{Engine: early, Accuracy: result.Float}, crosscheck.Disagree, 0.5, 0},
+		{haddad(8), "P=? [ F s=8 ]", runner.EngineConfig{Engine: sound}, crosscheck.Agree, 1e-6, 17},
+		{haddad(8), "P=? [ F s=8 ]", runner.EngineConfig{Engine: sound, Accuracy: result.Exact}, crosscheck.Agree, 1e-9, 0},
+		{coins, "Pmax=? [ F s=1 ]", runner.EngineConfig{Engine: sound}, crosscheck.Agree, 1e-6, 3},
 	} {
 		job := runner.Job{File: "m.prism", Model: []byte(tc.model), Props: []string{tc.property}}
-		r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{{Engine: native.New()}, tc.tool}, crosscheck.Options{Certify: true})
+		r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{{Engine: native.New()}, tc.tool}, crosscheck.Options{Certify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := &r.Rows[0]
 		x := row.Proofs[1]
-		if row.Status != tc.status || x == nil || x.Refuted != (tc.status == crosscheck.Disagree) || x.Off > tc.off || x.States < tc.states || x.StatesOff > tc.off {
+		if row.Status != tc.status || x == nil || x.Refuted != (tc.status == crosscheck.Disagree) || x.MaxError > tc.off || x.States < tc.states || x.MaxStateError > tc.off {
 			t.Errorf("%s %q %q: %+v, want %s", row.Status, row.Reason, row.Notes, x, tc.status)
 		}
 	}

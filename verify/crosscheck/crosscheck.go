@@ -36,30 +36,31 @@ type Options struct {
 	// relatively above; 0 means DefaultPrecision.
 	Precision float64
 	// MaxSamples limits the samples of one simulation; 0 means
-	// DefaultMaxSamples. Its first draw has as many as the job says, or
-	// DefaultSamples, and every other four times as many as the one before.
+	// DefaultMaxSamples. The first draw has as many samples as the job says, or
+	// DefaultSamples; each further draw has four times as many as the one before.
 	MaxSamples int64
-	// Time is after how long no further draw begins; 0 means no limit.
+	// Time is the time after which no further draw begins; 0 means no limit.
 	Time time.Duration
-	// MaxStates is how many states the strict check looks at; 0 means the job's
-	// limit or DefaultMaxStates. Larger models are followed along random paths.
+	// MaxStates is the largest number of states that the strict check explores; 0 means
+	// the job's limit or DefaultMaxStates. Of larger models it checks random paths.
 	MaxStates int
 	// NoDeadlocks makes a model with a deadlock invalid.
 	NoDeadlocks bool
-	// Certify proves the truth by certificates, and judges the answers by it.
+	// Certify proves the true values by certificates, and judges the answers by them.
 	Certify bool
-	// Checker is who makes the strict check; nil is one of its own. Engines that
-	// have the check beside them may share it.
+	// Checker makes the strict check; nil means a new one. Engines that run the
+	// check too may share it.
 	Checker *validity.Checker
-	// NotAsked says of engines that are no entrants why they are not.
-	NotAsked []string
-	// Split, when not nil, shares the properties with other processes: the answers to
-	// those of its part are recorded, or nobody is asked, and they are those recorded.
-	// Then entrants need no engines.
+	// Unavailable has, for each engine that cannot take part, a note that says why.
+	Unavailable []string
+	// Split, when not nil, shares the properties with other processes. The ledger either records the
+	// answers to the properties of its part, or has the recorded answers of all parts; then no engine is
+	// asked, and the Engine fields may be nil.
 	Split *shard.Ledger
 }
 
-func (o *Options) complete(job *runner.Job) error {
+// setDefaults replaces zero values by the defaults, and returns an error if an option is out of range.
+func (o *Options) setDefaults(job *runner.Job) error {
 	setDefault(&o.Confidence, DefaultConfidence)
 	setDefault(&o.Tolerance, DefaultTolerance)
 	setDefault(&o.Precision, DefaultPrecision)
@@ -80,222 +81,225 @@ func (o *Options) complete(job *runner.Job) error {
 	return nil
 }
 
-func setDefault[T comparable](x *T, value T) {
+// setDefault sets a variable to a value if it is zero.
+func setDefault[T comparable](variable *T, value T) {
 	var zero T
-	if *x == zero {
-		*x = value
+	if *variable == zero {
+		*variable = value
 	}
 }
 
-// Run gives a job to every entrant and compares the answers. The error is for
-// what leaves nothing to compare: a model or properties file with errors,
-// constants without values, options that make no sense. What goes wrong with one
-// engine is the Err of its verdicts.
+// Run gives a job to every engine and compares the answers. It returns an error if
+// nothing can be compared: a model or properties file has errors, a constant has no
+// value, or options are invalid. An error of one engine is the Err of its verdicts.
 //
-// When the context is cancelled, Run returns soon, without an error; what was
-// not finished is undecided or unchecked.
-func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, entrants, job)
+// When the context is cancelled, Run returns soon, without an error; unfinished
+// rows are undecided or unchecked.
+func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
+	c, err := newComparison(ctx, &opt, engines, job)
 	if err != nil {
 		return nil, err
 	}
-	return c.complete(ctx, c.diagnoseTools)
+	return c.run(ctx, c.diagnoseTools)
 }
 
 // Against gives two models with the same properties and constants to every
-// entrant, compares all answers, and the models themselves by valuation. Models
+// engine, compares all answers, and the models themselves by valuation. Models
 // that differ in a state, choice or probability have a Diagnosis with a
-// Difference, whatever the properties say. It is how a wrong model is told from
-// the right one. Errors are those of Run, for either model.
-func Against(ctx context.Context, reference, other runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, entrants, reference, other)
+// Difference, whatever the properties say. The errors are those of Run, for
+// either model.
+func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
+	c, err := newComparison(ctx, &opt, engines, reference, other)
 	if err != nil {
 		return nil, err
 	}
-	return c.complete(ctx, c.diagnoseModels)
+	return c.run(ctx, c.diagnoseModels)
 }
 
-// names tells models apart, also those of one name.
-func names(subjects []*subject) []string {
-	out := make([]string, len(subjects))
-	for i, s := range subjects {
-		out[i] = s.plan.Job.File
-		if out[i] == "" || i > 0 && slices.Contains(out[:i], out[i]) {
-			out[i] += fmt.Sprintf("#%d", i+1)
+// modelNames returns a different name for each model: its file, with a number if another model has the same name.
+func modelNames(models []*plannedModel) []string {
+	names := make([]string, len(models))
+	for i, model := range models {
+		names[i] = model.plan.Job.File
+		if names[i] == "" || i > 0 && slices.Contains(names[:i], names[i]) {
+			names[i] += fmt.Sprintf("#%d", i+1)
 		}
 	}
-	return out
+	return names
 }
 
-// entry is an entrant with the model that it is given.
-type entry struct {
-	*runner.Entrant
-	label   string
-	subject *subject
+// engineRun is an engine together with the model that it checks.
+type engineRun struct {
+	*runner.EngineConfig
+	label string
+	model *plannedModel
 }
 
-// sampling is the method with which an entry samples, empty if it does not.
-func (e *entry) sampling() runner.Method {
-	m := e.subject.plan.Job.Method
+// sampling returns the method by which the engine samples; empty if it does not sample.
+func (e *engineRun) sampling() runner.Method {
+	method := e.model.plan.Job.Method
 	if e.Method != "" {
-		m = e.Method
+		method = e.Method
 	}
-	switch m {
+	switch method {
 	case "", runner.States:
 		return ""
 	case runner.Sim: // chooses a sequential test for some properties
 		return runner.CI
 	}
-	return m
+	return method
 }
 
-// comparison is a cross-check under way.
+// comparison is the state of a cross-check.
 type comparison struct {
-	opt      *Options
-	subjects []*subject
-	entries  []*entry
-	rows     []*row // all of them, over which the error is split
-	mine     []*row // those to ask about
-	report   Report
-	start    time.Time
+	opt         *Options
+	models      []*plannedModel
+	engineRuns  []*engineRun
+	allRows     []*row // of all shards; the allowed probability of error is split among them
+	rowsToCheck []*row // rows of this shard
+	report      Report
+	start       time.Time
 }
 
-func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*comparison, error) {
+// newComparison plans the jobs and pairs each engine with each model. If results of shards are replayed, it reads them and uses the engines
+// that the shards asked.
+func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	c := &comparison{opt: opt, start: time.Now()}
-	if err := opt.complete(&jobs[0]); err != nil {
+	if err := opt.setDefaults(&jobs[0]); err != nil {
 		return nil, err
 	}
 	var errs []error
 	for _, job := range jobs {
-		s, err := subjectOf(runner.NewPlan(ctx, job))
+		model, err := newPlannedModel(runner.NewPlan(ctx, job))
 		errs = append(errs, err)
-		c.subjects = append(c.subjects, s)
+		c.models = append(c.models, model)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := c.list(); err != nil {
+	if err := c.makeRows(); err != nil {
 		return nil, err
 	}
-	answers, err := c.recorded()
+	parts, err := c.readParts()
 	if err != nil {
 		return nil, err
 	}
-	if answers != nil {
-		if entrants, err = answers.entrants(entrants); err != nil {
+	if parts != nil {
+		if engines, err = parts.selectEngines(engines); err != nil {
 			return nil, err
 		}
-		opt.NotAsked = answers[0].NotAsked
+		opt.Unavailable = parts[0].NotAsked
 	}
 	var labels []string
-	for i := range entrants {
-		labels = append(labels, entrants[i].Called())
+	for i := range engines {
+		labels = append(labels, engines[i].DisplayName())
 	}
 	if err := runner.Distinct(labels); err != nil {
 		return nil, err
 	}
 	for i, label := range labels {
-		for k, s := range c.subjects {
-			if len(c.subjects) > 1 {
-				label = labels[i] + " " + names(c.subjects)[k]
+		for k, model := range c.models {
+			if len(c.models) > 1 {
+				label = labels[i] + " " + modelNames(c.models)[k]
 			}
-			c.entries = append(c.entries, &entry{Entrant: &entrants[i], label: label, subject: s})
+			c.engineRuns = append(c.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
 		}
 	}
-	return c, c.replay(answers)
+	return c, c.replay(parts)
 }
 
-// complete has everything checked, compared and diagnosed, unless that was recorded.
-func (c *comparison) complete(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
-	if !c.opt.Split.Replaying() && len(c.mine) > 0 {
-		c.check(ctx)
+// run checks, compares and diagnoses the rows of this shard, unless recorded results are replayed, and returns the report.
+func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
+	if !c.opt.Split.Replaying() && len(c.rowsToCheck) > 0 {
+		c.checkRows(ctx)
 		diagnose(ctx)
 		if c.opt.Certify {
-			c.certify(ctx)
+			c.proveRows(ctx)
 		}
-		for _, r := range c.mine {
-			r.conclude(c)
+		for _, row := range c.rowsToCheck {
+			row.finish(c)
 		}
 	}
-	rep := c.finish()
-	return rep, c.record()
+	report := c.makeReport()
+	return report, c.recordPart()
 }
 
-// check has everything checked and compared.
-func (c *comparison) check(ctx context.Context) {
-	for _, s := range c.subjects {
-		s.strict(ctx, c.opt)
+// checkRows runs the strict check of the models, asks the engines, and compares their answers.
+func (c *comparison) checkRows(ctx context.Context) {
+	for _, model := range c.models {
+		model.checkInstances(ctx, c.opt)
 	}
-	for _, r := range c.mine {
-		r.prepare(c)
+	for _, row := range c.rowsToCheck {
+		row.prepare(c)
 	}
 	c.draw(ctx)
 }
 
-func (c *comparison) finish() *Report {
-	r := &c.report
-	for _, s := range c.subjects {
-		for _, in := range s.instances {
-			r.Models = append(r.Models, in.check)
+// makeReport completes the report from the rows of this shard.
+func (c *comparison) makeReport() *Report {
+	report := &c.report
+	for _, model := range c.models {
+		for _, instance := range model.instances {
+			report.Models = append(report.Models, instance.check)
 		}
 	}
-	for _, p := range c.entries {
-		r.Engines = append(r.Engines, p.label)
+	for _, run := range c.engineRuns {
+		report.Engines = append(report.Engines, run.label)
 	}
-	r.Confidence = 1
-	for _, row := range c.mine {
-		r.Rows = append(r.Rows, row.Row)
+	report.Confidence = 1
+	for _, row := range c.rowsToCheck {
+		report.Rows = append(report.Rows, row.Row)
 		for i := range row.Verdicts {
 			if row.Verdicts[i].Accuracy == result.Probable {
-				r.Confidence = c.opt.Confidence
+				report.Confidence = c.opt.Confidence
 			}
 		}
 	}
-	r.Notes = c.notes()
-	r.Seconds = time.Since(c.start).Seconds()
-	return r
+	report.Notes = c.notes()
+	report.Seconds = time.Since(c.start).Seconds()
+	return report
 }
 
-// notes say how the statuses are to be read.
+// notes returns the notes of the report, which explain how to read the statuses.
 func (c *comparison) notes() []string {
-	out := append(slices.Clone(c.opt.NotAsked), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
+	out := append(slices.Clone(c.opt.Unavailable), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
 	if c.report.Confidence < 1 {
 		out = append(out, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: those that agree are of values at most %g apart, those that disagree of different values; "+
-				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.opt.Confidence, c.opt.Precision, c.shares()))
+				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.opt.Confidence, c.opt.Precision, c.sampledAnswers()))
 	}
-	return append(out, c.seeds()...)
+	return append(out, c.seedNotes()...)
 }
 
-// seeds say which engines repeat their samples.
-func (c *comparison) seeds() []string {
-	var with []string
-	for _, row := range c.mine {
+// seedNotes returns a note that names the seed and the engines whose samples it repeats.
+func (c *comparison) seedNotes() []string {
+	var engines []string
+	for _, row := range c.rowsToCheck {
 		for k := range row.Verdicts {
-			if p := c.entries[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(with, p) {
-				with = append(with, p)
+			if label := c.engineRuns[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(engines, label) {
+				engines = append(engines, label)
 			}
 		}
 	}
-	if len(with) == 0 {
+	if len(engines) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("seed %d: the same seed repeats every sample of %s", c.subjects[0].plan.Job.Simulation.Seed, strings.Join(with, ", "))}
+	return []string{fmt.Sprintf("seed %d: the same seed repeats every sample of %s", c.models[0].plan.Job.Simulation.Seed, strings.Join(engines, ", "))}
 }
 
-// shares is the number of answers over which the error is split.
-func (c *comparison) shares() int {
-	n := 0
-	for _, p := range c.entries {
-		if p.sampling() != "" {
-			n += len(c.rows)
+// sampledAnswers returns the number of answers from samples in all shards. The allowed probability of error is split among them.
+func (c *comparison) sampledAnswers() int {
+	count := 0
+	for _, run := range c.engineRuns {
+		if run.sampling() != "" {
+			count += len(c.allRows)
 		}
 	}
-	return n
+	return count
 }
 
-// level is the confidence of the interval of one answer in a draw, from 1: of
-// its share of the error, draw i gets 1/(i(i+1)), which sums up to 1.
-func (c *comparison) level(draw int) float64 {
-	return 1 - (1-c.opt.Confidence)/float64(max(1, c.shares()))/float64(draw*(draw+1))
+// confidenceLevel returns the confidence of the interval of one answer in a draw; draws are counted from 1. Of the answer's share of the error
+// probability, draw i gets 1/(i(i+1)); these fractions add up to 1.
+func (c *comparison) confidenceLevel(draw int) float64 {
+	return 1 - (1-c.opt.Confidence)/float64(max(1, c.sampledAnswers()))/float64(draw*(draw+1))
 }

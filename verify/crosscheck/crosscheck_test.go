@@ -90,7 +90,7 @@ func TestExperiment(t *testing.T) {
 		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props",
 		Properties: []byte(`const int k; "never": P=? [ F s=3 ]; P=? [ F<=k s=1 ];`), Consts: []string{"p=0:0.01:0.02,k=0:1"},
 	}
-	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{{Engine: native.New()}, {Engine: s, Method: runner.APMC}}, crosscheck.Options{MaxSamples: 4000, Precision: 0.005})
+	r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{{Engine: native.New()}, {Engine: s, Method: runner.APMC}}, crosscheck.Options{MaxSamples: 4000, Precision: 0.005})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +131,12 @@ func TestRunErrors(t *testing.T) {
 	wrong, other := good, good
 	wrong.Model = []byte("mdp module")
 	other.Props = append(slices.Clone(good.Props), "Pmin=? [ F s=1 ]")
-	one := []runner.Entrant{{Engine: native.New()}}
+	one := []runner.EngineConfig{{Engine: native.New()}}
 	for _, tc := range []struct {
-		name     string
-		job      runner.Job
-		entrants []runner.Entrant
-		options  crosscheck.Options
+		name    string
+		job     runner.Job
+		engines []runner.EngineConfig
+		options crosscheck.Options
 	}{
 		{"syntax", wrong, one, crosscheck.Options{}},
 		{"one label twice", good, append(slices.Clone(one), one...), crosscheck.Options{}},
@@ -144,7 +144,7 @@ func TestRunErrors(t *testing.T) {
 		{"tolerance", good, one, crosscheck.Options{Tolerance: -1}},
 		{"limit", good, one, crosscheck.Options{MaxSamples: -1}},
 	} {
-		if r, err := crosscheck.Run(t.Context(), tc.job, tc.entrants, tc.options); err == nil {
+		if r, err := crosscheck.Run(t.Context(), tc.job, tc.engines, tc.options); err == nil {
 			t.Errorf("%s: %v, want an error", tc.name, r)
 		}
 	}
@@ -162,7 +162,7 @@ func TestNothingCompared(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job := runner.Job{File: "m.prism", Model: []byte(coins), Props: []string{"Pmax=? [ F s=1 ]"}}
-	r, err := crosscheck.Run(ctx, job, []runner.Entrant{{Engine: native.New()}, {Label: "again", Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Run(ctx, job, []runner.EngineConfig{{Engine: native.New()}, {Label: "again", Engine: native.New()}}, crosscheck.Options{})
 	if err != nil || r.ExitCode() != crosscheck.ExitOpen || r.Rows[0].Status != crosscheck.Unchecked {
 		t.Errorf("interrupted: %v, %v", r, err)
 	}
@@ -174,7 +174,7 @@ func TestNothingCompared(t *testing.T) {
 // Models that cannot be built are not said to agree when they are compared.
 func TestAgainstLargeModels(t *testing.T) {
 	job := runner.Job{File: "m.prism", Model: []byte(coins), Props: []string{"Pmax=? [ F s=1 ]"}}
-	r, err := crosscheck.Against(t.Context(), job, job, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{MaxStates: 2})
+	r, err := crosscheck.Against(t.Context(), job, job, []runner.EngineConfig{{Engine: native.New()}}, crosscheck.Options{MaxStates: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestAgainstExperiment(t *testing.T) {
 	job := runner.Job{File: "m.prism", Model: []byte(coin), Props: []string{"P=? [ F s=1 ]"}, Consts: []string{"p=0.2:0.3:0.5"}}
 	other := job
 	other.File, other.Model = "other.prism", []byte(strings.Replace(coin, "p:(s'=1) + 1-p:", "1-p:(s'=1) + p:", 1))
-	r, err := crosscheck.Against(t.Context(), job, other, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Against(t.Context(), job, other, []runner.EngineConfig{{Engine: native.New()}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestDiagnosis(t *testing.T) {
 		v.States, v.Choices, v.Transitions = 4, 3, 4
 		return v, nil
 	}
-	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
+	r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{
 		{Engine: native.New()}, {Engine: &telling{theirs, bridge.PRISM(tool, bridge.Options{})}},
 	}, crosscheck.Options{})
 	if err != nil {

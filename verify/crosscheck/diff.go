@@ -13,7 +13,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Kind says what two state spaces differ in.
+// Kind is the aspect in which two state spaces differ.
 type Kind string
 
 // The kinds.
@@ -36,7 +36,7 @@ type Difference struct {
 	What  string // what differs: "choice [left], to (x=2,y=0)"
 	// First and Second are the values in the first and in the second space.
 	First, Second string
-	// Made lists the commands, labels or rewards of the models that cause the difference.
+	// Made are the commands, labels or rewards of the models that cause the difference.
 	Made []Origin
 }
 
@@ -91,33 +91,34 @@ func builtSide(name string, space *explicit.Space) Side {
 //
 // The error is ctx.Err(), or a label or reward that cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
-	d := &spaceComparison{a: newView(first), b: newView(second)}
-	d.exact = d.a.exact() && d.b.exact()
-	if x := d.compareTypes(); x != nil {
-		return x, nil
+	comparison := &spaceComparison{first: newView(first), second: newView(second)}
+	comparison.exact = comparison.first.exact() && comparison.second.exact()
+	if difference := comparison.compareTypes(); difference != nil {
+		return difference, nil
 	}
-	if x := d.compareVariables(); x != nil {
-		return x, nil
+	if difference := comparison.compareVariables(); difference != nil {
+		return difference, nil
 	}
-	d.namedActions = second.Actions || d.a.hasActions() && d.b.hasActions()
-	if err := d.matchStates(ctx); err != nil {
+	comparison.namedActions = second.Actions || comparison.first.hasActions() && comparison.second.hasActions()
+	if err := comparison.matchStates(ctx); err != nil {
 		return nil, err
 	}
-	if x := d.compareInitial(); x != nil {
-		return x, nil
+	if difference := comparison.compareInitial(); difference != nil {
+		return difference, nil
 	}
-	return d.compareStates(ctx)
+	return comparison.compareStates(ctx)
 }
 
-// view is a space seen through the variables of the first space.
+// view is one of the two spaces, with its states described by the variables of the first space.
 type view struct {
 	Side
 	model *sparse.Model
-	// slots has this space's slot for each of the first space's variables; -1 if
-	// this space lacks it.
+	// slots has, for each variable of the first space, its index in the states of this space; -1 if this space does not
+	// have the variable.
 	slots []int
-	state []int32
-	// inFirst is the first space's number of each state; a state that it lacks has a negative one, -1-number.
+	state []int32 // buffer of valuation
+	// inFirst has, for each state of this space, its number in the first space, or -1-(its number here) if the first space
+	// does not have the state.
 	inFirst []int32
 }
 
@@ -126,10 +127,12 @@ func newView(s Side) *view { return &view{Side: s, model: s.Space.Model()} }
 // exact reports whether the weights are fractions that were not rounded.
 func (v *view) exact() bool { return v.model.Exact() && !v.Space.Rounded() }
 
+// hasActions reports whether some choice or transition has an action.
 func (v *view) hasActions() bool {
 	return slices.ContainsFunc(v.model.Actions, func(a sparse.Action) bool { return a != sparse.NoAction })
 }
 
+// action returns the action of choice i of an MDP, or of transition i of a Markov chain; empty if it has none.
 func (v *view) action(i int) string {
 	if v.model.Actions == nil || v.model.Actions[i] == sparse.NoAction {
 		return ""
@@ -139,59 +142,61 @@ func (v *view) action(i int) string {
 
 // spaceComparison compares two views.
 type spaceComparison struct {
-	a, b                *view
+	first, second       *view
 	namedActions, exact bool
-	// constants has the values of the variables that b lacks.
+	// constants has the values of the variables that only the first space has; they have one value in all states.
 	constants []int32
-	// inSecond is b's number of each state of a; -1 if b lacks it.
+	// inSecond has, for each state of the first space, its number in the second; -1 if the second does not have it.
 	inSecond []int32
 }
 
+// compareTypes returns a difference if the models have different types.
 func (d *spaceComparison) compareTypes() *Difference {
-	a, b := d.a.Space.Program().Type, d.b.Space.Program().Type
-	if d.a.model.Kind == d.b.model.Kind && (a == syntax.LTS) == (b == syntax.LTS) {
+	firstType, secondType := d.first.Space.Program().Type, d.second.Space.Program().Type
+	if d.first.model.Kind == d.second.model.Kind && (firstType == syntax.LTS) == (secondType == syntax.LTS) {
 		return nil
 	}
-	return &Difference{Kind: ModelType, First: a.String(), Second: b.String()}
+	return &Difference{Kind: ModelType, First: firstType.String(), Second: secondType.String()}
 }
 
-// compareVariables maps the variables of one space to those of the other.
+// compareVariables matches the variables of the two spaces by name, and sets slots and constants. It returns a difference if one space has a
+// variable that the other lacks, except for variables with one value that an imported second space lacks.
 func (d *spaceComparison) compareVariables() *Difference {
-	a, b := d.a.Space.Program().Vars, d.b.Space.Program().Vars
-	d.constants = make([]int32, len(a))
-	found := 0
-	for i, v := range a {
-		slot := slices.IndexFunc(b, func(w sema.Variable) bool { return w.Name == v.Name })
-		d.a.slots, d.b.slots = append(d.a.slots, i), append(d.b.slots, slot)
+	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
+	d.constants = make([]int32, len(firstVars))
+	matched := 0
+	for i, v := range firstVars {
+		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == v.Name })
+		d.first.slots, d.second.slots = append(d.first.slots, i), append(d.second.slots, slot)
 		if slot >= 0 {
-			found++
+			matched++
 			continue
 		}
-		value, fixed := d.a.constantValue(i)
-		if !fixed || !d.b.Space.Imported() {
+		value, fixed := d.first.constantValue(i)
+		if !fixed || !d.second.Space.Imported() {
 			return missing(Variables, "variable "+v.Name, true)
 		}
 		d.constants[i] = value
 	}
-	if found < len(b) {
-		extra := slices.IndexFunc(b, func(w sema.Variable) bool {
-			return !slices.ContainsFunc(a, func(v sema.Variable) bool { return v.Name == w.Name })
+	if matched < len(secondVars) {
+		extra := slices.IndexFunc(secondVars, func(w sema.Variable) bool {
+			return !slices.ContainsFunc(firstVars, func(v sema.Variable) bool { return v.Name == w.Name })
 		})
-		return missing(Variables, "variable "+b[extra].Name, false)
+		return missing(Variables, "variable "+secondVars[extra].Name, false)
 	}
 	return nil
 }
 
-// missing returns the difference that one space lacks something.
+// missing returns the difference that one of the spaces lacks something: the second if fromSecond is true, otherwise the first.
 func missing(kind Kind, what string, fromSecond bool) *Difference {
-	out := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
+	difference := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
 	if !fromSecond {
-		out.First, out.Second = out.Second, out.First
+		difference.First, difference.Second = difference.Second, difference.First
 	}
-	return out
+	return difference
 }
 
-// constantValue returns the value of a variable that has the same value in all states.
+// constantValue returns the value of a variable if it is the same in all states; otherwise false.
 func (v *view) constantValue(slot int) (int32, bool) {
 	value := v.Space.State(nil, 0)[slot]
 	var state []int32
@@ -203,7 +208,7 @@ func (v *view) constantValue(slot int) (int32, bool) {
 	return value, true
 }
 
-// valuation returns state i of v as a valuation of the first space's variables.
+// valuation returns state i of a space as a valuation of the first space's variables.
 func (d *spaceComparison) valuation(v *view, i int) []int32 {
 	v.state = v.Space.State(v.state, i)
 	out := make([]int32, len(v.slots))
@@ -217,56 +222,58 @@ func (d *spaceComparison) valuation(v *view, i int) []int32 {
 	return out
 }
 
-// matchStates maps the states of b to those of a with the same valuation.
+// matchStates matches the states of the two spaces by their valuations, and sets inFirst and inSecond.
 func (d *spaceComparison) matchStates(ctx context.Context) error {
-	d.inSecond = slices.Repeat([]int32{-1}, d.a.model.NumStates())
-	d.a.inFirst, d.b.inFirst = make([]int32, len(d.inSecond)), make([]int32, d.b.model.NumStates())
-	for i := range d.a.inFirst {
-		d.a.inFirst[i] = int32(i)
+	d.inSecond = slices.Repeat([]int32{-1}, d.first.model.NumStates())
+	d.first.inFirst, d.second.inFirst = make([]int32, len(d.inSecond)), make([]int32, d.second.model.NumStates())
+	for i := range d.first.inFirst {
+		d.first.inFirst[i] = int32(i)
 	}
-	for j := range d.b.inFirst {
+	for j := range d.second.inFirst {
 		if j&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.b.inFirst[j] = int32(-1 - j)
-		if i, ok := d.a.Space.Find(d.valuation(d.b, j)); ok {
-			d.b.inFirst[j], d.inSecond[i] = int32(i), int32(j)
+		d.second.inFirst[j] = int32(-1 - j)
+		if i, ok := d.first.Space.Find(d.valuation(d.second, j)); ok {
+			d.second.inFirst[j], d.inSecond[i] = int32(i), int32(j)
 		}
 	}
 	return nil
 }
 
 // stateText returns the text of a state, numbered as in view.inFirst.
-func (d *spaceComparison) stateText(of int32) string {
-	return d.a.Space.Compiled().StateText(d.valuationOf(of))
+func (d *spaceComparison) stateText(number int32) string {
+	return d.first.Space.Compiled().StateText(d.valuationOf(number))
 }
 
 // valuationOf returns the valuation of a state, numbered as in view.inFirst.
-func (d *spaceComparison) valuationOf(of int32) []int32 {
-	if of < 0 {
-		return d.valuation(d.b, int(-1-of))
+func (d *spaceComparison) valuationOf(number int32) []int32 {
+	if number < 0 {
+		return d.valuation(d.second, int(-1-number))
 	}
-	return d.valuation(d.a, int(of))
+	return d.valuation(d.first, int(number))
 }
 
+// compareInitial returns a difference if the spaces have different initial states.
 func (d *spaceComparison) compareInitial() *Difference {
-	var other []int32
-	for _, j := range d.b.model.Initial {
-		other = append(other, d.b.inFirst[j])
+	var unmatched []int32
+	for _, j := range d.second.model.Initial {
+		unmatched = append(unmatched, d.second.inFirst[j])
 	}
-	for _, i := range d.a.model.Initial {
-		k := slices.Index(other, int32(i))
+	for _, i := range d.first.model.Initial {
+		k := slices.Index(unmatched, int32(i))
 		if k < 0 {
-			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(other)}
+			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
 		}
-		other = slices.Delete(other, k, k+1)
+		unmatched = slices.Delete(unmatched, k, k+1)
 	}
-	if len(other) > 0 {
-		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(other)}
+	if len(unmatched) > 0 {
+		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(unmatched)}
 	}
 	return nil
 }
 
+// stateList returns the text of the first state of a list, and how many more there are.
 func (d *spaceComparison) stateList(states []int32) string {
 	if len(states) == 0 {
 		return "no such state"
@@ -278,12 +285,12 @@ func (d *spaceComparison) stateList(states []int32) string {
 	return out
 }
 
-// compareStates compares the choices, labels and rewards of one state after another. The states of a are in breadth-first
-// order, so as long as no difference was found, b has every state seen so far.
+// compareStates compares the choices, labels and rewards of the states one after another, and returns the first difference. The states of the
+// first space are in breadth-first order, so while no difference was found, the second space has every state seen so far.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
-	extras, x, err := d.newLabelsAndRewards()
-	if x != nil || err != nil {
-		return x, err
+	extras, difference, err := d.newLabelsAndRewards()
+	if difference != nil || err != nil {
+		return difference, err
 	}
 	for i, j := range d.inSecond {
 		if i&0xff == 0 {
@@ -294,22 +301,22 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		if j < 0 {
 			return &Difference{Kind: States, State: d.stateText(int32(i)), First: "there", Second: "not there"}, nil
 		}
-		x, pairs := d.compareChoices(i, int(j))
-		if x == nil {
-			x = extras.compare(i, int(j), pairs)
+		difference, pairs := d.compareChoices(i, int(j))
+		if difference == nil {
+			difference = extras.compare(i, int(j), pairs)
 		}
-		if x != nil {
-			x.State = d.stateText(int32(i))
-			return x, nil
+		if difference != nil {
+			difference.State = d.stateText(int32(i))
+			return difference, nil
 		}
 	}
-	if j := slices.IndexFunc(d.b.inFirst, func(of int32) bool { return of < 0 }); j >= 0 {
-		return &Difference{Kind: States, State: d.stateText(d.b.inFirst[j]), First: "not there", Second: "there"}, nil
+	if j := slices.IndexFunc(d.second.inFirst, func(number int32) bool { return number < 0 }); j >= 0 {
+		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: "not there", Second: "there"}, nil
 	}
 	return nil, nil
 }
 
-// choice is a choice of a state; a state of a Markov chain has one.
+// choice is a choice of a state. A state of a Markov chain has exactly one.
 type choice struct {
 	index       int
 	action      string
@@ -321,97 +328,102 @@ type transition struct {
 	action string
 	target int32 // as in view.inFirst
 	weight quantity
-	high   quantity // for interval models: the upper end; weight is the lower end
-	// weightedReward is the sum of the transitions' rewards times their weights.
+	high   quantity // for interval models: the upper end of the interval; weight is the lower end
+	// weightedReward is the sum over the combined transitions of reward times weight.
 	weightedReward quantity
 }
 
-// choicesOf returns the choices of a state.
-func (d *spaceComparison) choicesOf(v *view, i int) []choice {
+// choicesOfState returns the choices of state i of a space.
+func (d *spaceComparison) choicesOfState(v *view, i int) []choice {
 	var out []choice
 	first, end := v.model.Choices(i)
 	for c := first; c < end; c++ {
-		m := choice{index: c, transitions: d.transitionsOf(v, c, nil)}
+		converted := choice{index: c, transitions: d.transitionsOf(v, c, nil)}
 		if v.model.Kind == sparse.MDP && d.namedActions {
-			m.action = v.action(c)
+			converted.action = v.action(c)
 		}
-		out = append(out, m)
+		out = append(out, converted)
 	}
 	return out
 }
 
-// transitionsOf returns the transitions of a choice, sorted by target and action.
+// transitionsOf returns the transitions of choice c of a space, sorted by target and action. reward returns the reward of a transition; it may be
+// nil.
 func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quantity) []transition {
-	lo, hi := v.model.Row(c)
-	out := make([]transition, 0, hi-lo)
-	for t := lo; t < hi; t++ {
-		e := transition{target: v.inFirst[v.model.Target[t]]}
+	begin, end := v.model.Row(c)
+	out := make([]transition, 0, end-begin)
+	for t := begin; t < end; t++ {
+		converted := transition{target: v.inFirst[v.model.Target[t]]}
 		if d.exact {
-			e.weight.r = v.model.Rat(t)
+			converted.weight.fraction = v.model.Rat(t)
 		} else {
-			e.weight.f = v.model.Prob(t)
+			converted.weight.float = v.model.Prob(t)
 		}
 		switch {
 		case !v.model.Intervals():
 		case d.exact:
-			e.high.r = v.model.HighRat(t)
+			converted.high.fraction = v.model.HighRat(t)
 		default:
-			e.high.f = v.model.Weights[v.model.High[t]]
+			converted.high.float = v.model.Weights[v.model.High[t]]
 		}
 		if v.model.Kind != sparse.MDP && d.namedActions {
-			e.action = v.action(t)
+			converted.action = v.action(t)
 		}
 		if reward != nil {
-			e.weightedReward = e.weight.times(reward(t))
+			converted.weightedReward = converted.weight.times(reward(t))
 		}
-		k, there := slices.BinarySearchFunc(out, e, transition.compare)
-		if !there {
-			out = slices.Insert(out, k, e)
+		k, found := slices.BinarySearchFunc(out, converted, transition.compare)
+		if !found {
+			out = slices.Insert(out, k, converted)
 			continue
 		}
 		if v.model.Intervals() {
-			out[k].high = out[k].high.plus(e.high)
+			out[k].high = out[k].high.plus(converted.high)
 		}
-		out[k].weight, out[k].weightedReward = out[k].weight.plus(e.weight), out[k].weightedReward.plus(e.weightedReward)
+		out[k].weight = out[k].weight.plus(converted.weight)
+		out[k].weightedReward = out[k].weightedReward.plus(converted.weightedReward)
 	}
 	return out
 }
 
+// compare orders transitions by target, then by action.
 func (e transition) compare(f transition) int {
 	return cmp.Or(cmp.Compare(e.target, f.target), strings.Compare(e.action, f.action))
 }
 
+// equal reports whether two choices have the same action and the same transitions.
 func (m *choice) equal(o *choice) bool {
 	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, f transition) bool {
 		return e.compare(f) == 0 && e.weight.equal(f.weight) && e.high.equal(f.high)
 	})
 }
 
-// compareChoices compares the choices of states i of a and j of b. pairs are the numbers of equal choices.
-func (d *spaceComparison) compareChoices(i, j int) (x *Difference, pairs [][2]int) {
-	as, bs := d.choicesOf(d.a, i), d.choicesOf(d.b, j)
-	matched := make([]bool, len(bs))
-	var left []*choice
-	for k := range as {
-		same := false
-		for l := range bs {
-			if as[k].equal(&bs[l]) {
-				pairs = append(pairs, [2]int{as[k].index, bs[l].index})
-				same, matched[l] = true, true
+// compareChoices compares the choices of state i of the first space with those of state j of the second. If they are the same, pairs has the
+// indices of each two equal choices.
+func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
+	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
+	matched := make([]bool, len(secondChoices))
+	var onlyFirst, onlySecond []*choice
+	for k := range firstChoices {
+		found := false
+		for l := range secondChoices {
+			if firstChoices[k].equal(&secondChoices[l]) {
+				pairs = append(pairs, [2]int{firstChoices[k].index, secondChoices[l].index})
+				found = true
+				matched[l] = true
 			}
 		}
-		if !same {
-			left = append(left, &as[k])
+		if !found {
+			onlyFirst = append(onlyFirst, &firstChoices[k])
 		}
 	}
-	var right []*choice
-	for l := range bs {
+	for l := range secondChoices {
 		if !matched[l] {
-			right = append(right, &bs[l])
+			onlySecond = append(onlySecond, &secondChoices[l])
 		}
 	}
-	if len(left) == 0 && len(right) == 0 {
+	if len(onlyFirst) == 0 && len(onlySecond) == 0 {
 		return nil, pairs
 	}
-	return d.explainChoices(i, j, left, right), nil
+	return d.explainChoices(i, j, onlyFirst, onlySecond), nil
 }

@@ -5,7 +5,7 @@
 //		{Engine: native.New()},
 //		{Engine: bridge.PRISM(cmd, bridge.Options{})},
 //	}, crosscheck.Options{})
-//	report, err = crosscheck.Against(ctx, right, wrong, entrants, crosscheck.Options{})
+//	report, err = crosscheck.Against(ctx, right, wrong, engines, crosscheck.Options{})
 //
 // An answer is compared as what it guarantees: a fraction is a point, bounds are
 // an interval, simulations are confidence intervals that hold together with a

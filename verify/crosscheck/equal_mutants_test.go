@@ -154,7 +154,7 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 				t.Fatalf("%q is not once in the model", tc.old)
 			}
 			job := runner.Job{File: "m.prism", Model: []byte(tc.model)}
-			x := []runner.Entrant{{Label: "tool", Engine: &misreader{says("tool", fraction(1, 2)), tool, tc.old, tc.replaced}}}
+			x := []runner.EngineConfig{{Label: "tool", Engine: &misreader{says("tool", fraction(1, 2)), tool, tc.old, tc.replaced}}}
 			r, err := crosscheck.Models(t.Context(), job, nil, x, crosscheck.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 func TestAlmostOne(t *testing.T) {
 	for p, want := range map[string]crosscheck.Equal{"0.4999999999995": crosscheck.Same, "0.5": crosscheck.Different} {
 		job := runner.Job{File: "m.prism", Model: []byte("dtmc module M s:[0..2] init 0; [] s=0 -> 0.5:(s'=1)+" + p + ":(s'=2); [] s>0 -> true; endmodule")}
-		x := []runner.Entrant{{Label: "tool", Engine: rounding{says("tool", fraction(1, 2))}}}
+		x := []runner.EngineConfig{{Label: "tool", Engine: rounding{says("tool", fraction(1, 2))}}}
 		r, err := crosscheck.Models(t.Context(), job, nil, x, crosscheck.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -135,7 +135,7 @@ func TestPRISMEqualModels(t *testing.T) {
 		t.Run(strings.ReplaceAll(models[i].name, "../", ""), func(t *testing.T) {
 			t.Parallel()
 			job := runner.Job{File: "m.prism", Model: []byte(models[i].text), Consts: models[i].consts}
-			r, err := crosscheck.Models(t.Context(), job, nil, []runner.Entrant{{Engine: tool}}, crosscheck.Options{})
+			r, err := crosscheck.Models(t.Context(), job, nil, []runner.EngineConfig{{Engine: tool}}, crosscheck.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

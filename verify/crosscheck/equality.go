@@ -43,7 +43,7 @@ const (
 	NotCompared Equal = "not compared"
 )
 
-// Equal returns the verdict.
+// Equal returns the verdict of the comparison.
 func (c *Comparison) Equal() Equal {
 	switch {
 	case c.Err != nil:
@@ -54,130 +54,135 @@ func (c *Comparison) Equal() Equal {
 	return Same
 }
 
-// Models compares the state space of a model with those that the entrants build of its text or, if other is not nil,
+// Models compares the state space of a model with those that the engines build of its text or, if other is not nil,
 // with that of the other model: states, choices, probabilities, rewards and labels. Probabilities are compared as
-// fractions, unless that fails or the entrant has another accuracy. Entrants that cannot export a state space, such as
+// fractions, unless that fails or the engine has another accuracy. Engines that cannot export a state space, such as
 // the native engine, are left out.
 //
 // As for Run, the error means that there is nothing to compare. The fields of opt about values have no effect.
-func Models(ctx context.Context, job runner.Job, other *runner.Job, entrants []runner.Entrant, opt Options) (*Equality, error) {
+func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []runner.EngineConfig, opt Options) (*Equality, error) {
 	start := time.Now()
-	if err := opt.complete(&job); err != nil {
+	if err := opt.setDefaults(&job); err != nil {
 		return nil, err
 	}
-	tells := func(x runner.Entrant) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
-	if other == nil && !slices.ContainsFunc(entrants, tells) {
-		return nil, errors.New(strings.Join(append([]string{"nobody to compare the model with: want PRISM, Storm or another model"}, opt.NotAsked...), "; "))
+	exportsStates := func(x runner.EngineConfig) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
+	if other == nil && !slices.ContainsFunc(engines, exportsStates) {
+		return nil, errors.New(strings.Join(append([]string{"nobody to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...), "; "))
 	}
-	s, err := subjectOf(runner.PlanModel(ctx, job))
+	model, err := newPlannedModel(runner.PlanModel(ctx, job))
 	if err != nil {
 		return nil, err
 	}
-	out := &Equality{Notes: opt.NotAsked}
-	e := &modelComparison{opt: &opt, ours: s, out: out}
+	equality := &Equality{Notes: opt.Unavailable}
+	comparison := &modelComparison{opt: &opt, model: model, result: equality}
 	if other != nil {
-		theirs, err := subjectOf(runner.PlanModel(ctx, *other))
+		theirs, err := newPlannedModel(runner.PlanModel(ctx, *other))
 		if err != nil {
 			return nil, err
 		}
-		if err := e.compareModels(ctx, theirs); err != nil {
+		if err := comparison.compareModels(ctx, theirs); err != nil {
 			return nil, err
 		}
 	} else {
-		e.compareTools(ctx, entrants)
+		comparison.compareTools(ctx, engines)
 	}
-	out.Seconds = time.Since(start).Seconds()
-	return out, nil
+	equality.Seconds = time.Since(start).Seconds()
+	return equality, nil
 }
 
 // modelComparison is a run of Models.
 type modelComparison struct {
-	opt  *Options
-	ours *subject
-	out  *Equality
+	opt    *Options
+	model  *plannedModel
+	result *Equality
 }
 
-func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) error {
-	if len(theirs.instances) != len(e.ours.instances) {
-		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.ours.plan.Job.File, len(e.ours.instances), theirs.plan.Job.File, len(theirs.instances))
+// compareModels compares the model with another model, valuation by valuation.
+func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel) error {
+	if len(other.instances) != len(e.model.instances) {
+		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.model.plan.Job.File, len(e.model.instances), other.plan.Job.File, len(other.instances))
 	}
-	called := names([]*subject{e.ours, theirs})
-	x := runner.Entrant{Label: called[1]}
-	if e.ours.plan.Job.States != nil || theirs.plan.Job.States != nil {
-		x.Accuracy = result.Float // files of states usually have rounded numbers
+	names := modelNames([]*plannedModel{e.model, other})
+	config := runner.EngineConfig{Label: names[1]}
+	if e.model.plan.Job.States != nil || other.plan.Job.States != nil {
+		config.Accuracy = result.Float // files of states usually have rounded numbers
 	}
-	for i, in := range e.ours.instances {
-		e.checkInstance(ctx, e.ours, in)
-		second := theirs.instances[i]
-		e.checkInstance(ctx, theirs, second)
-		e.compareInstance(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
+	for i, instance := range e.model.instances {
+		e.checkInstance(ctx, e.model, instance)
+		second := other.instances[i]
+		e.checkInstance(ctx, other, second)
+		e.compareInstance(ctx, instance, names[0], &config, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
 			return &explicit.ToolSpace{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
 		})
-		in.Forget()
+		instance.Forget()
 		second.Forget()
 	}
 	return nil
 }
 
-func (e *modelComparison) compareTools(ctx context.Context, entrants []runner.Entrant) {
-	for _, in := range e.ours.instances {
-		e.checkInstance(ctx, e.ours, in)
-		for i := range entrants {
-			x := &entrants[i]
-			tool, ok := runner.As[StateBuilder](x.Engine)
+// compareTools compares the model with the state space that each engine builds of it.
+func (e *modelComparison) compareTools(ctx context.Context, engines []runner.EngineConfig) {
+	for _, instance := range e.model.instances {
+		e.checkInstance(ctx, e.model, instance)
+		for i := range engines {
+			engine := &engines[i]
+			tool, ok := runner.As[StateBuilder](engine.Engine)
 			if !ok {
 				continue
 			}
-			e.compareInstance(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
-				plan := e.ours.plan.WithSettings(func(s *runner.Settings) {
-					if s.Numeric.Accuracy = result.Float; exact {
+			e.compareInstance(ctx, instance, "native", engine, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
+				plan := e.model.plan.WithSettings(func(s *runner.Settings) {
+					s.Numeric.Accuracy = result.Float
+					if exact {
 						s.Numeric.Accuracy = result.Exact
 					}
 				})
-				return tool.States(ctx, plan, in.valuation)
+				return tool.States(ctx, plan, instance.valuation)
 			})
 		}
-		in.Forget()
+		instance.Forget()
 	}
 }
 
-func (e *modelComparison) checkInstance(ctx context.Context, s *subject, in *instance) {
-	in.strict(ctx, s.plan, e.opt)
-	e.out.Models = append(e.out.Models, in.check)
+// checkInstance runs the strict check of an instance, and adds it to the result.
+func (e *modelComparison) checkInstance(ctx context.Context, s *plannedModel, in *instance) {
+	in.runStrictCheck(ctx, s.plan, e.opt)
+	e.result.Models = append(e.result.Models, in.check)
 }
 
-// compareInstance compares an instance with the space that theirs returns, as fractions if possible.
-func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, entrant *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
-	c := Comparison{
-		Diagnosis: Diagnosis{First: ours, Second: entrant.Called(), Constants: in.check.Constants},
-		States:    in.check.States, Choices: in.check.Choices, Transitions: in.check.Transitions,
+// compareInstance compares an instance with the space that theirs returns, as fractions if possible, otherwise as float64 numbers. ours names
+// the first space in the report.
+func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, ours string, engine *runner.EngineConfig, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
+	comparison := Comparison{
+		Diagnosis: Diagnosis{First: ours, Second: engine.DisplayName(), Constants: tested.check.Constants},
+		States:    tested.check.States, Choices: tested.check.Choices, Transitions: tested.check.Transitions,
 	}
 	var err error
 	switch {
-	case in.check.Validity != Valid && in.check.Validity != Broken:
-		_, err = in.Space(ctx) // the error says why there is no state space
-	case entrant.Accuracy == result.Unknown || entrant.Accuracy == result.Exact:
-		c.Exact = true
-		if err = c.compareSpaces(ctx, in, theirs); err != nil && entrant.Accuracy == result.Unknown && retryWithFloats(err) {
-			c.Remarks = append(c.Remarks, "compared as doubles, not as fractions: "+err.Error())
-			c.Exact = false
-			err = c.compareSpaces(ctx, in, theirs)
+	case tested.check.Validity != Valid && tested.check.Validity != Broken:
+		_, err = tested.Space(ctx) // the error says why there is no state space
+	case engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact:
+		comparison.Exact = true
+		if err = comparison.compareSpaces(ctx, tested, theirs); err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
+			comparison.Remarks = append(comparison.Remarks, "compared as doubles, not as fractions: "+err.Error())
+			comparison.Exact = false
+			err = comparison.compareSpaces(ctx, tested, theirs)
 		}
 	default:
-		err = c.compareSpaces(ctx, in, theirs)
+		err = comparison.compareSpaces(ctx, tested, theirs)
 	}
 	if err != nil {
-		c.Err = check.Failure(err, "", syntax.Pos{})
+		comparison.Err = check.Failure(err, "", syntax.Pos{})
 	}
-	e.out.Comparisons = append(e.out.Comparisons, c)
+	e.result.Comparisons = append(e.result.Comparisons, comparison)
 }
 
-// retryWithFloats reports whether an exact comparison that failed may succeed with float64 numbers: the model was not refused,
-// and neither time nor the user stopped it.
+// retryWithFloats reports whether an exact comparison that failed may succeed with float64 numbers: the tool did not refuse the model, and
+// neither a time limit nor the user stopped it.
 func retryWithFloats(err error) bool {
-	f, ok := errors.AsType[*result.Failure](err)
-	return !ending.Requested(err) && (!ok || !refusesText(f) && f.Class != result.Interrupted && f.Class != result.Timeout)
+	failure, isFailure := errors.AsType[*result.Failure](err)
+	return !ending.Requested(err) && (!isFailure || !refusesText(failure) && failure.Class != result.Interrupted && failure.Class != result.Timeout)
 }
 
 // refusesText reports whether a tool refuses a model because of its text.
@@ -185,26 +190,26 @@ func refusesText(f *result.Failure) bool {
 	return f.Class == result.Parse || f.Class == result.TypeError || f.Class == result.Model
 }
 
-// compareSpaces compares the two state spaces. A model that only one tool accepts is a difference.
-func (c *Comparison) compareSpaces(ctx context.Context, in *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
-	second, refused := theirs(ctx, c.Exact)
-	f, ok := errors.AsType[*result.Failure](refused)
-	valid := in.check.Validity == Valid
+// compareSpaces compares the two state spaces, and sets Difference and Remarks. A model that only one tool accepts is a difference.
+func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
+	second, secondErr := theirs(ctx, c.Exact)
+	failure, isFailure := errors.AsType[*result.Failure](secondErr)
+	valid := tested.check.Validity == Valid
 	switch {
-	case !valid && refused == nil:
-		c.Difference = &Difference{Kind: Refused, First: "refused (" + in.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
+	case !valid && secondErr == nil:
+		c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
 		return nil
 	case !valid:
-		return fmt.Errorf("both refuse the model: %w; %w", in.check.Failure, refused)
-	case c.Exact && ok && refusesText(f) && !in.buildsExactly(ctx):
-		return fmt.Errorf("both refuse the model in exact arithmetic: %v", refused) // both may accept it with float64 numbers
-	case ok && refusesText(f):
-		c.Difference = &Difference{Kind: Refused, First: builtText(in.check.States), Second: "refused (" + f.Error() + ")"}
+		return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
+	case c.Exact && isFailure && refusesText(failure) && !tested.buildsExactly(ctx):
+		return fmt.Errorf("both refuse the model in exact arithmetic: %v", secondErr) // both may accept it with float64 numbers
+	case isFailure && refusesText(failure):
+		c.Difference = &Difference{Kind: Refused, First: builtText(tested.check.States), Second: "refused (" + failure.Error() + ")"}
 		return nil
-	case refused != nil:
-		return refused
+	case secondErr != nil:
+		return secondErr
 	}
-	ours, err := in.space(ctx, c.Exact)
+	ours, err := tested.space(ctx, c.Exact)
 	if err == nil {
 		c.Difference, err = Diff(ctx, builtSide(c.First, ours), Side{c.Second, *second})
 	}
@@ -221,10 +226,11 @@ func (in *instance) buildsExactly(ctx context.Context) bool {
 	return err == nil
 }
 
+// builtText says that a state space was built, and its size.
 func builtText(states int) string { return fmt.Sprintf("built, %d states", states) }
 
-// ExitCode returns ExitDisagree if a comparison found a difference; otherwise ExitLimit or ExitOpen if one was not
-// compared, with and without a limit of time or memory as the cause; otherwise ExitAgree.
+// ExitCode returns ExitDisagree if a comparison found a difference. Otherwise it returns ExitLimit if a comparison was not made because of a limit
+// of time or memory, ExitOpen if one was not made for another reason, and ExitAgree if all were made.
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {
@@ -232,7 +238,8 @@ func (e *Equality) ExitCode() int {
 		case Different:
 			return ExitDisagree
 		case NotCompared:
-			if code = max(code, ExitOpen); c.Err.Class.Limited() {
+			code = max(code, ExitOpen)
+			if c.Err.Class.Limited() {
 				code = ExitLimit
 			}
 		}
@@ -241,12 +248,12 @@ func (e *Equality) ExitCode() int {
 }
 
 // Count returns the number of comparisons with a verdict.
-func (e *Equality) Count(v Equal) int {
-	n := 0
+func (e *Equality) Count(verdict Equal) int {
+	count := 0
 	for i := range e.Comparisons {
-		if e.Comparisons[i].Equal() == v {
-			n++
+		if e.Comparisons[i].Equal() == verdict {
+			count++
 		}
 	}
-	return n
+	return count
 }

@@ -12,13 +12,13 @@ import (
 
 // comparisonRecord is a Comparison in JSON and CSV.
 type comparisonRecord struct {
-	Verdict     Equal  `json:"verdict"`
+	Equal       Equal  `json:"outcome"`
 	Numbers     string `json:"numbers,omitempty"`
 	States      int    `json:"states,omitempty"`
 	Choices     int    `json:"choices,omitempty"`
 	Transitions int    `json:"transitions,omitempty"`
 	differenceRecord
-	Remarks []string `json:"remarks,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 }
 
 type equalityRecord struct {
@@ -29,26 +29,26 @@ type equalityRecord struct {
 	Models      []modelRecord     `json:"models"`
 }
 
-// Write prints the comparisons: a row for each, and below the table the differences.
-func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
-	if !f.Machine() {
-		return e.Table().Write(w, f, opt)
+// Write writes the comparisons in a format: as the table of [Equality.Table], or for machine formats a record per comparison and a summary.
+func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) error {
+	if !format.Machine() {
+		return e.Table().Write(w, format, opt)
 	}
 	records := []comparisonRecord{}
 	for i := range e.Comparisons {
-		c := &e.Comparisons[i]
+		comparison := &e.Comparisons[i]
 		records = append(records, comparisonRecord{
-			Verdict: c.Equal(), Numbers: c.numbers(), States: c.States, Choices: c.Choices, Transitions: c.Transitions,
-			differenceRecord: newDifferenceRecord(&c.Diagnosis), Remarks: c.Remarks,
+			Equal: comparison.Equal(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
+			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Notes: comparison.Remarks,
 		})
 	}
-	return table.WriteRecords(w, f, opt, equalityRecord{
+	return table.WriteRecords(w, format, opt, equalityRecord{
 		Same: e.Count(Same), Different: e.Count(Different), NotCompared: e.Count(NotCompared),
 		Seconds: result.JSONNumber(e.Seconds), Models: modelRecords(e.Models),
 	}, records, e.Notes)
 }
 
-// numbers returns the number type of the comparison: "fractions" or "doubles".
+// numbers returns the number type of the comparison: "fractions" or "floats".
 func (c *Comparison) numbers() string {
 	switch {
 	case c.Equal() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
@@ -56,47 +56,47 @@ func (c *Comparison) numbers() string {
 	case c.Exact:
 		return "fractions"
 	}
-	return "doubles"
+	return "floats"
 }
 
-// Table returns the comparisons as a table.
+// Table returns a table with one row per comparison. Below it are the differences and the results of the strict checks.
 func (e *Equality) Table() *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "first"},
 		{Name: "second"},
-		{Name: "verdict"},
+		{Name: "outcome"},
 		{Name: "numbers"},
 		{Name: "states", Align: table.Right},
 		{Name: "choices", Align: table.Right},
 		{Name: "transitions", Align: table.Right},
 	}}
-	constants := slices.ContainsFunc(e.Comparisons, func(c Comparison) bool { return len(c.Constants) > 0 })
-	if constants {
-		t.Columns = slices.Insert(t.Columns, 2, table.Column{Name: "constants", Min: 10, Code: true})
+	hasConstants := slices.ContainsFunc(e.Comparisons, func(comparison Comparison) bool { return len(comparison.Constants) > 0 })
+	if hasConstants {
+		out.Columns = slices.Insert(out.Columns, 2, table.Column{Name: "constants", Min: 10, Code: true})
 	}
 	counts := fmt.Sprintf("%d same, %d different", e.Count(Same), e.Count(Different))
 	if n := e.Count(NotCompared); n > 0 {
 		counts += fmt.Sprintf(", %d not compared", n)
 	}
-	t.Notes = append(t.Notes, counts)
+	out.Notes = append(out.Notes, counts)
 	tones := map[Equal]table.Tone{Same: table.Good, Different: table.Bad}
 	for i := range e.Comparisons {
-		c := &e.Comparisons[i]
-		row := []any{c.First, c.Second}
-		if constants {
-			row = append(row, result.Valuation(c.Constants).String())
+		comparison := &e.Comparisons[i]
+		row := []any{comparison.First, comparison.Second}
+		if hasConstants {
+			row = append(row, result.Valuation(comparison.Constants).String())
 		}
-		t.Append(append(row, table.Cell{Text: string(c.Equal()), Tone: tones[c.Equal()]}, c.numbers(), c.States, c.Choices, c.Transitions)...)
-		if c.Equal() != Same {
-			t.Notes = append(t.Notes, c.Diagnosis.String())
+		out.Append(append(row, table.Cell{Text: string(comparison.Equal()), Tone: tones[comparison.Equal()]}, comparison.numbers(), comparison.States, comparison.Choices, comparison.Transitions)...)
+		if comparison.Equal() != Same {
+			out.Notes = append(out.Notes, comparison.Diagnosis.String())
 		}
-		for _, r := range c.Remarks {
-			t.Notes = append(t.Notes, strings.TrimSpace(c.Second+" "+result.Valuation(c.Constants).String())+": "+r)
+		for _, remark := range comparison.Remarks {
+			out.Notes = append(out.Notes, strings.TrimSpace(comparison.Second+" "+result.Valuation(comparison.Constants).String())+": "+remark)
 		}
 	}
 	for i := range e.Models {
-		t.Notes = append(t.Notes, e.Models[i].String())
+		out.Notes = append(out.Notes, e.Models[i].String())
 	}
-	t.Notes = append(t.Notes, e.Notes...)
-	return t
+	out.Notes = append(out.Notes, e.Notes...)
+	return out
 }

@@ -23,7 +23,7 @@ endmodule
 // Bounds, fractions and samples of one engine.
 func ExampleRun() {
 	job := runner.Job{File: "die.prism", Model: []byte(die), Props: []string{"P=? [ F s=1 ]"}}
-	r, err := crosscheck.Run(context.Background(), job, []runner.Entrant{
+	r, err := crosscheck.Run(context.Background(), job, []runner.EngineConfig{
 		{Engine: native.New()},
 		{Label: "exact", Engine: native.New(), Accuracy: result.Exact},
 		{Label: "samples", Engine: native.New(), Method: runner.CI},
@@ -44,7 +44,7 @@ func ExampleAgainst() {
 	right := runner.Job{File: "die.prism", Model: []byte(die), Props: []string{"P=? [ F s=1 ]"}}
 	wrong := right
 	wrong.File, wrong.Model = "wrong.prism", []byte("dtmc\nmodule die\n  s : [0..2] init 0;\n  [throw] s=0 -> 1/5:(s'=1) + 4/5:(s'=2);\n  [] s>0 -> true;\nendmodule\n")
-	r, err := crosscheck.Against(context.Background(), right, wrong, []runner.Entrant{
+	r, err := crosscheck.Against(context.Background(), right, wrong, []runner.EngineConfig{
 		{Engine: native.New(), Accuracy: result.Exact},
 	}, crosscheck.Options{})
 	if err != nil {

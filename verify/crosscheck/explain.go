@@ -8,65 +8,68 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explainChoices describes choices without a counterpart. If there are two with the same action, it names the first
-// transition that differs, otherwise a choice that only one space has.
-func (d *spaceComparison) explainChoices(i, j int, left, right []*choice) *Difference {
-	for _, m := range left {
-		for _, o := range right {
-			if m.action == o.action {
-				return d.explainTransition(i, j, m, o)
+// explainChoices returns the difference between state i of the first space and state j of the second. onlyFirst and onlySecond are their choices
+// without an equal one in the other space. If two of these have the same action, the difference is their first different transition; otherwise it
+// is a choice that only one space has.
+func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choice) *Difference {
+	for _, firstChoice := range onlyFirst {
+		for _, secondChoice := range onlySecond {
+			if firstChoice.action == secondChoice.action {
+				return d.explainTransition(i, j, firstChoice, secondChoice)
 			}
 		}
 	}
-	x := &Difference{Kind: Choices, First: "not there", Second: "not there"}
-	if len(left) > 0 {
-		x.What, x.First = d.choiceText(left[0]), "there"
-		x.Made = slices.Concat(d.origins(d.a, i, left[0], nil), d.commandsWithAction(d.b, left[0].action))
-		return x
+	difference := &Difference{Kind: Choices, First: "not there", Second: "not there"}
+	if len(onlyFirst) > 0 {
+		difference.What, difference.First = d.choiceText(onlyFirst[0]), "there"
+		difference.Made = slices.Concat(d.origins(d.first, i, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
+		return difference
 	}
-	x.What, x.Second = d.choiceText(right[0]), "there"
-	x.Made = slices.Concat(d.candidateCommands(i, right[0]), d.origins(d.b, j, right[0], nil))
-	return x
+	difference.What, difference.Second = d.choiceText(onlySecond[0]), "there"
+	difference.Made = slices.Concat(d.candidateCommands(i, onlySecond[0]), d.origins(d.second, j, onlySecond[0], nil))
+	return difference
 }
 
+// actionText names a choice by its action.
 func actionText(action string) string { return "choice [" + action + "]" }
 
-func (d *spaceComparison) choiceText(m *choice) string {
-	text := actionText(m.action) + " to " + d.stateText(m.transitions[0].target)
-	if len(m.transitions) > 1 {
+// choiceText names a choice by its action and its first target.
+func (d *spaceComparison) choiceText(c *choice) string {
+	text := actionText(c.action) + " to " + d.stateText(c.transitions[0].target)
+	if len(c.transitions) > 1 {
 		text += " and others"
 	}
 	return text
 }
 
-// explainTransition describes the first transition in which two choices differ.
-func (d *spaceComparison) explainTransition(i, j int, m, o *choice) *Difference {
-	x := &Difference{Kind: Probability, First: "none", Second: "none"}
-	e, f := firstDifferent(m.transitions, o.transitions, transition.mass)
-	if e == nil && f == nil {
-		e, f = firstDifferent(m.transitions, o.transitions, transition.upperEnd)
+// explainTransition returns the first transition in which two choices differ, with the commands that made both.
+func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
+	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
+	inFirst, inSecond := firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
+	if inFirst == nil && inSecond == nil {
+		inFirst, inSecond = firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.upperEnd)
 	}
-	at := e
-	if e == nil {
-		at = f
+	shown := inFirst
+	if inFirst == nil {
+		shown = inSecond
 	}
-	if d.a.model.Kind == sparse.MDP {
-		x.What = actionText(m.action) + ", "
-	} else if at.action != "" {
-		x.What = "action [" + at.action + "], "
+	if d.first.model.Kind == sparse.MDP {
+		difference.What = actionText(firstChoice.action) + ", "
+	} else if shown.action != "" {
+		difference.What = "action [" + shown.action + "], "
 	}
-	x.What += "to " + d.stateText(at.target)
-	if e != nil {
-		x.First = e.text()
+	difference.What += "to " + d.stateText(shown.target)
+	if inFirst != nil {
+		difference.First = inFirst.text()
 	}
-	if f != nil {
-		x.Second = f.text()
+	if inSecond != nil {
+		difference.Second = inSecond.text()
 	}
-	x.Made = slices.Concat(d.origins(d.a, i, m, e), d.origins(d.b, j, o, f))
-	return x
+	difference.Made = slices.Concat(d.origins(d.first, i, firstChoice, inFirst), d.origins(d.second, j, secondChoice, inSecond))
+	return difference
 }
 
-// text returns the weight, or the interval of weights.
+// text returns the weight of a transition, or its interval of weights.
 func (e transition) text() string {
 	if e.high == (quantity{}) {
 		return e.weight.String()
@@ -74,60 +77,63 @@ func (e transition) text() string {
 	return "[" + e.weight.String() + "," + e.high.String() + "]"
 }
 
-// mass is the weight, upperEnd the upper end of an interval of weights, and meanReward the mean transition reward.
-func (e transition) mass() quantity       { return e.weight }
+// lowerEnd returns the weight, which in an interval model is the lower end of the interval; upperEnd returns the upper end. meanReward returns
+// the mean of the transition rewards, weighted by the weights.
+func (e transition) lowerEnd() quantity   { return e.weight }
 func (e transition) upperEnd() quantity   { return e.high }
 func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.weight) }
 
-// firstDifferent returns the first entries of two sorted lists that differ. A missing entry is nil.
-func firstDifferent(es, fs []transition, value func(transition) quantity) (e, f *transition) {
-	for k := 0; ; k++ {
-		switch {
-		case k == len(es) && k == len(fs):
-			return nil, nil
-		case k == len(es):
-			return nil, &fs[k]
-		case k == len(fs):
-			return &es[k], nil
-		}
-		switch c := es[k].compare(fs[k]); {
-		case c < 0:
-			return &es[k], nil
-		case c > 0:
-			return nil, &fs[k]
-		case !value(es[k]).equal(value(fs[k])):
-			return &es[k], &fs[k]
+// firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. A transition that one list lacks is
+// nil; both are nil if the lists are equal.
+func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
+	for k := range min(len(first), len(second)) {
+		switch order := first[k].compare(second[k]); {
+		case order < 0:
+			return &first[k], nil
+		case order > 0:
+			return nil, &second[k]
+		case !value(first[k]).equal(value(second[k])):
+			return &first[k], &second[k]
 		}
 	}
+	switch {
+	case len(first) > len(second):
+		return &first[len(second)], nil
+	case len(second) > len(first):
+		return nil, &second[len(first)]
+	}
+	return nil, nil
 }
 
-// origins lists the commands that made a choice; in a Markov chain those that made a transition of the state, or all if e is nil.
-func (d *spaceComparison) origins(v *view, i int, m *choice, e *transition) []Origin {
+// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made transition e; or all commands of
+// the state if e is nil.
+func (d *spaceComparison) origins(v *view, i int, sought *choice, e *transition) []Origin {
 	if v.Space.Imported() {
 		return nil
 	}
 	state := v.Space.State(nil, i)
-	cs, err := v.Space.Compiled().NewExpander().Expand(state)
+	expanded, err := v.Space.Compiled().NewExpander().Expand(state)
 	if err != nil { // cannot happen in a reachable state
 		return nil
 	}
-	var exact, alike []Origin
-	for k := range cs.List {
-		c := &cs.List[k]
+	var exact, sameAction []Origin
+	for k := range expanded.List {
+		made := &expanded.List[k]
 		switch {
-		case v.model.Kind == sparse.MDP && d.namedActions && actionName(v, c.Action) != m.action:
+		case v.model.Kind == sparse.MDP && d.namedActions && actionName(v, made.Action) != sought.action:
 			continue
-		case d.leads(v, c, m, e):
-			exact = v.commands(exact, c)
+		case d.couldMake(v, made, sought, e):
+			exact = v.appendCommands(exact, made)
 		}
-		alike = v.commands(alike, c)
+		sameAction = v.appendCommands(sameAction, made)
 	}
 	if len(exact) > 0 {
 		return exact
 	}
-	return alike
+	return sameAction
 }
 
+// actionName returns the name of an action of the program; empty for none.
 func actionName(v *view, action int) string {
 	if action == sema.Unlabelled {
 		return ""
@@ -135,17 +141,27 @@ func actionName(v *view, action int) string {
 	return v.Space.Program().Actions[action]
 }
 
-// leads reports whether a compiled choice can be choice m of an MDP, or has a transition to the target of e.
-func (d *spaceComparison) leads(v *view, c *compile.Choice, m *choice, e *transition) bool {
-	if v.model.Kind == sparse.MDP {
-		return len(c.Transitions) == len(m.transitions) && !slices.ContainsFunc(m.transitions, func(f transition) bool { return !d.reaches(v, c, f.target) })
+// couldMake reports whether a compiled choice has the same targets as a choice of an MDP. In a Markov chain it reports whether the compiled choice
+// has the target of transition e.
+func (d *spaceComparison) couldMake(v *view, compiled *compile.Choice, sought *choice, e *transition) bool {
+	if v.model.Kind != sparse.MDP {
+		return e != nil && d.reaches(v, compiled, e.target)
 	}
-	return e != nil && d.reaches(v, c, e.target)
+	if len(compiled.Transitions) != len(sought.transitions) {
+		return false
+	}
+	for _, t := range sought.transitions {
+		if !d.reaches(v, compiled, t.target) {
+			return false
+		}
+	}
+	return true
 }
 
-func (d *spaceComparison) reaches(v *view, c *compile.Choice, of int32) bool {
-	target := d.valuationOf(of)
-	return slices.ContainsFunc(c.Transitions, func(t compile.Transition) bool {
+// reaches reports whether a compiled choice has a transition to a state, numbered as in view.inFirst.
+func (d *spaceComparison) reaches(v *view, compiled *compile.Choice, number int32) bool {
+	target := d.valuationOf(number)
+	return slices.ContainsFunc(compiled.Transitions, func(t compile.Transition) bool {
 		for k, slot := range v.slots {
 			if t.Target[slot] != target[k] {
 				return false
@@ -155,56 +171,57 @@ func (d *spaceComparison) reaches(v *view, c *compile.Choice, of int32) bool {
 	})
 }
 
-// commands appends the commands of a choice to out, without duplicates.
-func (v *view) commands(out []Origin, c *compile.Choice) []Origin {
-	p := v.Space.Program()
-	for _, ref := range c.Commands {
-		o := Origin{Model: v.Name, File: p.File, Pos: p.Modules[ref.Module].Commands[ref.Command].Pos, Action: actionName(v, c.Action), Enabled: true}
-		if !slices.Contains(out, o) {
-			out = append(out, o)
+// appendCommands appends the commands of a compiled choice to out, without duplicates.
+func (v *view) appendCommands(out []Origin, compiled *compile.Choice) []Origin {
+	program := v.Space.Program()
+	for _, ref := range compiled.Commands {
+		origin := Origin{Model: v.Name, File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, Action: actionName(v, compiled.Action), Enabled: true}
+		if !slices.Contains(out, origin) {
+			out = append(out, origin)
 		}
 	}
 	return out
 }
 
-// candidateCommands lists the commands of a that may have been meant to make a choice which only b has in state i: those with an
-// update that leads to one of its targets, or else those with its action.
-func (d *spaceComparison) candidateCommands(i int, m *choice) []Origin {
-	if d.a.Space.Imported() {
+// candidateCommands returns commands of the first model that may be wrong if only the second space has this choice in state i: commands with an
+// update that leads to one of its targets or, if there are none, all commands with its action.
+func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
+	if d.first.Space.Imported() {
 		return nil
 	}
 	var out []Origin
-	state := d.a.Space.State(nil, i)
-	p := d.a.Space.Program()
-	for _, module := range p.Modules {
-		for _, c := range module.Commands {
-			leads := slices.ContainsFunc(c.Updates, func(u sema.Update) bool {
-				target := applyUpdate(state, &u)
-				return target != nil && slices.ContainsFunc(m.transitions, func(e transition) bool { return slices.Equal(d.valuationOf(e.target), target) })
+	state := d.first.Space.State(nil, i)
+	program := d.first.Space.Program()
+	for _, module := range program.Modules {
+		for _, command := range module.Commands {
+			leads := slices.ContainsFunc(command.Updates, func(update sema.Update) bool {
+				target := applyUpdate(state, &update)
+				return target != nil && slices.ContainsFunc(sought.transitions, func(t transition) bool { return slices.Equal(d.valuationOf(t.target), target) })
 			})
 			if !leads {
 				continue
 			}
-			guard, err := sema.Eval(c.Guard, state)
-			out = append(out, Origin{Model: d.a.Name, File: p.File, Pos: c.Pos, Action: actionName(d.a, c.Action), Enabled: err == nil && guard.Bool})
+			guard, err := sema.Eval(command.Guard, state)
+			out = append(out, Origin{Model: d.first.Name, File: program.File, Pos: command.Pos, Action: actionName(d.first, command.Action), Enabled: err == nil && guard.Bool})
 		}
 	}
 	if out == nil {
-		return d.commandsWithAction(d.a, m.action)
+		return d.commandsWithAction(d.first, sought.action)
 	}
 	return out
 }
 
-// applyUpdate returns the valuation after an update. It is nil if nothing changes or a value cannot be computed.
-func applyUpdate(state []int32, u *sema.Update) []int32 {
+// applyUpdate returns the valuation after an update; nil if the update changes nothing or a value cannot be computed.
+func applyUpdate(state []int32, update *sema.Update) []int32 {
 	out := slices.Clone(state)
-	for _, a := range u.Assigns {
-		x, err := sema.Eval(a.Value, state)
+	for _, assignment := range update.Assigns {
+		value, err := sema.Eval(assignment.Value, state)
 		if err != nil {
 			return nil
 		}
-		if out[a.Slot] = x.Int; x.Bool {
-			out[a.Slot] = 1
+		out[assignment.Slot] = value.Int
+		if value.Bool {
+			out[assignment.Slot] = 1
 		}
 	}
 	if slices.Equal(out, state) {
@@ -213,17 +230,17 @@ func applyUpdate(state []int32, u *sema.Update) []int32 {
 	return out
 }
 
-// commandsWithAction lists the commands with an action.
+// commandsWithAction returns all commands of a model that have an action; none if the space was imported.
 func (d *spaceComparison) commandsWithAction(v *view, action string) []Origin {
 	var out []Origin
 	if v.Space.Imported() || action == "" {
 		return nil
 	}
-	p := v.Space.Program()
-	for _, m := range p.Modules {
-		for _, c := range m.Commands {
-			if actionName(v, c.Action) == action {
-				out = append(out, Origin{Model: v.Name, File: p.File, Pos: c.Pos, Action: action})
+	program := v.Space.Program()
+	for _, module := range program.Modules {
+		for _, command := range module.Commands {
+			if actionName(v, command.Action) == action {
+				out = append(out, Origin{Model: v.Name, File: program.File, Pos: command.Pos, Action: action})
 			}
 		}
 	}

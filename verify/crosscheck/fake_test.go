@@ -187,20 +187,20 @@ func runWith(t *testing.T, opt crosscheck.Options, model, property string, engin
 	if strings.Contains(model, "const double p;") {
 		job.Consts = []string{"p=0.25"}
 	}
-	var entrants []runner.Entrant
+	var configs []runner.EngineConfig
 	for _, e := range engines {
-		entrants = append(entrants, entrant(e))
+		configs = append(configs, engine(e))
 	}
-	r, err := crosscheck.Run(t.Context(), job, entrants, opt)
+	r, err := crosscheck.Run(t.Context(), job, configs, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// entrant has engines whose name ends in "ci" sample.
-func entrant(e runner.Engine) runner.Entrant {
-	x := runner.Entrant{Engine: e}
+// engine has engines whose name ends in "ci" sample.
+func engine(e runner.Engine) runner.EngineConfig {
+	x := runner.EngineConfig{Engine: e}
 	if strings.HasSuffix(e.Name(), "ci") {
 		x.Method = runner.CI
 	}

@@ -18,58 +18,62 @@ type labelsAndRewards struct {
 	rewards []rewardPair
 }
 
+// labelPair is a label with its states in both spaces.
 type labelPair struct {
-	name string
-	x    sema.Expr // the first space's expression; nil for deadlock
-	a, b *sparse.Set
+	name          string
+	expression    sema.Expr // the first space's expression; nil for deadlock
+	first, second *sparse.Set
 }
 
+// rewardPair is a reward structure with its values in both spaces.
 type rewardPair struct {
-	index int // in the first space
-	a, b  rewardValues
+	index         int // in the first space
+	first, second rewardStructure
 }
 
-// rewardValues is a reward structure. transition and transitionRats are its transition rewards, nil if there are none
+// rewardStructure is a reward structure. transition and transitionRats are its transition rewards, nil if there are none
 // or the tool does not export them.
-type rewardValues struct {
+type rewardStructure struct {
 	*sparse.Reward
 	transition     []float64
 	transitionRats []*big.Rat
 }
 
-// newLabelsAndRewards pairs the labels and rewards of the two spaces by name. If both sides list all of theirs, one that
-// only one side has is the difference.
+// newLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. If both spaces have all of the model's, it returns a
+// difference for one that only one space has.
 func (d *spaceComparison) newLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
 	out := &labelsAndRewards{spaceComparison: d}
-	whole := d.a.Whole && d.b.Whole
-	if whole {
-		a, b := d.a.deadlocks(), d.b.deadlocks()
-		out.labels = append(out.labels, labelPair{name: "deadlock", a: a, b: b})
+	complete := d.first.Whole && d.second.Whole
+	if complete {
+		firstStates, secondStates := d.first.deadlocks(), d.second.deadlocks()
+		out.labels = append(out.labels, labelPair{name: "deadlock", first: firstStates, second: secondStates})
 	}
-	for _, l := range d.a.labels() {
-		k := slices.IndexFunc(d.b.labels(), func(m sema.LabelDef) bool { return m.Name == l.Name })
+	for _, label := range d.first.labels() {
+		index := slices.IndexFunc(d.second.labels(), func(other sema.LabelDef) bool { return other.Name == label.Name })
 		switch {
-		case k < 0 && whole:
-			return nil, missing(Labels, strconv.Quote(l.Name), true), nil
-		case k < 0:
+		case index < 0 && complete:
+			return nil, missing(Labels, strconv.Quote(label.Name), true), nil
+		case index < 0:
 			continue
 		}
-		a, err1 := d.a.Space.States(l.X)
-		b, err2 := d.b.Space.States(d.b.labels()[k].X)
+		firstStates, err1 := d.first.Space.States(label.X)
+		secondStates, err2 := d.second.Space.States(d.second.labels()[index].X)
 		if err := cmp.Or(err1, err2); err != nil {
 			return nil, nil, err
 		}
-		out.labels = append(out.labels, labelPair{l.Name, l.X, a, b})
+		out.labels = append(out.labels, labelPair{label.Name, label.X, firstStates, secondStates})
 	}
-	if whole && len(d.b.labels()) > len(d.a.labels()) {
-		return nil, missing(Labels, strconv.Itoa(len(d.b.labels())-len(d.a.labels()))+" more", false), nil
+	if complete && len(d.second.labels()) > len(d.first.labels()) {
+		return nil, missing(Labels, strconv.Itoa(len(d.second.labels())-len(d.first.labels()))+" more", false), nil
 	}
-	x, err := out.pairRewards(whole)
-	return out, x, err
+	difference, err := out.pairRewards(complete)
+	return out, difference, err
 }
 
+// labels returns the labels of the model.
 func (v *view) labels() []sema.LabelDef { return v.Space.Program().Labels }
 
+// deadlocks returns the states without a choice in the model.
 func (v *view) deadlocks() *sparse.Set {
 	if v.model.Deadlocks == nil {
 		return sparse.NewSet(v.model.NumStates())
@@ -77,40 +81,41 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name; those without a name in their order.
-func (e *labelsAndRewards) pairRewards(whole bool) (*Difference, error) {
-	a, b := e.a.Space.Program().Rewards, e.b.Space.Program().Rewards
+// pairRewards pairs reward structures with the same name; structures without a name are paired in their order.
+func (e *labelsAndRewards) pairRewards(complete bool) (*Difference, error) {
+	firstRewards, secondRewards := e.first.Space.Program().Rewards, e.second.Space.Program().Rewards
 	var paired []int
-	for i := range a {
-		k := -1
-		for n := range b {
-			if b[n].Name == a[i].Name && !slices.Contains(paired, n) {
-				k = n
+	for i := range firstRewards {
+		match := -1
+		for n := range secondRewards {
+			if secondRewards[n].Name == firstRewards[i].Name && !slices.Contains(paired, n) {
+				match = n
 				break
 			}
 		}
 		switch {
-		case k < 0 && whole:
-			return missing(Rewards, rewardName(a, i), true), nil
-		case k < 0:
+		case match < 0 && complete:
+			return missing(Rewards, rewardName(firstRewards, i), true), nil
+		case match < 0:
 			continue
 		}
-		paired = append(paired, k)
-		p := rewardPair{index: i}
+		paired = append(paired, match)
+		pair := rewardPair{index: i}
 		var err1, err2 error
-		p.a, err1 = e.a.reward(i)
-		p.b, err2 = e.b.reward(k)
+		pair.first, err1 = e.first.rewardValues(i)
+		pair.second, err2 = e.second.rewardValues(match)
 		if err := cmp.Or(err1, err2); err != nil {
 			return nil, err
 		}
-		e.rewards = append(e.rewards, p)
+		e.rewards = append(e.rewards, pair)
 	}
-	if whole && len(b) > len(a) {
-		return missing(Rewards, strconv.Itoa(len(b)-len(a))+" more", false), nil
+	if complete && len(secondRewards) > len(firstRewards) {
+		return missing(Rewards, strconv.Itoa(len(secondRewards)-len(firstRewards))+" more", false), nil
 	}
 	return nil, nil
 }
 
+// rewardName names a reward structure by its name or its number.
 func rewardName(all []sema.RewardStruct, i int) string {
 	if all[i].Name == "" {
 		return fmt.Sprintf("structure %d", i+1)
@@ -118,7 +123,8 @@ func rewardName(all []sema.RewardStruct, i int) string {
 	return strconv.Quote(all[i].Name)
 }
 
-func (v *view) reward(i int) (out rewardValues, err error) {
+// rewardValues returns the values of reward structure i in this space.
+func (v *view) rewardValues(i int) (out rewardStructure, err error) {
 	if out.Reward, err = v.Space.Reward(i); err == nil {
 		out.transition, out.transitionRats, err = v.Space.TransitionRewards(i)
 	}
@@ -128,10 +134,10 @@ func (v *view) reward(i int) (out rewardValues, err error) {
 // compare compares the labels and rewards of states i of a and j of b. pairs are their equal choices.
 func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 	for _, l := range e.labels {
-		if a, b := l.a.Has(i), l.b.Has(j); a != b {
+		if a, b := l.first.Has(i), l.second.Has(j); a != b {
 			x := &Difference{Kind: Labels, What: strconv.Quote(l.name), First: strconv.FormatBool(a), Second: strconv.FormatBool(b)}
-			if l.x != nil && !e.a.Space.Imported() {
-				x.Made = []Origin{{Model: e.a.Name, File: e.a.Space.Program().File, Pos: l.x.Pos(), What: "label " + strconv.Quote(l.name)}}
+			if l.expression != nil && !e.first.Space.Imported() {
+				x.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: l.expression.Pos(), What: "label " + strconv.Quote(l.name)}}
 			}
 			return x
 		}
@@ -139,57 +145,58 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 	for k := range e.rewards {
 		if x := e.rewards[k].compare(e.spaceComparison, i, j, pairs); x != nil {
 			x.Kind = Rewards
-			x.What += ", " + rewardName(e.a.Space.Program().Rewards, e.rewards[k].index)
+			x.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[k].index)
 			return x
 		}
 	}
 	return nil
 }
 
+// compare compares the rewards of states i of the first space and j of the second, of their equal choices in pairs, and of the transitions.
 func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
-	told := !d.b.Means || !d.a.deadlocks().Has(i)
-	if a, b := d.entry(r.a.State, r.a.StateRat, i), d.entry(r.b.State, r.b.StateRat, j); told && !a.equal(b) {
-		return &Difference{What: "of the state", First: a.String(), Second: b.String(), Made: d.rewardItems(r.index, i, sema.Unlabelled, false)}
+	comparable := !d.second.Means || !d.first.deadlocks().Has(i) // a tool that exports mean rewards gives none for a deadlock
+	if a, b := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j); comparable && !a.equal(b) {
+		return &Difference{What: "of the state", First: a.String(), Second: b.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
 	}
 	for _, p := range pairs {
 		if x := r.compareTransitions(d, i, p); x != nil {
 			return x
 		}
-		if a, b := d.entry(r.a.Choice, r.a.ChoiceRat, p[0]), d.entry(r.b.Choice, r.b.ChoiceRat, p[1]); !a.equal(b) {
-			return &Difference{What: "of a choice", First: a.String(), Second: b.String(), Made: d.rewardItems(r.index, i, d.a.actionOf(p[0]), true)}
+		if a, b := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, p[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, p[1]); !a.equal(b) {
+			return &Difference{What: "of a choice", First: a.String(), Second: b.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(p[0]), true)}
 		}
 	}
 	return nil
 }
 
-// compareTransitions compares the transition rewards of a choice p, in a Markov chain.
-func (r *rewardPair) compareTransitions(d *spaceComparison, i int, p [2]int) *Difference {
-	if d.a.Means || d.b.Means || r.a.transition == nil && r.b.transition == nil {
+// compareTransitions compares the transition rewards of two equal choices, whose indices are in p, in a Markov chain.
+func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
+	if d.first.Means || d.second.Means || r.first.transition == nil && r.second.transition == nil {
 		return nil
 	}
-	e, f := firstDifferent(
-		d.transitionsOf(d.a, p[0], func(t int) quantity { return d.entry(r.a.transition, r.a.transitionRats, t) }),
-		d.transitionsOf(d.b, p[1], func(t int) quantity { return d.entry(r.b.transition, r.b.transitionRats, t) }), transition.meanReward)
-	if e == nil {
+	inFirst, inSecond := firstDifferent(
+		d.transitionsOf(d.first, pair[0], func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
+		d.transitionsOf(d.second, pair[1], func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
+	if inFirst == nil {
 		return nil
 	}
-	x := &Difference{What: "of a transition to " + d.stateText(e.target), First: e.meanReward().String(), Second: f.meanReward().String()}
-	x.Made = d.rewardItems(r.index, i, slices.Index(d.a.Space.Program().Actions, e.action), true)
-	return x
+	difference := &Difference{What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
+	difference.Made = d.rewardOrigins(r.index, i, slices.Index(d.first.Space.Program().Actions, inFirst.action), true)
+	return difference
 }
 
-// entry returns entry i of a reward column; nil columns are 0.
-func (d *spaceComparison) entry(values []float64, rats []*big.Rat, i int) quantity {
+// rewardEntry returns entry i of an array of rewards: of rats if fractions are compared, otherwise of values. A nil array means 0.
+func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, i int) quantity {
 	switch {
-	case d.exact && rats != nil:
-		return quantity{r: rats[i]}
+	case d.exact && fractions != nil:
+		return quantity{fraction: fractions[i]}
 	case values != nil && !d.exact:
-		return quantity{f: values[i]}
+		return quantity{float: values[i]}
 	}
 	return quantity{}
 }
 
-// actionOf returns the action of a choice of an MDP as reward items number it.
+// actionOf returns the index of the action of a choice of an MDP; sema.Unlabelled if it has none.
 func (v *view) actionOf(c int) int {
 	if v.model.Kind == sparse.MDP && v.model.Actions != nil && v.model.Actions[c] != sparse.NoAction {
 		return int(v.model.Actions[c]) - 1
@@ -197,28 +204,29 @@ func (v *view) actionOf(c int) int {
 	return sema.Unlabelled
 }
 
-// rewardItems lists the items of a reward structure that apply in state i of a, with the given action.
-func (d *spaceComparison) rewardItems(structure, i, action int, transition bool) []Origin {
-	if d.a.Space.Imported() {
+// rewardOrigins returns the items of a reward structure that apply in state i of the first space with the given action; the structure itself if
+// no item does.
+func (d *spaceComparison) rewardOrigins(structure, i, action int, transition bool) []Origin {
+	if d.first.Space.Imported() {
 		return nil
 	}
-	p := d.a.Space.Program()
-	r := &p.Rewards[structure]
-	place := Origin{Model: d.a.Name, File: p.File, Pos: r.Pos, What: "reward " + rewardName(p.Rewards, structure)}
+	program := d.first.Space.Program()
+	rewards := &program.Rewards[structure]
+	origin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
 	var out []Origin
-	for k := range r.Items {
-		it := &r.Items[k]
-		if it.Transition != transition || transition && d.namedActions && it.Action != action {
+	for k := range rewards.Items {
+		item := &rewards.Items[k]
+		if item.Transition != transition || transition && d.namedActions && item.Action != action {
 			continue
 		}
-		if holds, err := sema.Eval(it.Guard, d.a.Space.State(nil, i)); err == nil && holds.Bool {
-			o := place
-			o.Pos = it.Pos
-			out = append(out, o)
+		if holds, err := sema.Eval(item.Guard, d.first.Space.State(nil, i)); err == nil && holds.Bool {
+			itemOrigin := origin
+			itemOrigin.Pos = item.Pos
+			out = append(out, itemOrigin)
 		}
 	}
 	if out == nil {
-		return []Origin{place}
+		return []Origin{origin}
 	}
 	return out
 }

@@ -225,7 +225,7 @@ func against(t *testing.T, first, second string) *crosscheck.Report {
 	job := runner.Job{File: "right.prism", Model: []byte(first), Props: boardProperties}
 	other := job
 	other.File, other.Model = "other.prism", []byte(second)
-	r, err := crosscheck.Against(t.Context(), job, other, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Against(t.Context(), job, other, []runner.EngineConfig{{Engine: native.New()}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const splitStream = "crosscheck"
 
 // partRecord is the result of a range of properties, in a shard file.
 type partRecord struct {
-	Engines  []string      `json:"engines"` // the names of the entrants
+	Engines  []string      `json:"engines"` // the names of the engines
 	NotAsked []string      `json:"not_asked,omitempty"`
 	Rows     []rowRecord   `json:"rows"`
 	Models   []checkRecord `json:"models,omitempty"` // in the part with the first property
@@ -27,9 +27,10 @@ type partRecord struct {
 	piece *shard.Piece
 }
 
+// rowRecord is the result of one row.
 type rowRecord struct {
 	Verdicts []result.Record `json:"verdicts"`
-	Status   Status          `json:"status"`
+	Status   Status          `json:"outcome"`
 	Basis    agree.Basis     `json:"basis,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`
@@ -41,6 +42,7 @@ type checkRecord struct {
 	Deterministic bool `json:"deterministic,omitempty"`
 }
 
+// diagnosisRecord is a Diagnosis.
 type diagnosisRecord struct {
 	Instance   int                   `json:"instance"`
 	First      string                `json:"first"`
@@ -49,80 +51,80 @@ type diagnosisRecord struct {
 	Error      *result.FailureRecord `json:"error,omitempty"`
 }
 
-// record writes the result of this part to the shard file.
-func (c *comparison) record() error {
-	l := c.opt.Split
-	if !l.Recording() {
+// recordPart writes the results of this shard to its file.
+func (c *comparison) recordPart() error {
+	ledger := c.opt.Split
+	if !ledger.Recording() {
 		return nil
 	}
-	first, end := l.Part().Range(c.tasks())
-	x := partRecord{NotAsked: c.opt.NotAsked, Rows: []rowRecord{}}
-	for _, e := range c.entries {
-		if e.subject == c.subjects[0] {
-			x.Engines = append(x.Engines, e.Called())
+	first, end := ledger.Part().Range(c.tasks())
+	part := partRecord{NotAsked: c.opt.Unavailable, Rows: []rowRecord{}}
+	for _, run := range c.engineRuns {
+		if run.model == c.models[0] {
+			part.Engines = append(part.Engines, run.DisplayName())
 		}
 	}
-	for _, r := range c.mine {
-		x.Rows = append(x.Rows, rowRecord{result.Records(r.Verdicts), r.Status, r.Basis, r.Reason, r.Notes})
+	for _, row := range c.rowsToCheck {
+		part.Rows = append(part.Rows, rowRecord{result.Records(row.Verdicts), row.Status, row.Basis, row.Reason, row.Notes})
 	}
 	if first == 0 && end > 0 {
-		for i, m := range c.report.summary().Models {
-			x.Models = append(x.Models, checkRecord{m, c.report.Models[i].Deterministic})
+		for i, model := range c.report.summary().Models {
+			part.Models = append(part.Models, checkRecord{model, c.report.Models[i].Deterministic})
 		}
 	}
-	for _, d := range c.report.Diagnoses {
-		x.Diagnoses = append(x.Diagnoses, diagnosisRecord{d.instance, d.First, d.Second, d.Difference, result.NewFailureRecord(d.Err)})
+	for _, diagnosis := range c.report.Diagnoses {
+		part.Diagnoses = append(part.Diagnoses, diagnosisRecord{diagnosis.instance, diagnosis.First, diagnosis.Second, diagnosis.Difference, result.NewFailureRecord(diagnosis.Err)})
 	}
-	return l.PutJSON(&shard.Piece{Stream: splitStream, First: first, End: end, Timed: true}, x)
+	return ledger.PutJSON(&shard.Piece{Stream: splitStream, First: first, End: end, Timed: true}, part)
 }
 
 // tasks returns the number of properties.
-func (c *comparison) tasks() int64 { return int64(len(c.subjects[0].plan.Tasks)) }
+func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 
 // partRecords are the parts that were recorded, in the order of the properties.
 type partRecords []*partRecord
 
-// recorded selects the rows of this part. If the run replays shards it returns their records, otherwise nil.
-func (c *comparison) recorded() (out partRecords, err error) {
-	c.mine = c.rows
-	l := c.opt.Split
-	if l.Recording() {
-		first, end := l.Part().Range(c.tasks())
-		c.mine = c.rowsOfTasks(first, end)
+// readParts selects the rows of this shard. If recorded results are replayed, it returns the records of all shards, otherwise nil.
+func (c *comparison) readParts() (parts partRecords, err error) {
+	c.rowsToCheck = c.allRows
+	ledger := c.opt.Split
+	if ledger.Recording() {
+		first, end := ledger.Part().Range(c.tasks())
+		c.rowsToCheck = c.rowsOfTasks(first, end)
 	}
-	if !l.Replaying() {
+	if !ledger.Replaying() {
 		return nil, nil
 	}
-	err = l.Replay(shard.Stream{Name: splitStream, End: c.tasks()}, func(p *shard.Piece) (more bool, err error) {
-		x := &partRecord{piece: p}
-		out = append(out, x)
-		return true, p.Decode(x)
+	err = ledger.Replay(shard.Stream{Name: splitStream, End: c.tasks()}, func(piece *shard.Piece) (more bool, err error) {
+		part := &partRecord{piece: piece}
+		parts = append(parts, part)
+		return true, piece.Decode(part)
 	})
-	if err == nil && len(out) == 0 {
+	if err == nil && len(parts) == 0 {
 		err = errors.New("no shard has an answer")
 	}
-	return out, err
+	return parts, err
 }
 
 // rowsOfTasks returns the rows of a range of properties.
 func (c *comparison) rowsOfTasks(first, end int64) (out []*row) {
-	for _, r := range c.rows {
-		if t := int64(r.task); first <= t && t < end {
-			out = append(out, r)
+	for _, row := range c.allRows {
+		if task := int64(row.task); first <= task && task < end {
+			out = append(out, row)
 		}
 	}
 	return out
 }
 
-// entrants returns the entrants that the shards asked. The shards must have asked the same ones.
-func (rs partRecords) entrants(all []runner.Entrant) (out []runner.Entrant, err error) {
-	for _, x := range rs {
-		if !slices.Equal(x.Engines, rs[0].Engines) || !slices.Equal(x.NotAsked, rs[0].NotAsked) {
-			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", rs[0].Engines, x.Engines)
+// selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines.
+func (rs partRecords) selectEngines(all []runner.EngineConfig) (out []runner.EngineConfig, err error) {
+	for _, part := range rs {
+		if !slices.Equal(part.Engines, rs[0].Engines) || !slices.Equal(part.NotAsked, rs[0].NotAsked) {
+			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", rs[0].Engines, part.Engines)
 		}
 	}
 	for _, label := range rs[0].Engines {
-		i := slices.IndexFunc(all, func(x runner.Entrant) bool { return x.Called() == label })
+		i := slices.IndexFunc(all, func(part runner.EngineConfig) bool { return part.DisplayName() == label })
 		if i < 0 {
 			return nil, fmt.Errorf("the shards asked %q, which the command does not", label)
 		}
@@ -131,32 +133,32 @@ func (rs partRecords) entrants(all []runner.Entrant) (out []runner.Entrant, err 
 	return out, nil
 }
 
-// replay fills the report from the records. Rows of missing parts are unchecked.
+// replay fills the report from the records of all shards. Rows of missing shards are unchecked.
 func (c *comparison) replay(parts partRecords) error {
 	if parts == nil {
 		return nil
 	}
-	l := c.opt.Split
-	absent := &result.Failure{Class: result.Interrupted, Message: shard.Missing(l.Absent())}
-	for _, s := range c.subjects {
-		for _, in := range s.instances {
-			in.check.Validity, in.check.Failure = NotChecked, absent
+	ledger := c.opt.Split
+	absent := &result.Failure{Class: result.Interrupted, Message: shard.Missing(ledger.Absent())}
+	for _, model := range c.models {
+		for _, instance := range model.instances {
+			instance.check.Validity, instance.check.Failure = NotChecked, absent
 		}
 	}
-	for _, r := range c.rows {
-		r.Status, r.Reason = Unchecked, absent.Message
-		for range c.entries {
-			r.Verdicts = append(r.Verdicts, result.Verdict{Property: r.Property, Name: r.Name, Constants: r.Constants, Err: absent})
+	for _, row := range c.allRows {
+		row.Status, row.Reason = Unchecked, absent.Message
+		for range c.engineRuns {
+			row.Verdicts = append(row.Verdicts, result.Verdict{Property: row.Property, Name: row.Name, Constants: row.Constants, Err: absent})
 		}
 	}
-	for _, x := range parts {
-		if err := x.restore(c); err != nil {
-			return l.Fail(x.piece, err)
+	for _, part := range parts {
+		if err := part.restore(c); err != nil {
+			return ledger.Fail(part.piece, err)
 		}
 	}
-	for i := range c.subjects[0].instances {
-		for _, x := range parts {
-			if found := x.diagnosesOf(c, i); len(found) > 0 {
+	for i := range c.models[0].instances {
+		for _, part := range parts {
+			if found := part.diagnosesOf(c, i); len(found) > 0 {
 				c.report.Diagnoses = append(c.report.Diagnoses, found...)
 				break
 			}
@@ -179,7 +181,7 @@ func (x *partRecord) restore(c *comparison) error {
 	if x.piece.First > 0 || x.piece.End == 0 {
 		return nil
 	}
-	for _, s := range c.subjects {
+	for _, s := range c.models {
 		for _, in := range s.instances {
 			if len(x.Models) == 0 {
 				return errors.New("found fewer checks than models")
@@ -193,6 +195,7 @@ func (x *partRecord) restore(c *comparison) error {
 	return nil
 }
 
+// restore fills a row from its record.
 func (x *rowRecord) restore(r *row) error {
 	if len(x.Verdicts) != len(r.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
 		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(r.Verdicts))
@@ -212,6 +215,7 @@ func (x *rowRecord) restore(r *row) error {
 	return nil
 }
 
+// restore fills the strict check of a model from its record.
 func (x *checkRecord) restore(m *ModelCheck) error {
 	f := x.Error.Failure()
 	if x.Model != m.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, x.Validity) || f == nil && x.Validity != Valid && x.Validity != Sampled {
@@ -222,12 +226,12 @@ func (x *checkRecord) restore(m *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses of the part under one valuation.
+// diagnosesOf returns the diagnoses of the shard that are about one valuation.
 func (x *partRecord) diagnosesOf(c *comparison, instance int) (out []Diagnosis) {
-	for _, d := range x.Diagnoses {
-		if d.Instance == instance {
-			f := d.Error.Failure()
-			out = append(out, Diagnosis{First: d.First, Second: d.Second, Constants: c.subjects[0].instances[instance].check.Constants, Difference: d.Difference, Err: f, instance: instance})
+	for _, record := range x.Diagnoses {
+		if record.Instance == instance {
+			failure := record.Error.Failure()
+			out = append(out, Diagnosis{First: record.First, Second: record.Second, Constants: c.models[0].instances[instance].check.Constants, Difference: record.Difference, Err: failure, instance: instance})
 		}
 	}
 	return out

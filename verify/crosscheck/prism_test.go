@@ -31,7 +31,7 @@ func TestPRISMAgrees(t *testing.T) {
 	cfg := uniform(2, 2, 16)
 	cfg.Policy = modelgen.Policy{Kind: modelgen.PreferMoves, First: modelgen.Order{modelgen.Left, modelgen.Up, modelgen.Right, modelgen.Down}}
 	job := runner.Job{File: "board.prism", Model: []byte(board(t, cfg)), Props: []string{`Pmax=? [ F "success" ]`, `Pmin=? [ F "fail" ]`}}
-	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
+	r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{
 		{Engine: native.New()},
 		{Label: "native ci", Engine: native.New(), Method: runner.CI},
 		{Engine: bridge.PRISM(cmd, bridge.Options{}), Accuracy: result.Exact},

@@ -11,11 +11,11 @@ import (
 type answerRecord struct {
 	Entrant string `json:"entrant"` // the engine as it was asked for, or the model
 	result.Record
-	Status  Status       `json:"status"` // of all answers to the property
-	Basis   string       `json:"basis,omitempty"`
-	Reason  string       `json:"reason,omitempty"`
-	Remarks []string     `json:"remarks,omitempty"`
-	Proof   *proofRecord `json:"proof,omitempty"`
+	Status Status       `json:"outcome"` // of all answers to the property
+	Basis  string       `json:"basis,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+	Notes  []string     `json:"notes,omitempty"`
+	Proof  *proofRecord `json:"proof,omitempty"`
 }
 
 // proofRecord is a Proof in JSON and CSV.
@@ -26,7 +26,7 @@ type proofRecord struct {
 	Off       result.JSONNumber `json:"off,omitempty"`
 	States    int               `json:"states,omitempty"`
 	StatesOff result.JSONNumber `json:"states_off,omitempty"`
-	Worst     string            `json:"worst,omitempty"`
+	Worst     string            `json:"worst_valuation,omitempty"`
 }
 
 type summaryRecord struct {
@@ -46,11 +46,11 @@ type summaryRecord struct {
 type modelRecord struct {
 	Model       string                `json:"model"`
 	Constants   result.Valuation      `json:"constants,omitempty"`
-	Validity    Validity              `json:"validity"`
+	Validity    Validity              `json:"outcome"`
 	States      int                   `json:"states,omitempty"`
 	Choices     int                   `json:"choices,omitempty"`
 	Transitions int                   `json:"transitions,omitempty"`
-	Note        string                `json:"note,omitempty"`
+	Note        string                `json:"reason,omitempty"`
 	Error       *result.FailureRecord `json:"error,omitempty"`
 }
 
@@ -59,8 +59,8 @@ type differenceRecord struct {
 	First     string                `json:"first"`
 	Second    string                `json:"second"`
 	Constants result.Valuation      `json:"constants,omitempty"`
-	Kind      Kind                  `json:"kind,omitempty"`
-	State     string                `json:"state,omitempty"`
+	Kind      Kind                  `json:"difference,omitempty"`
+	State     string                `json:"valuation,omitempty"`
 	What      string                `json:"what,omitempty"`
 	InFirst   string                `json:"in_first,omitempty"`
 	InSecond  string                `json:"in_second,omitempty"`
@@ -79,44 +79,46 @@ type originRecord struct {
 }
 
 // Write prints the report: the table of [Report.Table], or for machine formats a record per answer and a summary.
-func (r *Report) Write(w io.Writer, f table.Format, opt table.Options) error {
-	if !f.Machine() {
-		return r.Table().Write(w, f, opt)
+func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) error {
+	if !format.Machine() {
+		return r.Table().Write(w, format, opt)
 	}
 	records := []answerRecord{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for k := range row.Verdicts {
-			a := answerRecord{
+			answer := answerRecord{
 				Entrant: r.Engines[k], Record: result.NewRecord(&row.Verdicts[k]),
-				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Remarks: row.Notes,
+				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
 			}
 			if row.Proofs != nil && row.Proofs[k] != nil {
-				x := row.Proofs[k]
-				a.Proof = &proofRecord{Refuted: x.Refuted, Off: result.JSONNumber(x.Off), States: x.States, StatesOff: result.JSONNumber(x.StatesOff), Worst: x.Worst}
+				proof := row.Proofs[k]
+				answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
 				if row.Truth != nil {
-					a.Proof.Lower, a.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
+					answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
 				}
 			}
-			a.Property, a.Name, a.Constants = row.Property, row.Name, row.Constants
-			records = append(records, a)
+			answer.Property, answer.Name, answer.Constants = row.Property, row.Name, row.Constants
+			records = append(records, answer)
 		}
 	}
-	return table.WriteRecords(w, f, opt, r.summary(), records, r.Notes)
+	return table.WriteRecords(w, format, opt, r.summary(), records, r.Notes)
 }
 
+// summary returns the record of the whole report.
 func (r *Report) summary() summaryRecord {
-	s := summaryRecord{
-		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid), Differ: r.differ(),
+	record := summaryRecord{
+		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid), Differ: r.countDifferent(),
 		Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
 		Models: modelRecords(r.Models), Differences: []differenceRecord{},
 	}
 	for i := range r.Diagnoses {
-		s.Differences = append(s.Differences, newDifferenceRecord(&r.Diagnoses[i]))
+		record.Differences = append(record.Differences, newDifferenceRecord(&r.Diagnoses[i]))
 	}
-	return s
+	return record
 }
 
+// modelRecords returns the records of strict checks.
 func modelRecords(models []ModelCheck) []modelRecord {
 	out := []modelRecord{}
 	for i := range models {
@@ -129,13 +131,14 @@ func modelRecords(models []ModelCheck) []modelRecord {
 	return out
 }
 
-func newDifferenceRecord(d *Diagnosis) differenceRecord {
-	x := differenceRecord{First: d.First, Second: d.Second, Constants: d.Constants, Error: result.NewFailureRecord(d.Err)}
-	if diff := d.Difference; diff != nil {
-		x.Kind, x.State, x.What, x.InFirst, x.InSecond = diff.Kind, diff.State, diff.What, diff.First, diff.Second
-		for _, o := range diff.Made {
-			x.Made = append(x.Made, originRecord{o.Model, o.File, o.Pos.Line, o.Pos.Col, o.What, o.Action, o.Enabled})
+// newDifferenceRecord returns the record of a diagnosis.
+func newDifferenceRecord(diagnosis *Diagnosis) differenceRecord {
+	record := differenceRecord{First: diagnosis.First, Second: diagnosis.Second, Constants: diagnosis.Constants, Error: result.NewFailureRecord(diagnosis.Err)}
+	if difference := diagnosis.Difference; difference != nil {
+		record.Kind, record.State, record.What, record.InFirst, record.InSecond = difference.Kind, difference.State, difference.What, difference.First, difference.Second
+		for _, origin := range difference.Made {
+			record.Made = append(record.Made, originRecord{origin.Model, origin.File, origin.Pos.Line, origin.Pos.Col, origin.What, origin.Action, origin.Enabled})
 		}
 	}
-	return x
+	return record
 }

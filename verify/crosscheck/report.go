@@ -9,7 +9,7 @@ import (
 	"tilecheck/verify/validity"
 )
 
-// Status is what a cross-check says about one property under one valuation.
+// Status is the result of a cross-check for one property under one valuation.
 type Status string
 
 // The statuses.
@@ -28,20 +28,21 @@ type Row struct {
 	// Verdicts are the engines' latest, in the order of Report.Engines.
 	Verdicts []result.Verdict
 	Status   Status
-	// Basis is what the status rests on, the weakest of the answers' bases; empty
+	// Basis is the strength of the evidence for the status: the weakest basis of the answers; empty
 	// when Status is Unchecked or Invalid.
 	Basis  agree.Basis
 	Reason string // never empty unless Status is Agree
-	// Notes are further things to know: engines that did not answer, doubts, and,
-	// unless Status is Agree, different numbers of states.
+	// Notes name engines that did not answer, doubtful values and, unless Status is
+	// Agree, different numbers of states.
 	Notes []string
-	// Truth is the interval that a certificate proves of the value, nil without one or
-	// of a truth value; and Proofs, nil without one, what follows for the Verdicts.
+	// Truth is the interval in which the value lies, proven by a certificate; nil without a
+	// certificate or if the value is a truth value. Proofs says what follows for each of
+	// the Verdicts; nil without a certificate.
 	Truth  *result.Interval
 	Proofs []*Proof
 }
 
-// Validity is what is known of a model before any engine is believed.
+// Validity is the result of the strict check of a model.
 type Validity = validity.Validity
 
 // The validities.
@@ -59,17 +60,17 @@ type ModelCheck = validity.Check
 
 // Diagnosis compares two state spaces under one valuation of the constants.
 type Diagnosis struct {
-	First, Second string // whose they are
+	First, Second string // the tools or models that the spaces are from
 	Constants     []result.Constant
 	Difference    *Difference     // the first one found, nil if there is none
 	Err           *result.Failure // why they could not be compared
 
-	instance int // of the constants
+	instance int // index of the valuation
 }
 
 // Report is the outcome of a cross-check.
 type Report struct {
-	Engines []string // the labels of the entrants, or of their models
+	Engines []string // the labels of the engines, or of their models
 	Models  []ModelCheck
 	Rows    []Row
 	// Diagnoses of Run compare the tools' state spaces with ours where engines
@@ -90,30 +91,28 @@ const (
 	ExitLimit    = 4
 )
 
-// ExitCode is ExitDisagree if a property or a state space is different or a
-// model is invalid: what was compared is not right. Otherwise it is ExitOpen if
-// anything was left undecided or unchecked, or there was nothing to compare, but
-// ExitLimit if an engine reached a limit of time or memory there, and
-// ExitAgree if every property agreed. That a model was too large for the strict
-// check, or is of a kind that it does not know, changes nothing: Models says so.
+// ExitCode returns ExitDisagree if answers or state spaces differ or a model is invalid. Otherwise, if a property is undecided or unchecked, or
+// nothing was compared, it returns ExitLimit if an engine reached a limit of time or memory there, and ExitOpen if not. It returns ExitAgree if
+// every property agreed, also if a model was too large for the strict check or is of a kind that the check does not support.
 func (r *Report) ExitCode() int {
 	code := ExitAgree
 	if len(r.Rows) == 0 {
 		code = ExitOpen
 	}
-	limited := func(v result.Verdict) bool { return v.Err != nil && v.Err.Class.Limited() }
+	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
 	for i := range r.Rows {
 		switch r.Rows[i].Status {
 		case Disagree, Invalid:
 			return ExitDisagree
 		case Undecided, Unchecked:
-			if code = max(code, ExitOpen); slices.ContainsFunc(r.Rows[i].Verdicts, limited) {
+			code = max(code, ExitOpen)
+			if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
 				code = ExitLimit
 			}
 		}
 	}
-	for _, m := range r.Models {
-		if m.Validity == Broken {
+	for _, model := range r.Models {
+		if model.Validity == Broken {
 			return ExitDisagree
 		}
 	}
@@ -129,17 +128,17 @@ func (r *Report) ExitCode() int {
 }
 
 // Count returns the number of rows with a status.
-func (r *Report) Count(s Status) int {
-	n := 0
+func (r *Report) Count(status Status) int {
+	count := 0
 	for i := range r.Rows {
-		if r.Rows[i].Status == s {
-			n++
+		if r.Rows[i].Status == status {
+			count++
 		}
 	}
-	return n
+	return count
 }
 
-// String is a sentence for the whole report.
+// String returns the numbers of rows with each status in one line.
 func (r *Report) String() string {
 	text := ""
 	for _, s := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
@@ -150,19 +149,19 @@ func (r *Report) String() string {
 	if text == "" {
 		text = ", nothing was compared"
 	}
-	if r.Count(Disagree)+r.Count(Invalid) == 0 && r.differ() > 0 { // which is why the exit code is ExitDisagree
+	if r.Count(Disagree)+r.Count(Invalid) == 0 && r.countDifferent() > 0 { // which is why the exit code is ExitDisagree
 		text += "; but the models differ"
 	}
 	return text[2:]
 }
 
-// differ counts the pairs of state spaces that are different.
-func (r *Report) differ() int {
-	n := 0
+// countDifferent returns the number of pairs of state spaces that differ.
+func (r *Report) countDifferent() int {
+	count := 0
 	for i := range r.Diagnoses {
 		if r.Diagnoses[i].Difference != nil {
-			n++
+			count++
 		}
 	}
-	return n
+	return count
 }

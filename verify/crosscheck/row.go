@@ -11,41 +11,42 @@ import (
 	"tilecheck/runner"
 )
 
-// row is a Row under way.
+// row is a Row with the state of its comparison.
 type row struct {
 	Row
-	index    int // among all rows: that of the engines' verdicts
+	index    int // among all rows, and among the verdicts of an engine
 	task     int
 	instance int
 	property sema.Valuation
 	// questions, answers and wide have one element per entry.
-	questions []agree.Question
-	answers   []agree.Answer
-	wide      []bool
+	questions    []agree.Question
+	answers      []agree.Answer
+	needsSamples []bool
 }
 
-// list makes a row for every property and valuation, in the order of
-// runner.Engine. All subjects must have the same.
-func (c *comparison) list() error {
-	for i, s := range c.subjects {
-		rows := s.rows()
+// makeRows makes a row for every property and valuation, in the order of an engine's verdicts. It returns an error unless all models have the
+// same rows.
+func (c *comparison) makeRows() error {
+	for i, model := range c.models {
+		rows := model.rows()
 		if i == 0 {
-			c.rows = rows
+			c.allRows = rows
 			continue
 		}
-		if len(rows) != len(c.rows) {
-			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.subjects[0].plan.Job.File, len(c.rows), s.plan.Job.File, len(rows))
+		if len(rows) != len(c.allRows) {
+			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.models[0].plan.Job.File, len(c.allRows), model.plan.Job.File, len(rows))
 		}
 		for k := range rows {
-			if rows[k].key() != c.rows[k].key() {
-				return fmt.Errorf("%s has the property %s where %s has %s", c.subjects[0].plan.Job.File, c.rows[k].key(), s.plan.Job.File, rows[k].key())
+			if rows[k].key() != c.allRows[k].key() {
+				return fmt.Errorf("%s has the property %s where %s has %s", c.models[0].plan.Job.File, c.allRows[k].key(), model.plan.Job.File, rows[k].key())
 			}
 		}
 	}
 	return nil
 }
 
-func (s *subject) rows() []*row {
+// rows returns a row for every property of the model under every valuation.
+func (s *plannedModel) rows() []*row {
 	var out []*row
 	add := func(i, t int, property sema.Valuation) {
 		task := s.plan.Tasks[t]
@@ -67,51 +68,53 @@ func (s *subject) rows() []*row {
 	return out
 }
 
+// key returns a text that identifies the row.
 func (r *row) key() string { return key(r.Property, r.Constants) }
 
+// key returns a text that identifies a property under a valuation.
 func key(property string, constants []result.Constant) string {
 	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
-// prepare looks up what the property asks and whether the model is valid.
+// prepare makes room for the verdicts, and determines for each engine what the property asks.
 func (r *row) prepare(c *comparison) {
-	r.Verdicts = make([]result.Verdict, len(c.entries))
-	r.answers = make([]agree.Answer, len(c.entries))
-	for _, p := range c.entries {
-		in := p.subject.instances[r.instance]
-		q := in.question(p.subject.plan.Tasks[r.task], r.property, r.Constants)
-		q.FixedSamples = p.sampling() != "" && p.sampling() != runner.SPRT
-		r.questions = append(r.questions, q)
+	r.Verdicts = make([]result.Verdict, len(c.engineRuns))
+	r.answers = make([]agree.Answer, len(c.engineRuns))
+	for _, run := range c.engineRuns {
+		instance := run.model.instances[r.instance]
+		question := instance.question(run.model.plan.Tasks[r.task], r.property, r.Constants)
+		question.FixedSamples = run.sampling() != "" && run.sampling() != runner.SPRT
+		r.questions = append(r.questions, question)
 	}
 }
 
-// take records what an entry says. Intervals of several draws hold together.
-func (r *row) take(k int, e *entry, v *result.Verdict, level float64) {
-	old := &r.answers[k]
-	answer := agree.Read(e.label, v, r.questions[k], level)
+// recordAnswer records the verdict of engine k in a draw. The intervals of several draws hold together, so the new answer is intersected with
+// the old one.
+func (r *row) recordAnswer(k int, run *engineRun, verdict *result.Verdict, level float64) {
+	earlier := &r.answers[k]
+	answer := agree.Read(run.label, verdict, r.questions[k], level)
 	if !answer.Given() {
-		if !old.Given() {
-			r.Verdicts[k] = *v
-		} else if v.Err != nil { // the earlier draw remains valid
-			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", e.label, v.Err.Class, v.Err))
+		if !earlier.Given() {
+			r.Verdicts[k] = *verdict
+		} else if verdict.Err != nil { // the earlier draw remains valid
+			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
 		}
 		return
 	}
-	r.Verdicts[k] = *v
-	r.answers[k] = old.Meet(answer)
+	r.Verdicts[k] = *verdict
+	r.answers[k] = earlier.Meet(answer)
 }
 
-// compare compares the answers there are. It reports whether more samples of
-// some entry might decide what is not decided, and only then is any of wide set:
-// what is drawn for a row does not depend on others.
+// compare compares the answers of a row and sets its status. It returns true if further samples of some engine might decide the row, and sets
+// needsSamples for these engines; all others are false.
 func (r *row) compare(c *comparison) bool {
 	var answers []*agree.Answer
-	var who []int
-	r.wide = make([]bool, len(c.entries))
+	var engines []int
+	r.needsSamples = make([]bool, len(c.engineRuns))
 	for k := range r.answers {
 		if r.answers[k].Given() {
 			answers = append(answers, &r.answers[k])
-			who = append(who, k)
+			engines = append(engines, k)
 		}
 	}
 	if len(answers) < 2 {
@@ -122,89 +125,88 @@ func (r *row) compare(c *comparison) bool {
 		}
 		return false
 	}
-	for _, a := range answers {
-		if a.Empty() {
-			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, a.Who()+" contradicts itself: its draws have intervals that are apart"
+	for _, answer := range answers {
+		if answer.Empty() {
+			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, answer.Who()+" contradicts itself: its draws have intervals that are apart"
 			return false
 		}
 	}
-	worst, wide := judge(answers, agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
-	r.Status, r.Basis, r.Reason = statusOf(worst.Relation), worst.Basis, worst.Reason
+	outcome, needsSamples := judge(answers, agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
+	r.Status, r.Basis, r.Reason = statusFor(outcome.Relation), outcome.Basis, outcome.Reason
 	if r.Status != Undecided {
 		return false
 	}
-	for i, k := range who {
-		r.wide[k] = wide[i]
+	for i, k := range engines {
+		r.needsSamples[k] = needsSamples[i]
 	}
-	return slices.Contains(wide, true)
+	return slices.Contains(needsSamples, true)
 }
 
-// unanswered says why an engine did not answer, nothing if it did.
-func (r *row) unanswered(k int) string {
+// noAnswerReason returns the reason why engine k did not answer; empty if it did.
+func (r *row) noAnswerReason(k int) string {
 	if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
 		return fmt.Sprintf("(%s): %v", f.Class, f)
 	}
 	return ""
 }
 
-// silent names all engines that did not answer for one reason.
-func (r *row) silent(c *comparison, why string) string {
+// enginesWithReason names the engines that did not answer for this reason.
+func (r *row) enginesWithReason(c *comparison, reason string) string {
 	var labels []string
 	for k := range r.Verdicts {
-		if r.unanswered(k) == why {
-			labels = append(labels, c.entries[k].label)
+		if r.noAnswerReason(k) == reason {
+			labels = append(labels, c.engineRuns[k].label)
 		}
 	}
 	return strings.Join(labels, ", ")
 }
 
-// conclude completes the row once nothing more is drawn.
-func (r *row) conclude(c *comparison) {
-	said := map[string]bool{}
+// finish completes the row when all draws are done: with notes, the judgment by certificates, and the strict check of the model.
+func (r *row) finish(c *comparison) {
+	noted := map[string]bool{}
 	for k := range r.Verdicts {
-		if why := r.unanswered(k); why != "" && !said[why] {
-			said[why] = true
-			r.Notes = append(r.Notes, r.silent(c, why)+" did not answer "+why)
+		if reason := r.noAnswerReason(k); reason != "" && !noted[reason] {
+			noted[reason] = true
+			r.Notes = append(r.Notes, r.enginesWithReason(c, reason)+" did not answer "+reason)
 		}
-		if d := r.Verdicts[k].Doubt; d != "" && r.Status == Unchecked { // else the comparison says it
-			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.entries[k].label, d))
+		if doubt := r.Verdicts[k].Doubt; doubt != "" && r.Status == Unchecked { // otherwise the reason of the row has it
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.engineRuns[k].label, doubt))
 		}
 	}
-	r.settle(c)
+	r.judgeByProofs(c)
 	switch {
 	case r.Status == Agree && r.Reason != "":
 		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
 	case r.Status == Disagree || r.Status == Undecided:
-		if text := r.counts(c); text != "" {
+		if text := r.stateCountsNote(c); text != "" {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	for _, s := range c.subjects {
-		if m := &s.instances[r.instance].check; m.Validity == Broken {
-			r.Status, r.Basis, r.Reason = Invalid, "", m.Failure.Error()
+	for _, model := range c.models {
+		if checked := &model.instances[r.instance].check; checked.Validity == Broken {
+			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
 			return
 		}
 	}
 }
 
-// counts says where the numbers of states differ, of those who tell them. Choices
-// and transitions are no sign of a difference: tools merge those that are alike,
-// each in its own way.
-func (r *row) counts(c *comparison) string {
-	if len(c.subjects) > 1 {
+// stateCountsNote returns a note if engines report different numbers of states. Numbers of choices and transitions are not compared, because tools
+// merge equal ones differently.
+func (r *row) stateCountsNote(c *comparison) string {
+	if len(c.models) > 1 {
 		return ""
 	}
 	var parts []string
 	var counts []int64
-	add := func(who string, states int64) {
+	add := func(engine string, states int64) {
 		if states > 0 {
 			counts = append(counts, states)
-			parts = append(parts, fmt.Sprintf("%s %d", who, states))
+			parts = append(parts, fmt.Sprintf("%s %d", engine, states))
 		}
 	}
-	add("strict check", int64(c.subjects[0].instances[r.instance].check.States))
+	add("strict check", int64(c.models[0].instances[r.instance].check.States))
 	for k := range r.Verdicts {
-		add(c.entries[k].label, r.Verdicts[k].States)
+		add(c.engineRuns[k].label, r.Verdicts[k].States)
 	}
 	if len(slices.Compact(counts)) < 2 {
 		return ""

@@ -13,64 +13,69 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// draw asks every entry once. Then it asks the sampling entries again, with more and more samples, as long as that
-// may decide a row.
+// draw asks every engine once. Then it asks the sampling engines again, with more and more samples, as long as that may decide a row and the
+// limits permit.
 func (c *comparison) draw(ctx context.Context) {
-	n := c.firstSamples()
-	for i := 1; ; i++ {
-		open := false
-		for k, p := range c.entries {
-			if i == 1 {
-				c.recordVerdicts(k, c.ask(ctx, p, c.mine, i, n), c.mine, i)
+	samples := c.firstSamples()
+	for draw := 1; ; draw++ {
+		for k, run := range c.engineRuns {
+			if draw == 1 {
+				c.recordVerdicts(k, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 				continue
 			}
-			c.askAgain(ctx, k, i, n)
+			c.askAgain(ctx, k, draw, samples)
 		}
-		for _, r := range c.mine {
-			if i == 1 || slices.Contains(r.wide, true) {
-				open = r.compare(c) && !c.skipBroken(r) || open
+		undecided := false
+		for _, r := range c.rowsToCheck {
+			if draw > 1 && !slices.Contains(r.needsSamples, true) {
+				continue
+			}
+			if r.compare(c) && !c.skipBroken(r) {
+				undecided = true
 			}
 		}
-		n *= sampleGrowth
-		if !open || n > c.opt.MaxSamples || ctx.Err() != nil || c.opt.Time > 0 && time.Since(c.start) > c.opt.Time {
-			c.noteExhausted(open)
+		samples *= sampleGrowth
+		outOfTime := c.opt.Time > 0 && time.Since(c.start) > c.opt.Time
+		if !undecided || samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
+			c.noteExhausted(undecided)
 			return
 		}
 	}
 }
 
+// firstSamples returns the number of samples of the first draw.
 func (c *comparison) firstSamples() int64 {
-	n := c.subjects[0].plan.Job.Simulation.Samples
-	setDefault(&n, DefaultSamples)
-	return n
+	samples := c.models[0].plan.Job.Simulation.Samples
+	setDefault(&samples, DefaultSamples)
+	return samples
 }
 
-// skipBroken reports whether the row's model is broken; such a row needs no further samples.
+// skipBroken reports whether the model of a row is broken. Such a row needs no further samples, so it clears needsSamples.
 func (c *comparison) skipBroken(r *row) bool {
-	for _, s := range c.subjects {
-		if s.instances[r.instance].check.Validity == Broken {
-			r.wide = make([]bool, len(c.entries))
+	for _, model := range c.models {
+		if model.instances[r.instance].check.Validity == Broken {
+			r.needsSamples = make([]bool, len(c.engineRuns))
 			return true
 		}
 	}
 	return false
 }
 
-// noteExhausted notes in undecided rows that the limit of samples or time is reached.
-func (c *comparison) noteExhausted(open bool) {
-	for _, r := range c.mine {
-		if open && r.Status == Undecided && slices.Contains(r.wide, true) {
+// noteExhausted adds to the reason of undecided rows that no more samples are drawn. undecided says that there may be such rows.
+func (c *comparison) noteExhausted(undecided bool) {
+	for _, r := range c.rowsToCheck {
+		if undecided && r.Status == Undecided && slices.Contains(r.needsSamples, true) {
 			r.Reason += "; no more samples are drawn"
 		}
 	}
 }
 
-// askAgain asks an entry for a further draw of the rows that it may decide, grouped by valuation.
-func (c *comparison) askAgain(ctx context.Context, k, draw int, n int64) {
+// askAgain asks engine k for a further draw of the rows that it may decide, one job for each valuation.
+func (c *comparison) askAgain(ctx context.Context, k, draw int, samples int64) {
 	groups := make(map[string][]*row)
 	var order []string
-	for _, r := range c.mine {
-		if !r.wide[k] {
+	for _, r := range c.rowsToCheck {
+		if !r.needsSamples[k] {
 			continue
 		}
 		constants := result.Valuation(r.Constants).String()
@@ -80,21 +85,22 @@ func (c *comparison) askAgain(ctx context.Context, k, draw int, n int64) {
 		groups[constants] = append(groups[constants], r)
 	}
 	for _, constants := range order {
-		c.recordVerdicts(k, c.ask(ctx, c.entries[k], groups[constants], draw, n), groups[constants], draw)
+		c.recordVerdicts(k, c.ask(ctx, c.engineRuns[k], groups[constants], draw, samples), groups[constants], draw)
 	}
 }
 
+// recordVerdicts records the verdicts of engine k in a draw, one for each row.
 func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, r := range rows {
-		r.take(k, c.entries[k], &verdicts[i], c.level(draw))
+		r.recordAnswer(k, c.engineRuns[k], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 
-// ask lets an entry check rows: in the first draw all rows of this part, later some rows of one valuation. It returns
-// a verdict for every row, whatever the engine returns.
-func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
-	plan := e.subject.plan.WithSettings(func(s *runner.Settings) { c.configure(s, e, draw, n) })
-	if draw > 1 || len(rows) < len(c.rows) {
+// ask lets an engine check rows: in the first draw all rows of this shard, later some rows of one valuation. It returns a verdict for every row,
+// also if the engine fails.
+func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
+	plan := run.model.plan.WithSettings(func(s *runner.Settings) { c.configure(s, run, draw, samples) })
+	if draw > 1 || len(rows) < len(c.allRows) {
 		var tasks []int
 		for _, r := range rows {
 			if !slices.Contains(tasks, r.task) {
@@ -102,7 +108,7 @@ func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n
 			}
 		}
 		var consts []string
-		if draw > 1 && len(c.rows) > len(plan.Tasks) { // several valuations
+		if draw > 1 && len(c.allRows) > len(plan.Tasks) { // several valuations
 			consts = []string{}
 			if text := result.Valuation(rows[0].Constants).String(); text != "" {
 				consts = append(consts, text)
@@ -113,26 +119,26 @@ func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n
 			return alignVerdicts(rows, nil, err)
 		}
 	}
-	verdicts, err := e.Engine.Check(ctx, plan)
+	verdicts, err := run.Engine.Check(ctx, plan)
 	return alignVerdicts(rows, verdicts, err)
 }
 
-// configure sets the method, accuracy, samples and seed with which an entry checks in a draw.
-func (c *comparison) configure(s *runner.Settings, e *entry, draw int, n int64) {
-	if e.Accuracy != result.Unknown {
-		s.Numeric.Accuracy = e.Accuracy
+// configure sets the method, accuracy, samples and seed with which an engine checks in a draw.
+func (c *comparison) configure(s *runner.Settings, run *engineRun, draw int, samples int64) {
+	if run.Accuracy != result.Unknown {
+		s.Numeric.Accuracy = run.Accuracy
 	}
-	if e.Method != "" {
-		s.Method = e.Method
+	if run.Method != "" {
+		s.Method = run.Method
 	}
-	if m := e.sampling(); m != "" {
-		s.Method = m
-		sim := &s.Simulation
-		sim.Confidence = c.level(draw)
-		if m != runner.SPRT {
-			sim.Samples, sim.Width, sim.Approximation = n, 0, 0
+	if method := run.sampling(); method != "" {
+		s.Method = method
+		simulation := &s.Simulation
+		simulation.Confidence = c.confidenceLevel(draw)
+		if method != runner.SPRT {
+			simulation.Samples, simulation.Width, simulation.Approximation = samples, 0, 0
 		}
-		sim.Seed += uint64(draw-1) << 40
+		simulation.Seed += uint64(draw-1) << 40
 	}
 }
 

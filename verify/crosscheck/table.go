@@ -13,46 +13,49 @@ import (
 // Table returns the report as a table: a row per property and valuation with the answers of the engines, the status and
 // the reason. Below it come the errors of models, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
-	constants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
-	if constants {
-		t.Columns = append(t.Columns, table.Column{Name: "constants", Min: 10, Code: true})
+	out := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
+	hasConstants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
+	if hasConstants {
+		out.Columns = append(out.Columns, table.Column{Name: "constants", Min: 10, Code: true})
 	}
-	for _, e := range r.Engines {
-		t.Columns = append(t.Columns, table.Column{Name: e, Min: 12})
+	for _, engine := range r.Engines {
+		out.Columns = append(out.Columns, table.Column{Name: engine, Min: 12})
 	}
-	t.Columns = append(t.Columns, table.Column{Name: "status"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
+	out.Columns = append(out.Columns, table.Column{Name: "status"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		values := []any{row.Property}
-		if constants {
+		if hasConstants {
 			values = append(values, result.Valuation(row.Constants).String())
 		}
 		for k := range row.Verdicts {
-			values = append(values, said(&row.Verdicts[k]))
+			values = append(values, verdictText(&row.Verdicts[k]))
 		}
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
-		t.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
+		out.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
 	}
-	t.Notes = append(t.Notes, r.String())
+	out.Notes = append(out.Notes, r.String())
 	if r.Count(Unchecked) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so that nothing was compared; the exit code is %d, and never 0 then", r.ExitCode()))
+		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so that nothing was compared; the exit code is %d, and never 0 then", r.ExitCode()))
 	}
-	t.Notes = append(t.Notes, r.proofNotes()...)
+	out.Notes = append(out.Notes, r.proofNotes()...)
 	for i := range r.Models {
-		t.Notes = append(t.Notes, r.Models[i].String())
+		out.Notes = append(out.Notes, r.Models[i].String())
 	}
 	for i := range r.Diagnoses {
-		t.Notes = append(t.Notes, r.Diagnoses[i].String())
+		out.Notes = append(out.Notes, r.Diagnoses[i].String())
 	}
-	t.Notes = append(t.Notes, r.Notes...)
-	return t
+	out.Notes = append(out.Notes, r.Notes...)
+	return out
 }
 
+// number returns the shortest decimal text of a float64.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
+// intervalText returns an interval as the report shows it.
 func intervalText(lo, hi float64) string { return "[" + number(lo) + ", " + number(hi) + "]" }
 
+// tone returns the colour of the status in a table.
 func (s Status) tone() table.Tone {
 	switch s {
 	case Agree:
@@ -63,28 +66,28 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// said returns the text of a verdict in a table cell.
-func said(v *result.Verdict) string {
+// verdictText returns the text of a verdict in a table cell.
+func verdictText(verdict *result.Verdict) string {
 	switch {
-	case v.Err != nil:
-		return string(v.Err.Class)
-	case v.Value.Kind == result.Boolean:
-		return strconv.FormatBool(v.Value.Bool)
-	case v.Value.Kind == result.Range:
-		return intervalText(v.Value.Num, v.Value.Hi)
-	case v.Value.Kind == result.Function:
-		return v.Value.Formula
-	case v.Value.Kind == result.Curve:
-		return result.CurveText(v.Value.Points, number, ", ")
-	case v.Value.Kind == result.NoValue:
+	case verdict.Err != nil:
+		return string(verdict.Err.Class)
+	case verdict.Value.Kind == result.Boolean:
+		return strconv.FormatBool(verdict.Value.Bool)
+	case verdict.Value.Kind == result.Range:
+		return intervalText(verdict.Value.Num, verdict.Value.Hi)
+	case verdict.Value.Kind == result.Function:
+		return verdict.Value.Formula
+	case verdict.Value.Kind == result.Curve:
+		return result.CurveText(verdict.Value.Points, number, ", ")
+	case verdict.Value.Kind == result.NoValue:
 		return ""
 	}
-	text := number(v.Value.Num)
-	if q := v.Value.Rat; q != nil && len(q.RatString()) <= 24 {
-		text = q.RatString()
+	text := number(verdict.Value.Num)
+	if fraction := verdict.Value.Rat; fraction != nil && len(fraction.RatString()) <= 24 {
+		text = fraction.RatString()
 	}
-	if v.Accuracy == result.Probable && v.Bound != nil {
-		text += " in " + intervalText(v.Bound.Lo, v.Bound.Hi)
+	if verdict.Accuracy == result.Probable && verdict.Bound != nil {
+		text += " in " + intervalText(verdict.Bound.Lo, verdict.Bound.Hi)
 	}
 	return text
 }

@@ -62,7 +62,7 @@ func (g *guesser) Values(ctx context.Context, p *runner.Plan, _ int, _, _ sema.V
 // near reports whether a widening is within what is claimed of it: twice the distance to
 // what is proven is enough, as docs/certificates.md has it.
 func near(x *crosscheck.Proof) bool {
-	return x.Widened && x.AtLeast <= x.Within && x.Within <= 2*x.StatesOff+1e-300
+	return x.Widened && x.LeastDistance <= x.WideningDistance && x.WideningDistance <= 2*x.MaxStateError+1e-300
 }
 
 // Whatever an engine tells of the states of a random model, moved bounds around it are
@@ -80,7 +80,7 @@ func TestWiden(t *testing.T) {
 			t.Errorf("%s %q: %+v\n%s", property, r.Rows[0].Notes, x, text)
 		case near(x):
 			accepted++
-		case x.Widened || x.StatesOff < 1e300 || property[0] == 'P': // only what is infinite cannot be widened to
+		case x.Widened || x.MaxStateError < 1e300 || property[0] == 'P': // only what is infinite cannot be widened to
 			t.Errorf("%s %q: %+v told %v\n%s", property, r.Rows[0].Notes, x, g.told, text)
 		}
 	}
@@ -102,7 +102,7 @@ func TestPRISMWidened(t *testing.T) {
 	for range models {
 		text := tangle(rng)
 		job := runner.Job{File: "m.prism", Model: []byte(text), Props: tangled[:5]}
-		r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
+		r, err := crosscheck.Run(t.Context(), job, []runner.EngineConfig{
 			{Engine: native.New()},
 			{Engine: bridge.PRISM(cmd, bridge.Options{}), Accuracy: result.Float},
 		}, crosscheck.Options{Certify: true})
@@ -112,11 +112,11 @@ func TestPRISMWidened(t *testing.T) {
 		for i := range r.Rows {
 			row := &r.Rows[i]
 			x := row.Proofs[1]
-			if x == nil || x.States == 0 || !near(x) || x.Within > 0.1 {
+			if x == nil || x.States == 0 || !near(x) || x.WideningDistance > 0.1 {
 				t.Errorf("%s: %s %q %q: %+v\n%s", row.Property, row.Status, row.Reason, row.Notes, x, text)
 				continue
 			}
-			t.Logf("%s: %d states to %.2g, widened by %.2g, at least %.2g", row.Property, x.States, x.StatesOff, x.Within, x.AtLeast)
+			t.Logf("%s: %d states to %.2g, widened by %.2g, at least %.2g", row.Property, x.States, x.MaxStateError, x.WideningDistance, x.LeastDistance)
 		}
 	}
 }

@@ -16,21 +16,21 @@ type widening struct {
 	distance, leastDistance *big.Rat
 }
 
-// widen makes an inductive vector around the values that an engine gives for all states. It shifts the proven bounds by
-// a constant: an inductive upper bound stays inductive when all values rise by c, since P c <= c, and a lower bound
-// when they fall, down to 0; the ranks stay valid since fewer states are positive. It returns false if a value is
-// missing, or infinite on one side only.
-func widen(v *certificate.Vector, told []float64) (*widening, bool) {
-	switch v.Kind {
+// widen makes an inductive vector around the values that an engine gives for all states. It shifts the proven bounds by a constant: an inductive
+// upper bound stays inductive when all values rise by c, since P c <= c, and a lower bound stays inductive when they fall, but not below 0; the
+// ranks stay valid since fewer states have a positive value. It returns false if a value is missing, or infinite on one side only.
+func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
+	switch proven.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
 	default:
 		return nil, false
 	}
-	w := &widening{vector: *v, distance: new(big.Rat), leastDistance: new(big.Rat)}
-	up, down, zero := new(big.Rat), new(big.Rat), true
-	exact := make([]*big.Rat, len(told))
-	for s, x := range told {
-		low, high := v.Lower.Rat(s), v.Upper.Rat(s)
+	w := &widening{vector: *proven, distance: new(big.Rat), leastDistance: new(big.Rat)}
+	rise, fall := new(big.Rat), new(big.Rat) // how far the upper and the lower bounds must move
+	zerosAgree := true                       // the engine's value is not positive where the upper bound is 0
+	exact := make([]*big.Rat, len(values))
+	for s, x := range values {
+		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
 		if math.IsInf(x, 1) && low == nil && high == nil {
 			continue
 		}
@@ -38,15 +38,17 @@ func widen(v *certificate.Vector, told []float64) (*widening, bool) {
 			return nil, false
 		}
 		exact[s] = new(big.Rat).SetFloat64(x)
-		raiseTo(up, new(big.Rat).Sub(exact[s], high))
-		raiseTo(down, new(big.Rat).Sub(low, exact[s]))
-		zero = zero && (high.Sign() > 0 || x <= 0)
+		raiseTo(rise, new(big.Rat).Sub(exact[s], high))
+		raiseTo(fall, new(big.Rat).Sub(low, exact[s]))
+		if high.Sign() <= 0 && x > 0 {
+			zerosAgree = false
+		}
 	}
-	raiseTo(w.leastDistance, up)
-	raiseTo(w.leastDistance, down)
+	raiseTo(w.leastDistance, rise)
+	raiseTo(w.leastDistance, fall)
 	// States with value 0 have only such successors; if the engine also says 0, their upper bound stays 0.
-	w.vector.Upper = shifted(v.Upper, up, func(x *big.Rat) bool { return zero && x.Sign() == 0 })
-	w.vector.Lower = shifted(v.Lower, down.Neg(down), func(*big.Rat) bool { return false })
+	w.vector.Upper = shiftBounds(proven.Upper, rise, zerosAgree)
+	w.vector.Lower = shiftBounds(proven.Lower, fall.Neg(fall), false)
 	for s, x := range exact {
 		if x != nil {
 			raiseTo(w.distance, new(big.Rat).Sub(w.vector.Upper.Rat(s), x))
@@ -63,24 +65,26 @@ func raiseTo(maximum, x *big.Rat) {
 	}
 }
 
-// shifted returns the values plus a constant, but at least 0. Values for which stays returns true do not change.
-func shifted(v *certificate.Values, by *big.Rat, stays func(x *big.Rat) bool) *certificate.Values {
-	if by.Sign() == 0 {
-		return v
+// shiftBounds returns the bounds plus a constant, but at least 0. With keepZeros, bounds that are 0 do not change. An infinite bound has the
+// value 0 in the result, besides its mark in Infinite.
+func shiftBounds(bounds *certificate.Values, shift *big.Rat, keepZeros bool) *certificate.Values {
+	if shift.Sign() == 0 {
+		return bounds
 	}
-	n := v.Len()
-	out := &certificate.Values{Infinite: v.Infinite, Rats: make([]*big.Rat, n)}
-	for s := range n {
-		x := v.Rat(s)
+	shifted := &certificate.Values{Infinite: bounds.Infinite, Rats: make([]*big.Rat, bounds.Len())}
+	for s := range shifted.Rats {
+		x := bounds.Rat(s)
 		switch {
 		case x == nil:
 			x = new(big.Rat)
-		case !stays(x):
-			if x = new(big.Rat).Add(x, by); x.Sign() < 0 {
+		case keepZeros && x.Sign() == 0:
+		default:
+			x = new(big.Rat).Add(x, shift)
+			if x.Sign() < 0 {
 				x = new(big.Rat)
 			}
 		}
-		out.Rats[s] = x
+		shifted.Rats[s] = x
 	}
-	return out
+	return shifted
 }

@@ -10,50 +10,50 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Check returns the mistakes in the annotations of a properties file, in the order of the file, as far as the file alone
-// shows them: malformed annotations, those that an earlier one always precedes, and those that are not directly above a
-// property.
+// Check returns the mistakes in the annotations of a properties file that the file alone shows, in the order of the file: malformed annotations,
+// annotations that an earlier one always precedes, and annotations that are not directly above a property.
 func Check(src []byte, file *syntax.Properties) []Mistake {
-	var out []Mistake
+	var mistakes []Mistake
 	var blocks [][2]int32 // begin and end of the comments that belong to properties
 	for _, item := range file.Items {
-		p, ok := item.(*syntax.Property)
-		if !ok || len(p.Doc) == 0 {
+		property, ok := item.(*syntax.Property)
+		if !ok || len(property.Doc) == 0 {
 			continue
 		}
-		b := newBlock(src, p)
-		blocks = append(blocks, [2]int32{b.start.Offset, b.start.Offset + int32(len(b.src))})
-		es, ts := Parse(src, p), ParseTerms(src, p)
-		out = append(out, malformedAnnotations(es)...)
-		for i := range ts {
-			out = append(out, ts[i].mistakes...)
-			out = append(out, conditionMistakes(ts[i].Conditions)...)
+		block := newBlock(src, property)
+		blocks = append(blocks, [2]int32{block.start.Offset, block.start.Offset + int32(len(block.src))})
+		results, terms := Parse(src, property), ParseTerms(src, property)
+		mistakes = append(mistakes, malformedAnnotations(results)...)
+		for i := range terms {
+			mistakes = append(mistakes, terms[i].mistakes...)
+			mistakes = append(mistakes, conditionMistakes(terms[i].Conditions)...)
 		}
-		out = append(out, shadowedAnnotations(es, ts)...)
-		out = append(out, b.lookalikes(es, ts)...)
+		mistakes = append(mistakes, shadowedAnnotations(results, terms)...)
+		mistakes = append(mistakes, block.lookalikes(results, terms)...)
 	}
-	out = append(out, detachedAnnotations(src, blocks)...)
-	slices.SortStableFunc(out, func(a, b Mistake) int { return a.Pos.Compare(b.Pos) })
-	return out
+	mistakes = append(mistakes, detachedAnnotations(src, blocks)...)
+	slices.SortStableFunc(mistakes, func(a, block Mistake) int { return a.Pos.Compare(block.Pos) })
+	return mistakes
 }
 
 // malformedAnnotations reports conditions and values that cannot be parsed.
-func malformedAnnotations(es []Expectation) []Mistake {
+func malformedAnnotations(results []Expectation) []Mistake {
 	var out []Mistake
-	for i := range es {
-		out = append(out, conditionMistakes(es[i].Conditions)...)
-		if msg := valueMistake(es[i].Value); msg != "" {
-			out = append(out, Mistake{es[i].ValuePos, msg})
+	for i := range results {
+		out = append(out, conditionMistakes(results[i].Conditions)...)
+		if msg := valueMistake(results[i].Value); msg != "" {
+			out = append(out, Mistake{results[i].ValuePos, msg})
 		}
 	}
 	return out
 }
 
-func conditionMistakes(cs []Condition) []Mistake {
+// conditionMistakes reports conditions that are not of the form name=value.
+func conditionMistakes(conditions []Condition) []Mistake {
 	var out []Mistake
-	for _, c := range cs {
-		if !c.OK {
-			out = append(out, Mistake{c.Pos, fmt.Sprintf("found the condition %q, want name=value", c.Text)})
+	for _, condition := range conditions {
+		if !condition.OK {
+			out = append(out, Mistake{condition.Pos, fmt.Sprintf("found the condition %q, want name=value", condition.Text)})
 		}
 	}
 	return out
@@ -62,16 +62,16 @@ func conditionMistakes(cs []Condition) []Mistake {
 // curveForm matches a Pareto curve.
 var curveForm = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]+)+\))*\]$`)
 
-// valueMistake returns what is wrong with the form of a value; "" if nothing is.
+// valueMistake returns a message if the form of an expected value is wrong, otherwise "".
 func valueMistake(value string) string {
 	text := strings.TrimPrefix(value, "~")
-	list, words := strings.CutPrefix(value, "Error:")
+	list, hasWords := strings.CutPrefix(value, "Error:")
 	switch {
 	case value == "?" || value == "Error" || curveForm.MatchString(value):
 		return ""
 	case strings.HasPrefix(text, "[("):
 		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
-	case words:
+	case hasWords:
 		if slices.Contains(strings.Split(strings.TrimRight(list, ","), ","), "") {
 			return fmt.Sprintf("found an empty word in %q, want Error:word,word", value)
 		}
@@ -79,8 +79,8 @@ func valueMistake(value string) string {
 	case interval.MatchString(text):
 		m := interval.FindStringSubmatch(text)
 		lo, ok := parseDouble(m[1])
-		hi, too := parseDouble(m[2])
-		if !ok || !too {
+		hi, highIsNumber := parseDouble(m[2])
+		if !ok || !highIsNumber {
 			return fmt.Sprintf("found the interval %s, want two numbers", text)
 		}
 		if lo > hi {
@@ -99,26 +99,26 @@ func valueMistake(value string) string {
 	return ""
 }
 
-// shadowedAnnotations reports annotations that are never selected, because an earlier one fits whenever they do.
-func shadowedAnnotations(es []Expectation, ts []Terms) []Mistake {
+// shadowedAnnotations reports annotations that are never selected, because the conditions of an earlier one hold whenever theirs do.
+func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	var out []Mistake
-	hides := func(what string, earlier, later []Condition, at, by syntax.Pos) bool {
+	reportIfHidden := func(kind string, earlier, later []Condition, pos, earlierPos syntax.Pos) bool {
 		if !impliedBy(earlier, later) {
 			return false
 		}
-		out = append(out, Mistake{at, fmt.Sprintf("this %s never counts, the one at %s fits first", what, by)})
+		out = append(out, Mistake{pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, earlierPos)})
 		return true
 	}
-	for i := range es {
+	for i := range results {
 		for j := range i {
-			if hides("RESULT", es[j].Conditions, es[i].Conditions, es[i].Pos, es[j].Pos) {
+			if reportIfHidden("RESULT", results[j].Conditions, results[i].Conditions, results[i].Pos, results[j].Pos) {
 				break
 			}
 		}
 	}
-	for i := range ts {
+	for i := range terms {
 		for j := range i {
-			if hides(keyword, ts[j].Conditions, ts[i].Conditions, ts[i].Pos, ts[j].Pos) {
+			if reportIfHidden(keyword, terms[j].Conditions, terms[i].Conditions, terms[i].Pos, terms[j].Pos) {
 				break
 			}
 		}
@@ -126,11 +126,11 @@ func shadowedAnnotations(es []Expectation, ts []Terms) []Mistake {
 	return out
 }
 
-// impliedBy reports whether the conditions a hold whenever the conditions b hold.
+// impliedBy reports whether the conditions a hold whenever the conditions b hold: every condition of a is also in b.
 func impliedBy(a, b []Condition) bool {
 	for _, c := range a {
-		same := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }
-		if !slices.ContainsFunc(b, same) {
+		isSame := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }
+		if !slices.ContainsFunc(b, isSame) {
 			return false
 		}
 	}
@@ -140,30 +140,33 @@ func impliedBy(a, b []Condition) bool {
 // lookalike matches text that a reader may take for an annotation.
 var lookalike = regexp.MustCompile(`\bRESULTS?\b|^[ \t]*(?i:result)[ \t]*[:(={]|\bTILECHECK\b|^[ \t]*(?i:tilecheck)[ \t]*[:(={]`)
 
-// lookalikes reports comments that look like annotations but are not.
-func (b *block) lookalikes(es []Expectation, ts []Terms) []Mistake {
+// lookalikes reports lines of the comment block that look like annotations but are not.
+func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var known []int32
-	for i := range es {
-		known = append(known, es[i].Pos.Offset)
+	for i := range results {
+		known = append(known, results[i].Pos.Offset)
 	}
-	for i := range ts {
-		known = append(known, ts[i].Pos.Offset)
+	for i := range terms {
+		known = append(known, terms[i].Pos.Offset)
 	}
 	var out []Mistake
-	for off := 0; off < len(b.text); {
-		next := off + lineEnd(b.text[off:])
-		m := lookalike.FindIndex(b.text[off:next])
-		from, to := b.start.Offset+int32(off), b.start.Offset+int32(next)
-		if m != nil && !slices.ContainsFunc(known, func(at int32) bool { return from <= at && at < to }) {
-			at := off + m[0] + len(b.text[off+m[0]:off+m[1]]) - len(bytes.TrimLeft(b.text[off+m[0]:off+m[1]], " \t"))
-			out = append(out, Mistake{b.pos(at), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
+	for begin := 0; begin < len(b.text); {
+		end := begin + lineEnd(b.text[begin:])
+		line := b.text[begin:end]
+		match := lookalike.FindIndex(line)
+		fileBegin, fileEnd := b.start.Offset+int32(begin), b.start.Offset+int32(end)
+		isKnown := slices.ContainsFunc(known, func(offset int32) bool { return fileBegin <= offset && offset < fileEnd })
+		if match != nil && !isKnown {
+			matched := line[match[0]:match[1]]
+			blanks := len(matched) - len(bytes.TrimLeft(matched, " \t"))
+			out = append(out, Mistake{b.pos(begin + match[0] + blanks), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
 		}
-		off = next
+		begin = end
 	}
 	return out
 }
 
-// commentedOut reports whether the comments at the beginning of src contain a property.
+// commentedOut reports whether the comment lines at the beginning of src contain a property.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {
@@ -181,31 +184,33 @@ func commentedOut(src []byte) bool {
 	return err == nil && len(file.Items) > 0
 }
 
-// detachedAnnotations reports annotations in comments that belong neither to a property nor to one that is commented out.
+// detachedAnnotations reports annotations that are neither in the comment block of a property nor above a property that is commented out. blocks
+// are the begin and end of the comment blocks.
 func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	var out []Mistake
 	line := int32(0)
-	for off := 0; off < len(src); {
-		next := off + lineEnd(src[off:])
+	for begin := 0; begin < len(src); {
+		end := begin + lineEnd(src[begin:])
 		line++
-		slashes := bytes.Index(src[off:next], []byte("//"))
+		slashes := bytes.Index(src[begin:end], []byte("//"))
 		if slashes >= 0 {
-			text := src[off+slashes : next]
-			m := annotation.FindIndex(text)
-			if m == nil {
-				m = termsAnnotation.FindIndex(text)
+			text := src[begin+slashes : end]
+			match := annotation.FindIndex(text)
+			if match == nil {
+				match = termsAnnotation.FindIndex(text)
 			}
-			if m != nil {
-				at := syntax.Pos{Offset: int32(off + slashes + m[0]), Line: line, Col: int32(slashes+m[0]) + 1}
-				inside := func(b [2]int32) bool { return b[0] <= at.Offset && at.Offset < b[1] }
-				if !slices.ContainsFunc(blocks, inside) && !commentedOut(src[next:]) {
-					out = append(out, Mistake{at, "this annotation belongs to no property, want it in the lines directly above one"})
+			if match != nil {
+				pos := syntax.Pos{Offset: int32(begin + slashes + match[0]), Line: line, Col: int32(slashes+match[0]) + 1}
+				inside := func(block [2]int32) bool { return block[0] <= pos.Offset && pos.Offset < block[1] }
+				if !slices.ContainsFunc(blocks, inside) && !commentedOut(src[end:]) {
+					out = append(out, Mistake{pos, "this annotation belongs to no property, want it in the lines directly above one"})
 				}
 			}
 		}
-		off = next
+		begin = end
 	}
 	return out
 }
 
+// termsAnnotation matches the beginning of a TILECHECK annotation.
 var termsAnnotation = regexp.MustCompile(`\bTILECHECK[ \t]*(\([^)]*\))?[ \t]*:`)

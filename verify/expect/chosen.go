@@ -28,26 +28,27 @@ func (c Chosen) String() string {
 	if c.Result != nil {
 		parts = append(parts, c.Result.Value)
 	}
-	if t := c.Terms; t != nil {
-		for _, x := range []struct {
-			value *float64
-			name  string
-		}{{t.Tolerance, "tolerance"}, {t.Absolute, "absolute"}} {
-			if x.value != nil {
-				parts = append(parts, x.name+"="+strconv.FormatFloat(*x.value, 'g', -1, 64))
-			}
+	if terms := c.Terms; terms != nil {
+		if terms.Tolerance != nil {
+			parts = append(parts, "tolerance="+shortest(*terms.Tolerance))
 		}
-		if t.Statistical != nil {
-			parts = append(parts, fmt.Sprintf("samples=%d", t.Statistical.Samples))
+		if terms.Absolute != nil {
+			parts = append(parts, "absolute="+shortest(*terms.Absolute))
 		}
-		if len(t.Errors) > 0 {
-			parts = append(parts, "an error of class "+classNames(t.Errors))
+		if terms.Statistical != nil {
+			parts = append(parts, fmt.Sprintf("samples=%d", terms.Statistical.Samples))
+		}
+		if len(terms.Errors) > 0 {
+			parts = append(parts, "an error of class "+classNames(terms.Errors))
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// classNames joins the names of failure classes, with "any" and "limit" for those groups.
+// shortest returns the shortest decimal text of a float64.
+func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// classNames joins the names of failure classes. It uses the names of the groups "any" and "limit".
 func classNames(classes []result.Class) string {
 	if slices.Equal(classes, classesNamed("any")) {
 		return "any"
@@ -62,28 +63,29 @@ func classNames(classes []result.Class) string {
 	return strings.Join(names, " or ")
 }
 
-// Judge compares a verdict with the expectation. Expects must be true. Without terms it is Expectation.Judge.
-func (c Chosen) Judge(v result.Verdict, r Rules) Judgment {
-	t := c.Terms
-	if t == nil {
-		return c.Result.Judge(v, r)
+// Judge compares a verdict with the chosen annotations. The caller must check that Expects is true. Without terms it is Expectation.Judge.
+func (c Chosen) Judge(verdict result.Verdict, rules Rules) Judgment {
+	terms := c.Terms
+	if terms == nil {
+		return c.Result.Judge(verdict, rules)
 	}
-	if t.Errors != nil {
-		return c.judgeError(v, r)
+	if terms.Errors != nil {
+		return c.judgeError(verdict, rules)
 	}
 	switch {
 	case c.Result.Value == "?":
 		return Judgment{Outcome: NotTested}
-	case v.Err != nil:
-		return c.Result.Judge(v, r)
-	case t.Statistical != nil:
-		return judgment(c.Result.compareSampled(v, r, t.Statistical))
-	case t.Tolerance != nil || t.Absolute != nil:
-		return judgment(c.Result.compareWithTolerance(v, r, t))
+	case verdict.Err != nil:
+		return c.Result.Judge(verdict, rules)
+	case terms.Statistical != nil:
+		return judgment(c.Result.compareSampled(verdict, rules, terms.Statistical))
+	case terms.Tolerance != nil || terms.Absolute != nil:
+		return judgment(c.Result.compareWithTolerance(verdict, rules, terms))
 	}
-	return c.Result.Judge(v, r)
+	return c.Result.Judge(verdict, rules)
 }
 
+// judgment returns Pass without an error, otherwise Fail with the error as the reason.
 func judgment(err error) Judgment {
 	if err != nil {
 		return Judgment{Fail, err.Error()}
@@ -91,30 +93,31 @@ func judgment(err error) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// judgeError requires a failure of an expected class and, if the result is "Error:words", these words in its message.
-func (c Chosen) judgeError(v result.Verdict, r Rules) Judgment {
+// judgeError requires that the verdict is a failure of an expected class. If the expected result is "Error:word,word", the message must contain
+// these words.
+func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	want := classNames(c.Terms.Errors)
 	switch {
-	case v.Err == nil:
+	case verdict.Err == nil:
 		return Judgment{Fail, fmt.Sprintf("Was expecting an error of class %s", want)}
-	case !slices.Contains(c.Terms.Errors, v.Err.Class):
-		return Judgment{Fail, fmt.Sprintf("Was expecting an error of class %s, got one of class %s: %s", want, v.Err.Class, v.Err.Message)}
+	case !slices.Contains(c.Terms.Errors, verdict.Err.Class):
+		return Judgment{Fail, fmt.Sprintf("Was expecting an error of class %s, got one of class %s: %s", want, verdict.Err.Class, verdict.Err.Message)}
 	case c.Result != nil && strings.HasPrefix(c.Result.Value, "Error"):
-		return judgment(c.Result.compareError(v.Err.Message))
+		return judgment(c.Result.compareError(verdict.Err.Message))
 	}
 	return Judgment{Outcome: Pass}
 }
 
-// numberRange is an expected number: any between lo and hi.
+// numberRange is an expected number: every number from lo to hi meets the expectation.
 type numberRange struct{ lo, hi float64 }
 
-// expectedRange parses the expected value as a number or an interval.
-func (e *Expectation) expectedRange(r Rules) (numberRange, error) {
+// expectedRange parses the expected value: an interval, a number, a fraction, or an expression over constants.
+func (e *Expectation) expectedRange(rules Rules) (numberRange, error) {
 	text := strings.TrimPrefix(e.Value, "~")
-	if m := interval.FindStringSubmatch(text); m != nil {
-		lo, ok := parseDouble(m[1])
-		hi, too := parseDouble(m[2])
-		if !ok || !too {
+	if match := interval.FindStringSubmatch(text); match != nil {
+		lo, ok := parseDouble(match[1])
+		hi, highIsNumber := parseDouble(match[2])
+		if !ok || !highIsNumber {
 			return numberRange{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
 		return numberRange{lo, hi}, nil
@@ -126,82 +129,86 @@ func (e *Expectation) expectedRange(r Rules) (numberRange, error) {
 		f, _ := x.Float64()
 		return numberRange{f, f}, nil
 	}
-	v, err := evaluateExpression(text, r)
+	value, err := evaluateExpression(text, rules)
 	if err != nil {
 		return numberRange{}, err
 	}
-	if v.Type == sema.Bool {
+	if value.Type == sema.Bool {
 		return numberRange{}, problem("Invalid RESULT specification %q: want a number", text)
 	}
-	return numberRange{v.Float, v.Float}, nil
+	return numberRange{value.Float, value.Float}, nil
 }
 
-// compareWithTolerance compares a number within the tolerance of the terms. It compares the value of the verdict, not the engine's
-// error bounds.
-func (e *Expectation) compareWithTolerance(v result.Verdict, r Rules, t *Terms) error {
-	if v.Value.Kind == result.Boolean && t.Reference != NoReference {
+// compareWithTolerance compares a number within the tolerance of the terms. The engine's error bounds have no effect, except that the bounds of
+// sound engines must contain a precise reference value.
+func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
+	if verdict.Value.Kind == result.Boolean && terms.Reference != NoReference {
 		if x, ok := parseDouble(e.Value); ok && (x == 0 || x == 1) {
-			yes := *e
-			yes.Value = strconv.FormatBool(x == 1)
-			return yes.compare(v, r)
+			asBoolean := *e
+			asBoolean.Value = strconv.FormatBool(x == 1)
+			return asBoolean.compare(verdict, rules)
 		}
 	}
-	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
-		return e.compare(v, r)
+	if verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+		return e.compare(verdict, rules)
 	}
 	if strings.HasPrefix(e.Value, "Error") {
 		return problem("Was expecting an error")
 	}
-	want, err := e.expectedRange(r)
+	want, err := e.expectedRange(rules)
 	if err != nil {
 		return err
 	}
-	if t.Reference == Precise {
-		if err := e.compareGuarantee(v); err != nil {
+	if terms.Reference == Precise {
+		if err := e.compareGuarantee(verdict); err != nil {
 			return err
 		}
 	}
-	got := v.Value.Num
+	got := verdict.Value.Num
 	if notFinite(got) || want.lo == want.hi && notFinite(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
 		if want.lo < want.hi && want.lo <= got && got <= want.hi {
 			return nil
 		}
 		return compareNumbers(got, want.lo, 0, e.Value)
 	}
-	// the error is relative to the larger end, unless that is infinite
-	near := want.lo
-	if got > want.hi {
-		near = want.hi
+	relative := orZero(terms.Tolerance)
+	if terms.Reference == Precise && !guaranteesBounds(verdict.Accuracy) {
+		relative = max(relative, Unsound)
 	}
-	scale := max(math.Abs(want.lo), math.Abs(want.hi))
-	if notFinite(scale) {
-		scale = math.Abs(near)
-	}
-	tolerance := orZero(t.Tolerance)
-	if t.Reference == Precise && !guaranteesBounds(v.Accuracy) {
-		tolerance = max(tolerance, Unsound)
-	}
-	allowed := max(tolerance*scale, orZero(t.Absolute))
-	off := max(want.lo-got, got-want.hi, 0)
-	const ulps = 4 * 0x1p-52 // of the subtractions
-	if !(off <= allowed+ulps*math.Abs(got)) {
-		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(off), numberText(allowed))
+	allowed := max(relative*want.scale(got), orZero(terms.Absolute))
+	distance := max(want.lo-got, got-want.hi, 0)
+	const subtractionError = 4 * 0x1p-52 // relative to got
+	if !(distance <= allowed+subtractionError*math.Abs(got)) {
+		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(distance), numberText(allowed))
 	}
 	return nil
 }
 
+// scale returns the number to which a relative error is relative: the larger absolute value of the two ends. If that is infinite, it is the
+// absolute value of the end that is nearer to x.
+func (r numberRange) scale(x float64) float64 {
+	larger := max(math.Abs(r.lo), math.Abs(r.hi))
+	switch {
+	case !notFinite(larger):
+		return larger
+	case x > r.hi:
+		return math.Abs(r.hi)
+	}
+	return math.Abs(r.lo)
+}
+
 // compareGuarantee requires that the engine's guarantee is true for an exact reference value: its bounds contain the value, or its
 // fraction equals it.
-func (e *Expectation) compareGuarantee(v result.Verdict) error {
+func (e *Expectation) compareGuarantee(verdict result.Verdict) error {
 	want := parseRational(e.Value)
 	switch {
-	case want == nil || !guaranteesBounds(v.Accuracy):
-	case v.Accuracy == result.Exact && v.Value.Rat != nil:
-		if v.Value.Rat.Cmp(want) != 0 {
-			return problem("Wrong result (expected %s, got the fraction %s)", fractionText(want), fractionText(v.Value.Rat))
+	case want == nil || !guaranteesBounds(verdict.Accuracy):
+	case verdict.Accuracy == result.Exact && verdict.Value.Rat != nil:
+		if verdict.Value.Rat.Cmp(want) != 0 {
+			return problem("Wrong result (expected %s, got the fraction %s)", fractionText(want), fractionText(verdict.Value.Rat))
 		}
-	case v.Bound != nil && !intervalContains(*v.Bound, want):
-		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, numberText(v.Value.Num), numberText(v.Bound.Lo), numberText(v.Bound.Hi))
+	case verdict.Bound != nil && !intervalContains(*verdict.Bound, want):
+		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, numberText(verdict.Value.Num), numberText(verdict.Bound.Lo), numberText(verdict.Bound.Hi))
 	}
 	return nil
 }
@@ -216,37 +223,44 @@ func guaranteesBounds(a result.Accuracy) bool {
 }
 
 // intervalContains reports whether a number lies in an interval, without rounding it.
-func intervalContains(i result.Interval, x *big.Rat) bool {
-	end := new(big.Rat)
-	return (math.IsInf(i.Lo, -1) || end.SetFloat64(i.Lo) != nil && end.Cmp(x) <= 0) && (math.IsInf(i.Hi, 1) || end.SetFloat64(i.Hi) != nil && x.Cmp(end) <= 0)
+func intervalContains(bounds result.Interval, x *big.Rat) bool {
+	aboveLower, belowUpper := math.IsInf(bounds.Lo, -1), math.IsInf(bounds.Hi, 1)
+	if lower := new(big.Rat).SetFloat64(bounds.Lo); lower != nil && lower.Cmp(x) <= 0 {
+		aboveLower = true
+	}
+	if upper := new(big.Rat).SetFloat64(bounds.Hi); upper != nil && x.Cmp(upper) <= 0 {
+		belowUpper = true
+	}
+	return aboveLower && belowUpper
 }
 
 // Violated is the beginning of the reason if the reference lies outside the engine's promised bounds.
 const Violated = "Bound violated"
 
+// notFinite reports whether x is NaN or infinite.
 func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
-// compareSampled requires that the confidence interval of a sampled number contains the expected one.
-func (e *Expectation) compareSampled(v result.Verdict, r Rules, s *Statistical) error {
-	if v.Accuracy != result.Probable || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
-		return problem("Was expecting a sampled number, got one that is %s", v.Accuracy)
+// compareSampled requires that the confidence interval of a sampled number contains the expected one, and is as narrow as the terms ask.
+func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {
+	if verdict.Accuracy != result.Probable || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+		return problem("Was expecting a sampled number, got one that is %s", verdict.Accuracy)
 	}
-	want, err := e.expectedRange(r)
+	want, err := e.expectedRange(rules)
 	if err != nil {
 		return err
 	}
-	q := agree.Ask(v.Property, v.Constants)
-	q.FixedSamples = true // the terms say how many
-	i, err := agree.Interval(&v, q, r.Level)
+	question := agree.Ask(verdict.Property, verdict.Constants)
+	question.FixedSamples = true // the terms say how many
+	confidence, err := agree.Interval(&verdict, question, rules.Level)
 	if err != nil {
-		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", r.Level)
+		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
 	}
-	if !(want.lo <= i.Hi && i.Lo <= want.hi) {
+	if !(want.lo <= confidence.Hi && confidence.Lo <= want.hi) {
 		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
-			e.Value, numberText(v.Value.Num), numberText(i.Lo), numberText(i.Hi), r.Level, v.Samples)
+			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, verdict.Samples)
 	}
-	if half := (i.Hi - i.Lo) / 2; s.Width > 0 && !(half <= s.Width) {
-		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(i.Lo), numberText(i.Hi), numberText(half), numberText(s.Width))
+	if halfWidth := (confidence.Hi - confidence.Lo) / 2; terms.Width > 0 && !(halfWidth <= terms.Width) {
+		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(confidence.Lo), numberText(confidence.Hi), numberText(halfWidth), numberText(terms.Width))
 	}
 	return nil
 }

@@ -62,29 +62,30 @@ func (p Problem) Error() string { return string(p) }
 // Unmatched is the Problem that no annotation fits the constants.
 type Unmatched struct{ Problem }
 
+// problem returns a Problem with a formatted text.
 func problem(format string, args ...any) error { return Problem(fmt.Sprintf(format, args...)) }
 
+// annotation matches a RESULT annotation: its conditions and its value.
 var annotation = regexp.MustCompile(`RESULT[ \t]*(\(([^)]+)\))?[ \t]*:[ \t]*([^ \t\n\r]+)`)
 
-// Parse returns the annotations in the comment block directly above a property
-// that was parsed from src, in the order written.
+// Parse returns the RESULT annotations in the comment block directly above a property that was parsed from src, in the order written.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
-func Parse(src []byte, p *syntax.Property) []Expectation {
-	if len(p.Doc) == 0 {
+func Parse(src []byte, property *syntax.Property) []Expectation {
+	if len(property.Doc) == 0 {
 		return nil
 	}
-	b := newBlock(src, p)
+	block := newBlock(src, property)
 	var out []Expectation
-	for _, m := range annotation.FindAllSubmatchIndex(b.text, -1) {
-		e := Expectation{
-			Text: string(b.src[m[0]:m[1]]), Pos: b.pos(m[0]), End: b.pos(m[1]),
-			Value: string(b.text[m[6]:m[7]]), ValuePos: b.pos(m[6]),
+	for _, match := range annotation.FindAllSubmatchIndex(block.text, -1) {
+		parsed := Expectation{
+			Text: string(block.src[match[0]:match[1]]), Pos: block.pos(match[0]), End: block.pos(match[1]),
+			Value: string(block.text[match[6]:match[7]]), ValuePos: block.pos(match[6]),
 		}
-		if m[4] >= 0 {
-			e.Conditions = b.conditions(m[4], m[5])
+		if match[4] >= 0 {
+			parsed.Conditions = block.conditions(match[4], match[5])
 		}
-		out = append(out, e)
+		out = append(out, parsed)
 	}
 	return out
 }
@@ -96,36 +97,36 @@ type block struct {
 	start syntax.Pos
 }
 
-// newBlock finds the block: one comment per line, the last one in the line above the property. The first comment may
+// newBlock returns the comment block above a property: one comment per line, the last one in the line above the property. The first comment may
 // follow other text in its line.
-func newBlock(src []byte, p *syntax.Property) *block {
-	end := int(p.Pos().Offset)
+func newBlock(src []byte, property *syntax.Property) *block {
+	end := int(property.Pos().Offset)
 	line := lineStart(src, end)
-	for range p.Doc {
+	for range property.Doc {
 		line = lineStart(src, line-1)
 	}
 	slashes := max(bytes.Index(src[line:end], []byte("//")), 0)
 	b := &block{
 		src:   src[line+slashes : end],
-		start: syntax.Pos{Offset: int32(line + slashes), Line: p.Pos().Line - int32(len(p.Doc)), Col: int32(slashes) + 1},
+		start: syntax.Pos{Offset: int32(line + slashes), Line: property.Pos().Line - int32(len(property.Doc)), Col: int32(slashes) + 1},
 	}
 	b.text = bytes.Clone(b.src)
-	for off := 0; off < len(b.text); {
-		next := off + lineEnd(b.text[off:])
-		if i := bytes.Index(b.text[off:next], []byte("//")); i >= 0 {
-			copy(b.text[off+i:], "  ")
+	for begin := 0; begin < len(b.text); {
+		next := begin + lineEnd(b.text[begin:])
+		if i := bytes.Index(b.text[begin:next], []byte("//")); i >= 0 {
+			copy(b.text[begin+i:], "  ")
 		}
-		off = next
+		begin = next
 	}
 	return b
 }
 
-// lineStart returns the offset where the line of src[at] begins. A line includes its end-of-line characters.
-func lineStart(src []byte, at int) int {
-	if at > 0 && at < len(src) && src[at] == '\n' && src[at-1] == '\r' {
-		at--
+// lineStart returns the offset where the line that contains src[offset] begins. A line includes its end-of-line characters.
+func lineStart(src []byte, offset int) int {
+	if offset > 0 && offset < len(src) && src[offset] == '\n' && src[offset-1] == '\r' {
+		offset--
 	}
-	return bytes.LastIndexAny(src[:max(at, 0)], "\r\n") + 1
+	return bytes.LastIndexAny(src[:max(offset, 0)], "\r\n") + 1
 }
 
 // lineEnd returns the length of the first line, including its end-of-line characters.
@@ -141,29 +142,32 @@ func lineEnd(src []byte) int {
 }
 
 // pos returns the place in the file for an offset in the block.
-func (b *block) pos(off int) syntax.Pos {
-	p := syntax.Pos{Offset: b.start.Offset + int32(off), Line: b.start.Line, Col: b.start.Col}
-	for at := 0; ; {
-		next := at + lineEnd(b.text[at:])
-		if off < next || next == len(b.text) {
-			p.Col += int32(off - at)
-			return p
+func (b *block) pos(offset int) syntax.Pos {
+	pos := syntax.Pos{Offset: b.start.Offset + int32(offset), Line: b.start.Line, Col: b.start.Col}
+	begin := 0 // of the current line
+	for {
+		end := begin + lineEnd(b.text[begin:])
+		if offset < end || end == len(b.text) {
+			pos.Col += int32(offset - begin)
+			return pos
 		}
-		at, p.Line, p.Col = next, p.Line+1, 1
+		begin = end
+		pos.Line++
+		pos.Col = 1
 	}
 }
 
-// conditions parses the list in parentheses.
+// conditions parses the list of conditions in b.text[from:to], name=value separated by commas, as PRISM does.
 func (b *block) conditions(from, to int) []Condition {
 	var out []Condition
 	for part := range bytes.SplitSeq(b.text[from:to], []byte(",")) {
 		if text := bytes.TrimFunc(part, isBlank); len(text) > 0 {
-			c := Condition{Text: string(text), Pos: b.pos(from + bytes.Index(part, text))}
+			condition := Condition{Text: string(text), Pos: b.pos(from + bytes.Index(part, text))}
 			// Java's split drops empty parts at the end.
-			if pair := strings.Split(strings.TrimRight(c.Text, "="), "="); len(pair) == 2 {
-				c.Name, c.Value, c.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
+			if pair := strings.Split(strings.TrimRight(condition.Text, "="), "="); len(pair) == 2 {
+				condition.Name, condition.Value, condition.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
 			}
-			out = append(out, c)
+			out = append(out, condition)
 		}
 		from += len(part) + 1
 	}
@@ -173,62 +177,64 @@ func (b *block) conditions(from, to int) []Condition {
 // isBlank reports whether Java's trim removes a character.
 func isBlank(r rune) bool { return r <= ' ' }
 
-// Select returns the first annotation whose conditions all hold; so one without conditions hides the later ones. A
-// condition on an unknown constant does not hold. The error is a Problem, or Unmatched if no annotation fits.
+// Select returns the first annotation whose conditions all hold; an annotation without conditions always does. A condition on an unknown constant
+// does not hold. The error is a Problem, or Unmatched if no annotation fits.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
-func Select(es []Expectation, r Rules) (*Expectation, error) {
-	for i := range es {
-		fits, err := es[i].fits(r)
+func Select(annotations []Expectation, rules Rules) (*Expectation, error) {
+	for i := range annotations {
+		fits, err := annotations[i].fits(rules)
 		if err != nil {
 			return nil, err
 		}
 		if fits {
-			return &es[i], nil
+			return &annotations[i], nil
 		}
 	}
-	names := make([]string, len(r.Constants))
-	for i, c := range r.Constants {
-		names[i] = c.Name + "=" + c.Val.String()
-		if c.Val.Type == sema.Double {
-			names[i] = fmt.Sprintf("%s=%.12g", c.Name, c.Val.Float)
+	names := make([]string, len(rules.Constants))
+	for i, constant := range rules.Constants {
+		names[i] = constant.Name + "=" + constant.Val.String()
+		if constant.Val.Type == sema.Double {
+			names[i] = fmt.Sprintf("%s=%.12g", constant.Name, constant.Val.Float)
 		}
 	}
 	return nil, Unmatched{Problem(fmt.Sprintf("Did not find a RESULT specification (for %s) to test against", strings.Join(names, ",")))}
 }
 
+// fits reports whether all conditions of the annotation hold.
 func (e *Expectation) fits(r Rules) (bool, error) { return conditionsHold(e.Conditions, e.Text, r) }
 
-func conditionsHold(conditions []Condition, text string, r Rules) (bool, error) {
-	all := true
-	for _, c := range conditions {
-		holds, ok := c.holds(r)
+// conditionsHold reports whether all conditions of an annotation hold. text is the annotation, for errors.
+func conditionsHold(conditions []Condition, text string, rules Rules) (bool, error) {
+	allHold := true
+	for _, condition := range conditions {
+		holds, ok := condition.holds(rules)
 		if !ok {
 			return false, problem("Badly formed RESULT specification %q", text)
 		}
-		all = all && holds
+		allHold = allHold && holds
 	}
-	return all, nil
+	return allHold, nil
 }
 
-// holds compares the constant with the condition's value. ok is false if the condition is malformed, or if its value should be a
-// number and is not.
-func (c *Condition) holds(r Rules) (holds, ok bool) {
+// holds reports whether the constant has the value of the condition. ok is false if the condition is malformed, or if its value should be a number
+// and is not.
+func (c *Condition) holds(rules Rules) (holds, ok bool) {
 	if !c.OK {
 		return false, false
 	}
-	for _, v := range r.Constants {
-		if v.Name != c.Name {
+	for _, constant := range rules.Constants {
+		if constant.Name != c.Name {
 			continue
 		}
-		if v.Val.Type != sema.Double {
-			return v.Val.String() == c.Value, true
+		if constant.Val.Type != sema.Double {
+			return constant.Val.String() == c.Value, true
 		}
-		if x := parseRational(c.Value); r.Exact && x != nil && v.Val.Rat != nil {
-			return x.Cmp(v.Val.Rat) == 0, true
+		if x := parseRational(c.Value); rules.Exact && x != nil && constant.Val.Rat != nil {
+			return x.Cmp(constant.Val.Rat) == 0, true
 		}
 		x, ok := parseQuotient(c.Value)
-		return equalConstants(v.Val.Float, x), ok
+		return equalConstants(constant.Val.Float, x), ok
 	}
 	return false, true
 }

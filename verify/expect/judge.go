@@ -48,48 +48,49 @@ func (j Judgment) String() string {
 // values over several initial states always fail, as in PRISM.
 //
 // Source: ResultTesting.java of PRISM 4.10.
-func (e *Expectation) Judge(v result.Verdict, r Rules) Judgment {
+func (e *Expectation) Judge(verdict result.Verdict, rules Rules) Judgment {
 	switch {
 	case e.Value == "?":
 		return Judgment{Outcome: NotTested}
-	case v.Err != nil && v.Err.Class == result.Unsupported:
-		return Judgment{Unsupported, v.Err.Message}
+	case verdict.Err != nil && verdict.Err.Class == result.Unsupported:
+		return Judgment{Unsupported, verdict.Err.Message}
 	}
-	if err := e.compare(v, r); err != nil {
+	if err := e.compare(verdict, rules); err != nil {
 		return Judgment{Fail, err.Error()}
 	}
 	return Judgment{Outcome: Pass}
 }
 
 // compare returns a Problem if the verdict does not meet the expectation.
-func (e *Expectation) compare(v result.Verdict, r Rules) error {
-	switch failed := v.Err != nil; {
-	case failed:
-		return e.compareError(v.Err.Message)
+func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
+	switch {
+	case verdict.Err != nil:
+		return e.compareError(verdict.Err.Message)
 	case strings.HasPrefix(e.Value, "Error"):
 		return problem("Was expecting an error")
 	}
-	switch k := v.Value.Kind; {
-	case k == result.Boolean && e.Value == "NaN" && !v.Value.Bool && agree.Ask(v.Property, nil).Multi:
+	kind := verdict.Value.Kind
+	switch {
+	case kind == result.Boolean && e.Value == "NaN" && !verdict.Value.Bool && agree.Ask(verdict.Property, nil).Multi:
 		return nil // for infeasible objectives PRISM returns NaN and Storm returns false
-	case k == result.Boolean && isNonFiniteOrInterval(e.Value):
-		return problem("Wrong result (expected %s, got %t)", e.Value, v.Value.Bool)
-	case k == result.Boolean:
-		return e.compareBool(v.Value.Bool, r)
-	case k == result.Integer && !r.Exact && isNonFiniteOrInterval(e.Value):
-		return problem("Wrong result (expected %s, got %v)", e.Value, v.Value.Num)
-	case k == result.Integer && !r.Exact:
-		return e.compareInt(v.Value.Num, r)
-	case k == result.Number && !r.Exact:
-		return e.compareDouble(v, r)
-	case k == result.Number || k == result.Integer:
-		return e.compareExact(v.Value, r)
-	case k == result.Range:
+	case kind == result.Boolean && isNonFiniteOrInterval(e.Value):
+		return problem("Wrong result (expected %s, got %t)", e.Value, verdict.Value.Bool)
+	case kind == result.Boolean:
+		return e.compareBool(verdict.Value.Bool, rules)
+	case kind == result.Integer && !rules.Exact && isNonFiniteOrInterval(e.Value):
+		return problem("Wrong result (expected %s, got %v)", e.Value, verdict.Value.Num)
+	case kind == result.Integer && !rules.Exact:
+		return e.compareInt(verdict.Value.Num, rules)
+	case kind == result.Number && !rules.Exact:
+		return e.compareDouble(verdict, rules)
+	case kind == result.Number || kind == result.Integer:
+		return e.compareExact(verdict.Value, rules)
+	case kind == result.Range:
 		return problem("Don't know how to test properties of type interval of double")
-	case k == result.Curve:
-		return e.compareCurve(v, r)
-	case k == result.Function:
-		return e.compareFunction(v.Value, r)
+	case kind == result.Curve:
+		return e.compareCurve(verdict, rules)
+	case kind == result.Function:
+		return e.compareFunction(verdict.Value, rules)
 	}
 	return problem("Don't know how to test properties of this type")
 }
@@ -100,13 +101,13 @@ func isNonFiniteOrInterval(text string) bool {
 	return ok && notFinite(x) || interval.MatchString(strings.TrimPrefix(text, "~"))
 }
 
-// compareError requires every word of "Error:word,word" in the message.
-func (e *Expectation) compareError(msg string) error {
-	list, words := strings.CutPrefix(e.Value, "Error:")
+// compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
+func (e *Expectation) compareError(message string) error {
+	list, hasWords := strings.CutPrefix(e.Value, "Error:")
 	switch {
 	case !strings.HasPrefix(e.Value, "Error"):
-		return problem("Unexpected error: %s", msg)
-	case !words:
+		return problem("Unexpected error: %s", message)
+	case !hasWords:
 		return nil
 	}
 	// Java's split drops empty parts at the end.
@@ -114,25 +115,26 @@ func (e *Expectation) compareError(msg string) error {
 		if word == "" {
 			return problem("Invalid RESULT specification: no expected words immediately following 'Error:'")
 		}
-		if !strings.Contains(strings.ToLower(msg), strings.ToLower(word)) {
-			return problem("Error message should contain %q (it is %q)", word, msg)
+		if !strings.Contains(strings.ToLower(message), strings.ToLower(word)) {
+			return problem("Error message should contain %q (it is %q)", word, message)
 		}
 	}
 	return nil
 }
 
-func (e *Expectation) compareBool(got bool, r Rules) error {
+// compareBool compares a truth value with the expected one: true, false, or an expression over constants.
+func (e *Expectation) compareBool(got bool, rules Rules) error {
 	text := e.Value
-	want, is := map[string]bool{"true": true, "false": false}[strings.ToLower(text)]
-	if !is {
-		v, err := evaluateExpression(text, r)
+	want, isLiteral := map[string]bool{"true": true, "false": false}[strings.ToLower(text)]
+	if !isLiteral {
+		value, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
-		if v.Type != sema.Bool {
-			return problem("Invalid RESULT specification %q: found a %s, want a bool", text, v.Type)
+		if value.Type != sema.Bool {
+			return problem("Invalid RESULT specification %q: found a %s, want a bool", text, value.Type)
 		}
-		want = v.Bool
+		want = value.Bool
 		text += " = " + strconv.FormatBool(want)
 	}
 	if got != want {
@@ -141,19 +143,20 @@ func (e *Expectation) compareBool(got bool, r Rules) error {
 	return nil
 }
 
-func (e *Expectation) compareInt(got float64, r Rules) error {
+// compareInt compares an integer with the expected one: a number, or an expression over constants.
+func (e *Expectation) compareInt(got float64, rules Rules) error {
 	text := e.Value
 	want, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		v, err := evaluateExpression(text, r)
+		value, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
-		if v.Type != sema.Int {
-			return problem("Invalid RESULT specification %q: found a %s, want an int", text, v.Type)
+		if value.Type != sema.Int {
+			return problem("Invalid RESULT specification %q: found a %s, want an int", text, value.Type)
 		}
-		want = int64(v.Int)
-		text += " = " + v.String()
+		want = int64(value.Int)
+		text += " = " + value.String()
 	}
 	if got != float64(want) {
 		return problem("Wrong result (expected %s, got %v)", text, got)
@@ -161,18 +164,19 @@ func (e *Expectation) compareInt(got float64, r Rules) error {
 	return nil
 }
 
+// interval matches an expected interval.
 var interval = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
 
-// compareDouble compares a number that was computed in floating point.
-func (e *Expectation) compareDouble(v result.Verdict, r Rules) error {
+// compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
+func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
-	if m := interval.FindStringSubmatch(text); m != nil {
-		lo, ok := parseDouble(m[1])
-		hi, too := parseDouble(m[2])
-		if !ok || !too {
+	if match := interval.FindStringSubmatch(text); match != nil {
+		lo, ok := parseDouble(match[1])
+		hi, highIsNumber := parseDouble(match[2])
+		if !ok || !highIsNumber {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		if x, err := v.Value.Num, tolerance(v, r)+rounding; !(x-err <= hi && lo <= x+err) {
+		if x, err := verdict.Value.Num, tolerance(verdict, rules)+rounding; !(x-err <= hi && lo <= x+err) {
 			return problem("Wrong result (expected %s, got %s)", text, numberText(x))
 		}
 		return nil
@@ -184,7 +188,7 @@ func (e *Expectation) compareDouble(v result.Verdict, r Rules) error {
 		text += " = " + numberText(want)
 	}
 	if !ok {
-		x, err := evaluateExpression(text, r)
+		x, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
@@ -194,13 +198,13 @@ func (e *Expectation) compareDouble(v result.Verdict, r Rules) error {
 		want = x.Float
 		text += " = " + numberText(want)
 	}
-	return compareNumbers(v.Value.Num, want, tolerance(v, r), text)
+	return compareNumbers(verdict.Value.Num, want, tolerance(verdict, rules), text)
 }
 
 // rounding is the error that PRISM allows for floating-point arithmetic.
 const rounding = 1e-12
 
-// compareNumbers compares two numbers; got may have the absolute error err.
+// compareNumbers compares two numbers; got may have the absolute error err. text is the expected value, for the message.
 func compareNumbers(got, want, err float64, text string) error {
 	switch {
 	case math.IsNaN(got) || math.IsNaN(want):
@@ -217,52 +221,54 @@ func compareNumbers(got, want, err float64, text string) error {
 	return nil
 }
 
-// tolerance returns the greatest error of a verdict's value.
-func tolerance(v result.Verdict, r Rules) float64 {
-	x := v.Value.Num
+// tolerance returns the largest absolute error that a verdict's value may have by PRISM's rules.
+func tolerance(verdict result.Verdict, rules Rules) float64 {
+	x := verdict.Value.Num
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0
 	}
-	relative := r.Relative * math.Abs(x)
-	switch v.Accuracy {
+	relative := rules.Relative * math.Abs(x)
+	switch verdict.Accuracy {
 	case result.Exact, result.Float:
 		return relative
 	case result.Bounded, result.Proven, result.Claimed:
-		if v.Bound != nil {
-			return max(relative, x-v.Bound.Lo, v.Bound.Hi-x)
+		if verdict.Bound != nil {
+			return max(relative, x-verdict.Bound.Lo, verdict.Bound.Hi-x)
 		}
 	case result.Probable:
-		if v.HalfWidth != nil {
-			return max(relative, *v.HalfWidth)
+		if verdict.HalfWidth != nil {
+			return max(relative, *verdict.HalfWidth)
 		}
-		if v.Bound != nil {
-			return max(relative, x-v.Bound.Lo, v.Bound.Hi-x)
+		if verdict.Bound != nil {
+			return max(relative, x-verdict.Bound.Lo, verdict.Bound.Hi-x)
 		}
 	}
 	return max(relative, DefaultRelative*math.Abs(x))
 }
 
+// numberText returns a number as PRISM prints it.
 func numberText(x float64) string { return sema.DoubleValue(x).String() }
 
-// compareExact compares a number that was computed in rational arithmetic. A number without a fraction is infinite or NaN.
-func (e *Expectation) compareExact(v result.Value, r Rules) error {
-	text, approx := strings.CutPrefix(e.Value, "~")
-	number, literal := parseDouble(text)
-	if v.Rat == nil || literal && (math.IsInf(number, 0) || math.IsNaN(number)) {
+// compareExact compares a number that was computed in rational arithmetic with the expected one. A computed number without a fraction is infinite
+// or NaN.
+func (e *Expectation) compareExact(value result.Value, rules Rules) error {
+	text, approximate := strings.CutPrefix(e.Value, "~")
+	number, isNumber := parseDouble(text)
+	if value.Rat == nil || isNumber && (math.IsInf(number, 0) || math.IsNaN(number)) {
 		want, err := number, error(nil)
-		if !literal {
+		if !isNumber {
 			var x sema.Value
-			x, err = evaluateExpression(text, r)
+			x, err = evaluateExpression(text, rules)
 			want = x.Float
 		}
 		if err != nil {
 			return err
 		}
-		return compareNumbers(v.Num, want, 0, text)
+		return compareNumbers(value.Num, want, 0, text)
 	}
 	want := parseRational(text)
 	if want == nil {
-		x, err := evaluateExpression(text, r)
+		x, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
@@ -270,36 +276,36 @@ func (e *Expectation) compareExact(v result.Value, r Rules) error {
 			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
 		}
 	}
-	near := literal && math.Abs(v.Num-number) <= DefaultRelative*math.Abs(v.Num)+rounding
+	near := isNumber && math.Abs(value.Num-number) <= DefaultRelative*math.Abs(value.Num)+rounding
 	switch {
-	case v.Rat.Cmp(want) == 0 || near && approx && v.Kind == result.Number:
+	case value.Rat.Cmp(want) == 0 || near && approximate && value.Kind == result.Number:
 		return nil
-	case near && v.Kind == result.Number:
-		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(v.Rat))
+	case near && value.Kind == result.Number:
+		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
 	}
-	return problem("Wrong result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(v.Rat))
+	return problem("Wrong result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
 }
 
 // compareFunction compares two rational functions of the parameters by their values at three random points. Two different
 // functions of degree d agree at such a point with probability below d/2^60 (Schwartz-Zippel).
-func (e *Expectation) compareFunction(v result.Value, r Rules) error {
+func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
 	rng := rand.New(rand.NewPCG(1, 2))
-	at := r
+	withParams := rules // with random values for the parameters
 	for range 3 {
-		at.Constants = slices.Clone(r.Constants)
-		for _, name := range r.Params {
-			at.Constants = append(at.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31)))})
+		withParams.Constants = slices.Clone(rules.Constants)
+		for _, name := range rules.Params {
+			withParams.Constants = append(withParams.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31)))})
 		}
-		got, err := evaluateExpression(v.Formula, at)
+		got, err := evaluateExpression(value.Formula, withParams)
 		if err != nil {
 			return err
 		}
-		want, err := evaluateExpression(e.Value, at)
+		want, err := evaluateExpression(e.Value, withParams)
 		if err != nil {
 			return err
 		}
 		if got.Rat == nil || want.Rat == nil || got.Rat.Cmp(want.Rat) != 0 {
-			return problem("Wrong result (expected '%s', got %s)", e.Value, v.Formula)
+			return problem("Wrong result (expected '%s', got %s)", e.Value, value.Formula)
 		}
 	}
 	return nil
@@ -311,33 +317,33 @@ func fractionText(x *big.Rat) string {
 	return x.RatString() + " (" + numberText(f) + ")"
 }
 
-// compareCurve compares a Pareto curve as PRISM does: the numbers of points must be equal, and each expected point needs a
-// computed one near it.
-func (e *Expectation) compareCurve(v result.Verdict, r Rules) error {
+// compareCurve compares a Pareto curve as PRISM does: the numbers of points must be equal, and each expected point must have a computed point
+// near it.
+func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)
 	}
-	got := result.CurveText(v.Value.Points, numberText, ",")
+	got := result.CurveText(verdict.Value.Points, numberText, ",")
 	list := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
-	if len(list) != len(v.Value.Points) {
+	if len(list) != len(verdict.Value.Points) {
 		return problem("Wrong result (expected %s, got %s)", e.Value, got)
 	}
 	for _, text := range list {
-		near := func(x []float64) bool {
+		near := func(point []float64) bool {
 			numbers := strings.Split(text, ",")
-			if len(numbers) != len(x) {
+			if len(numbers) != len(point) {
 				return false
 			}
 			for i, number := range numbers {
 				want, ok := parseDouble(number)
-				off := max(v.Value.Num, max(r.Relative, DefaultRelative)*math.Abs(want)) + rounding
-				if !ok || !(math.Abs(x[i]-want) <= off) {
+				allowed := max(verdict.Value.Num, max(rules.Relative, DefaultRelative)*math.Abs(want)) + rounding
+				if !ok || !(math.Abs(point[i]-want) <= allowed) {
 					return false
 				}
 			}
 			return true
 		}
-		if !slices.ContainsFunc(v.Value.Points, near) {
+		if !slices.ContainsFunc(verdict.Value.Points, near) {
 			return problem("Wrong result (expected %s, got %s)", e.Value, got)
 		}
 	}

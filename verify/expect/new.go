@@ -7,40 +7,41 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// NewExpectation returns the expectation that an annotation "RESULT (conditions): value" at pos would be. Callers use it for
+// NewExpectation returns the expectation of an annotation "RESULT (conditions): value" at pos. Callers use it for
 // expectations in other files. conditions are as in "N=3,p=0.5"; empty for none.
 func NewExpectation(value, conditions string, pos syntax.Pos) (Expectation, []Mistake) {
-	e := Expectation{Text: "RESULT: " + value, Pos: pos, End: pos, Value: value, ValuePos: pos}
+	expectation := Expectation{Text: "RESULT: " + value, Pos: pos, End: pos, Value: value, ValuePos: pos}
 	if conditions != "" {
-		e.Text = "RESULT (" + conditions + "): " + value
-		e.Conditions = newConditions(conditions, pos)
+		expectation.Text = "RESULT (" + conditions + "): " + value
+		expectation.Conditions = newConditions(conditions, pos)
 	}
-	mistakes := conditionMistakes(e.Conditions)
+	mistakes := conditionMistakes(expectation.Conditions)
 	if strings.ContainsAny(value, " \t\r\n") || value == "" {
 		mistakes = append(mistakes, Mistake{pos, "found a value that is empty or has blanks, want one such as 1/6, [0.2,0.4] or Error:words"})
-	} else if msg := valueMistake(value); msg != "" {
-		mistakes = append(mistakes, Mistake{pos, msg})
+	} else if message := valueMistake(value); message != "" {
+		mistakes = append(mistakes, Mistake{pos, message})
 	}
-	return e, mistakes
+	return expectation, mistakes
 }
 
-// NewTerms returns the terms that an annotation "TILECHECK (conditions): text" at pos would be.
+// NewTerms returns the terms of an annotation "TILECHECK (conditions): text" at pos.
 func NewTerms(text, conditions string, pos syntax.Pos) (Terms, []Mistake) {
-	head := keyword + ": "
-	b := &block{src: []byte(head + text), text: []byte(head + text), start: pos}
-	b.start.Col -= int32(len(head))
-	t := b.parseTerms(0, len(head)+len(strings.TrimRight(text, " \t")))
-	t.Pos = pos
+	prefix := keyword + ": "
+	comment := &block{src: []byte(prefix + text), text: []byte(prefix + text), start: pos}
+	comment.start.Col -= int32(len(prefix))
+	terms := comment.parseTerms(0, len(prefix)+len(strings.TrimRight(text, " \t")))
+	terms.Pos = pos
 	if conditions != "" {
-		t.Conditions = newConditions(conditions, pos)
+		terms.Conditions = newConditions(conditions, pos)
 	}
 	if strings.ContainsAny(text, "\r\n") {
-		t.mistake(pos, "found several lines, want one")
+		terms.mistake(pos, "found several lines, want one")
 	}
-	return t, slices.Concat(t.mistakes, conditionMistakes(t.Conditions))
+	return terms, slices.Concat(terms.mistakes, conditionMistakes(terms.Conditions))
 }
 
+// newConditions parses conditions such as "N=3,p=0.5".
 func newConditions(text string, pos syntax.Pos) []Condition {
-	b := &block{src: []byte(text), text: []byte(text), start: pos}
-	return b.conditions(0, len(text))
+	comment := &block{src: []byte(text), text: []byte(text), start: pos}
+	return comment.conditions(0, len(text))
 }

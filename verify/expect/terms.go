@@ -52,16 +52,16 @@ type Statistical struct {
 	MaxReward float64
 }
 
-// Level returns the confidence that the interval must have. share is this test's share of the suite's probability of false
-// alarms; 0 means that the suite has no such budget.
+// Level returns the confidence that the interval must have: the strictest of the annotation's terms and share. share is this test's share of the
+// suite's probability of false alarms; 0 means that the suite does not limit it.
 func (s *Statistical) Level(share float64) float64 {
 	alpha := defaultAlpha
 	if s.Confidence > 0 {
 		alpha = stats.Alpha(s.Confidence)
 	}
-	for _, a := range []float64{s.Flakes, share} {
-		if a > 0 {
-			alpha = min(alpha, a)
+	for _, allowed := range []float64{s.Flakes, share} {
+		if allowed > 0 {
+			alpha = min(alpha, allowed)
 		}
 	}
 	return stats.Confidence(max(alpha, smallestAlpha))
@@ -98,39 +98,40 @@ const keyword = "TILECHECK"
 
 // ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. Terms with
 // mistakes are left out of an annotation; [Check] reports the mistakes.
-func ParseTerms(src []byte, p *syntax.Property) []Terms {
-	if len(p.Doc) == 0 {
+func ParseTerms(src []byte, property *syntax.Property) []Terms {
+	if len(property.Doc) == 0 {
 		return nil
 	}
-	b := newBlock(src, p)
+	comment := newBlock(src, property)
 	var out []Terms
-	for at := 0; ; {
-		i := b.findWord(keyword, at)
-		if i < 0 {
+	for from := 0; ; {
+		begin := comment.findWord(keyword, from)
+		if begin < 0 {
 			return out
 		}
-		end := i + lineLength(b.text[i:])
-		out = append(out, b.parseTerms(i, end))
-		at = end
+		end := begin + lineLength(comment.text[begin:])
+		out = append(out, comment.parseTerms(begin, end))
+		from = end
 	}
 }
 
 // findWord returns the offset of a word that is not part of a longer one; -1 if there is none.
 func (b *block) findWord(word string, from int) int {
 	for {
-		i := strings.Index(string(b.text[from:]), word)
-		if i < 0 {
+		begin := strings.Index(string(b.text[from:]), word)
+		if begin < 0 {
 			return -1
 		}
-		i += from
-		end := i + len(word)
-		if (i == 0 || !isLetter(b.text[i-1])) && (end == len(b.text) || !isLetter(b.text[end])) {
-			return i
+		begin += from
+		end := begin + len(word)
+		if (begin == 0 || !isLetter(b.text[begin-1])) && (end == len(b.text) || !isLetter(b.text[end])) {
+			return begin
 		}
 		from = end
 	}
 }
 
+// isLetter reports whether a character can be part of a name.
 func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
@@ -141,42 +142,43 @@ func lineLength(text []byte) int {
 	return len(strings.TrimRight(string(line), " \t\r\n"))
 }
 
-// parseTerms parses an annotation.
+// parseTerms parses the annotation in b.text[from:to].
 func (b *block) parseTerms(from, to int) Terms {
-	t := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
-	at := skipBlanks(b.text[:to], from+len(keyword))
-	if at < to && b.text[at] == '(' {
-		end := strings.IndexByte(string(b.text[at:to]), ')')
+	terms := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
+	offset := skipBlanks(b.text[:to], from+len(keyword))
+	if offset < to && b.text[offset] == '(' {
+		end := strings.IndexByte(string(b.text[offset:to]), ')')
 		if end < 0 {
-			t.mistake(b.pos(at), "the conditions have no end, want )")
-			return t
+			terms.mistake(b.pos(offset), "the conditions have no end, want )")
+			return terms
 		}
-		t.Conditions = b.conditions(at+1, at+end)
-		at = skipBlanks(b.text[:to], at+end+1)
+		terms.Conditions = b.conditions(offset+1, offset+end)
+		offset = skipBlanks(b.text[:to], offset+end+1)
 	}
-	if at >= to || b.text[at] != ':' {
-		t.mistake(b.pos(at), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
-		return t
+	if offset >= to || b.text[offset] != ':' {
+		terms.mistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
+		return terms
 	}
 	seen := make(map[string]bool)
-	for at = skipBlanks(b.text[:to], at+1); at < to; at = skipBlanks(b.text[:to], at) {
-		at = b.parseTerm(&t, at, to, seen)
+	for offset = skipBlanks(b.text[:to], offset+1); offset < to; offset = skipBlanks(b.text[:to], offset) {
+		offset = b.parseTerm(&terms, offset, to, seen)
 	}
-	if len(seen) == 0 && len(t.mistakes) == 0 {
-		t.mistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
+	if len(seen) == 0 && len(terms.mistakes) == 0 {
+		terms.mistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
 	}
-	t.checkCombination()
-	return t
+	terms.checkCombination()
+	return terms
 }
 
-func skipBlanks(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
-		at++
+// skipBlanks returns the offset of the first character from offset on that is no blank.
+func skipBlanks(text []byte, offset int) int {
+	for offset < len(text) && (text[offset] == ' ' || text[offset] == '\t') {
+		offset++
 	}
-	return at
+	return offset
 }
 
-// parseTerm parses key=value and returns the offset of its end.
+// parseTerm parses key=value at offset from and returns the offset of its end. seen are the keys so far.
 func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
 	end := from
 	for end < to && isLetter(b.text[end]) {
@@ -209,8 +211,9 @@ func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
 	return end
 }
 
-func (t *Terms) mistake(at syntax.Pos, format string, args ...any) {
-	t.mistakes = append(t.mistakes, Mistake{at, fmt.Sprintf(format, args...)})
+// mistake records a mistake in the annotation.
+func (t *Terms) mistake(pos syntax.Pos, format string, args ...any) {
+	t.mistakes = append(t.mistakes, Mistake{pos, fmt.Sprintf(format, args...)})
 }
 
 // termKeys returns the names of the terms, in the order of the documentation.
@@ -218,7 +221,12 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// setTerm parses the value of one term.
+// samplingKeys returns the terms that ask for sampling.
+func samplingKeys() []string {
+	return []string{"samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward"}
+}
+
+// setTerm parses the value of one term and sets its field. keyPos and pos are the places of the key and of the value. seen are the keys so far.
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
@@ -229,34 +237,34 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 		return
 	}
 	seen[key] = true
-	if slices.Index(termKeys(), key) >= 2 && slices.Index(termKeys(), key) <= 8 && t.Statistical == nil {
+	if slices.Contains(samplingKeys(), key) && t.Statistical == nil {
 		t.Statistical = &Statistical{}
 	}
-	s := t.Statistical
+	sampling := t.Statistical
 	switch key {
 	case "tolerance":
 		t.Tolerance = t.number(key, value, pos, 0, 1)
 	case "absolute":
 		t.Absolute = t.number(key, value, pos, 0, maxNumber)
 	case "confidence":
-		s.Confidence = orZero(t.number(key, value, pos, 0, 1))
+		sampling.Confidence = orZero(t.number(key, value, pos, 0, 1))
 	case "flakes":
-		s.Flakes = orZero(t.number(key, value, pos, 0, 1))
+		sampling.Flakes = orZero(t.number(key, value, pos, 0, 1))
 	case "width":
-		s.Width = orZero(t.number(key, value, pos, 0, maxNumber))
+		sampling.Width = orZero(t.number(key, value, pos, 0, maxNumber))
 	case "maxreward":
-		s.MaxReward = orZero(t.number(key, value, pos, 0, maxNumber))
+		sampling.MaxReward = orZero(t.number(key, value, pos, 0, maxNumber))
 	case "samples":
-		s.Samples = t.count(key, value, pos)
+		sampling.Samples = t.count(key, value, pos)
 	case "maxpath":
-		s.MaxPath = t.count(key, value, pos)
+		sampling.MaxPath = t.count(key, value, pos)
 	case "seed":
 		n, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
 			t.mistake(pos, "seed is %q, want a number that is not negative", value)
 			return
 		}
-		s.Seed = &n
+		sampling.Seed = &n
 	case "error":
 		t.Errors = t.classes(value, pos)
 	case "engines":
@@ -267,6 +275,7 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 // maxNumber is an upper limit that excludes infinities.
 const maxNumber = 1e300
 
+// orZero returns the number that x points to; 0 if x is nil.
 func orZero(x *float64) float64 {
 	if x == nil {
 		return 0
@@ -274,7 +283,7 @@ func orZero(x *float64) float64 {
 	return *x
 }
 
-// number reads a number that is greater than lo and less than hi.
+// number parses a number that is greater than lo and less than hi; nil if it is not.
 func (t *Terms) number(key, value string, pos syntax.Pos, lo, hi float64) *float64 {
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(x > lo && x < hi) {
@@ -291,6 +300,7 @@ func (t *Terms) number(key, value string, pos syntax.Pos, lo, hi float64) *float
 // maxCount is the greatest number of samples: all JSON readers represent integers up to it exactly.
 const maxCount = 1 << 53
 
+// count parses a number of samples or steps.
 func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 1 || n > maxCount {
@@ -300,7 +310,7 @@ func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
 	return n
 }
 
-// classesNamed returns the classes of failures with a name, which may stand for a group; nil if it is unknown.
+// classesNamed returns the failure classes with a name, which may be the name of a group; nil if the name is unknown.
 func classesNamed(name string) []result.Class {
 	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
 	switch name {
@@ -322,6 +332,7 @@ func classesNamed(name string) []result.Class {
 	return nil
 }
 
+// classes parses a list of failure classes or groups of them, separated by | or commas.
 func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
 	var out []result.Class
 	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '|' || r == ',' }) {
@@ -337,6 +348,7 @@ func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
 	return out
 }
 
+// names parses a list of engines, separated by commas.
 func (t *Terms) names(value string, pos syntax.Pos) []string {
 	var out []string
 	for name := range strings.SplitSeq(value, ",") {
@@ -352,12 +364,12 @@ func (t *Terms) names(value string, pos syntax.Pos) []string {
 
 // checkCombination reports terms that contradict each other.
 func (t *Terms) checkCombination() {
-	s := t.Statistical
-	if s == nil || len(t.mistakes) > 0 {
+	sampling := t.Statistical
+	if sampling == nil || len(t.mistakes) > 0 {
 		return
 	}
 	switch {
-	case s.Samples == 0:
+	case sampling.Samples == 0:
 		t.mistake(t.Pos, "found terms of sampling without samples, want samples=N, too")
 	case t.Tolerance != nil || t.Absolute != nil:
 		t.mistake(t.Pos, "a sampled value has an interval, want no tolerance beside samples")
@@ -379,17 +391,17 @@ func (t *Terms) Wants(engine string) bool {
 }
 
 // SelectTerms returns the first annotation whose conditions all hold; nil if there is none. The error is a Problem.
-func SelectTerms(ts []Terms, r Rules) (*Terms, error) {
-	for i := range ts {
-		fits, err := conditionsHold(ts[i].Conditions, ts[i].Text, r)
+func SelectTerms(annotations []Terms, rules Rules) (*Terms, error) {
+	for i := range annotations {
+		fits, err := conditionsHold(annotations[i].Conditions, annotations[i].Text, rules)
 		if err != nil {
 			return nil, err
 		}
-		if fits && len(ts[i].mistakes) > 0 {
-			return nil, problem("Badly formed annotation %q: %s", ts[i].Text, ts[i].mistakes[0].Msg)
+		if fits && len(annotations[i].mistakes) > 0 {
+			return nil, problem("Badly formed annotation %q: %s", annotations[i].Text, annotations[i].mistakes[0].Msg)
 		}
 		if fits {
-			return &ts[i], nil
+			return &annotations[i], nil
 		}
 	}
 	return nil, nil

@@ -46,9 +46,9 @@ func parseQuotient(text string) (float64, bool) {
 	if i < 0 {
 		return parseDouble(text)
 	}
-	x, ok := parseDouble(text[:i])
-	y, too := parseDouble(text[i+1:])
-	return x / y, ok && too
+	x, isNumber := parseDouble(text[:i])
+	y, isDivisor := parseDouble(text[i+1:])
+	return x / y, isNumber && isDivisor
 }
 
 // parseRational parses a decimal number or a fraction; nil if the text is neither.
@@ -63,27 +63,28 @@ func parseRational(text string) *big.Rat {
 	return x
 }
 
-// evaluateExpression evaluates an expected value that is an expression over constants.
-func evaluateExpression(text string, r Rules) (sema.Value, error) {
+// evaluateExpression evaluates an expected value that is an expression over constants: exactly if the rules are exact and it can be, otherwise in
+// floating point.
+func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	x, err := syntax.ParseExpr("", []byte(text))
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	e, err := sema.ResolveConstant(x, r.Constants)
+	resolved, err := sema.ResolveConstant(x, rules.Constants)
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	v, exact, err := sema.EvalExact(e, nil)
-	if err == nil && (!r.Exact || !exact) {
-		v, err = sema.Eval(e, nil)
+	value, exact, err := sema.EvalExact(resolved, nil)
+	if err == nil && (!rules.Exact || !exact) {
+		value, err = sema.Eval(resolved, nil)
 	}
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	return v, nil
+	return value, nil
 }
 
-// invalidSpecification returns the Problem of an invalid value. It drops the places in err, which refer to the text and not to a file.
+// invalidSpecification returns the Problem of an invalid value. It leaves out the positions in err, which refer to the value and not to a file.
 func invalidSpecification(text string, err error) error {
 	reason := err.Error()
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {

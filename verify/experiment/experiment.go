@@ -59,17 +59,15 @@ type cell struct {
 	strategy string
 	updates  modelgen.Updates
 	max      int
-	cfg      modelgen.Config
+	config   modelgen.Config
 }
 
-// New checks the configuration of every model, so that a wrong option is found before anything runs.
+// New returns an experiment. It checks the configuration of every model, so that a wrong option is found before anything runs.
 func New(opt Options) (*Experiment, error) {
 	e := &Experiment{Options: opt}
 	if len(e.Updates) == 0 {
 		e.Updates = []modelgen.Updates{modelgen.UpdatesRules}
-		if slices.ContainsFunc(opt.Strategies, func(s string) bool {
-			return slices.ContainsFunc(opt.Max, func(m int) bool { _, ok := e.published(s, m); return ok })
-		}) {
+		if e.publishedCells() > 0 {
 			e.Updates = append(e.Updates, modelgen.UpdatesPublished)
 		}
 	}
@@ -80,33 +78,33 @@ func New(opt Options) (*Experiment, error) {
 				return nil, err
 			}
 			for _, tile := range opt.Max {
-				cfg := opt.Board
-				cfg.Max, cfg.Policy, cfg.Updates = tile, policy, updates
-				if err := cfg.Validate(); err != nil {
+				config := opt.Board
+				config.Max, config.Policy, config.Updates = tile, policy, updates
+				if err := config.Validate(); err != nil {
 					return nil, err
 				}
-				e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, cfg: cfg})
+				e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
 			}
 		}
 	}
 	return e, nil
 }
 
-// Sample estimates the probability of losing in the model of a row of a document, with job.Simulation.
+// Sample estimates the probability of losing a game by simulating the model that a row describes: its board, strategy and goal. The settings
+// of the simulation are job.Simulation.
 func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, job runner.Job) (result.Verdict, error) {
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
 	e, err := New(Options{
-		Board: modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols}, Strategies: []string{row.Strategy},
-		Max: []int{game.Value(row.Match.Goal)}, Job: job, Updates: []modelgen.Updates{modelgen.UpdatesRules},
+		Board:      modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols},
+		Strategies: []string{row.Strategy},
+		Max:        []int{game.Value(row.Match.Goal)},
+		Updates:    []modelgen.Updates{modelgen.UpdatesRules},
+		Job:        job,
 	})
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	plan, err := e.plan(ctx, e.cells)
-	if err != nil {
-		return result.Verdict{}, err
-	}
-	verdicts, err := e.checkCells(ctx, e.cells, engine, plan, job.Progress)
+	verdicts, err := e.checkCells(ctx, e.cells, engine, job.Progress)
 	if err != nil {
 		return result.Verdict{}, err
 	}
@@ -127,125 +125,118 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
+	outcome := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
-		row, err := e.judgeCell(&e.cells[i/len(engines)], verdict)
+		cell, engine := &e.cells[i/len(engines)], engines[i%len(engines)]
+		row, err := e.judgeCell(cell, verdict)
 		if err != nil {
 			return nil, err
 		}
 		if len(engines) > 1 {
-			row.Strategy += ", " + engines[i%len(engines)].Name()
+			row.Strategy += ", " + engine.Name()
 		}
-		out.Comparison.Cells = append(out.Comparison.Cells, row)
+		outcome.Comparison.Cells = append(outcome.Comparison.Cells, row)
 	}
-	e.conclude(&out.Comparison)
+	e.addFindings(&outcome.Comparison)
 	if len(engines) > 1 {
-		out.Agreement = Agree(out.Comparison.Cells, len(engines))
-		note := fmt.Sprintf("engines, at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, out.Agreement.String())
-		out.Comparison.Notes = slices.Concat([]string{note}, out.Agreement.Differences, out.Comparison.Notes)
+		outcome.Agreement = Agree(outcome.Comparison.Cells, len(engines))
+		note := fmt.Sprintf("engines, at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, outcome.Agreement.String())
+		outcome.Comparison.Notes = slices.Concat([]string{note}, outcome.Agreement.Differences, outcome.Comparison.Notes)
 	}
-	return out, nil
+	return outcome, nil
 }
 
-// query is cells that an engine checks in one run.
-type query struct {
-	engine int
-	cells  []int
+// engineRun is one run of an engine: it checks some cells of one strategy.
+type engineRun struct {
+	engine int   // index in the list of engines
+	cells  []int // consecutive indices in Experiment.cells
 }
 
-// queries returns the runs of tools and of the embedded engine. If the property is the thesis's, the embedded engine samples all tiles of a
-// strategy in one model: see plan.
-func (e *Experiment) queries(engines []runner.Engine) (tools, own []query) {
-	together := 1
+// engineRuns returns the runs of external tools, which check one cell each, and the runs of the embedded engine. If the property is the thesis's
+// and the embedded engine samples, one of its runs checks all tiles of a strategy in one model: see plan.
+func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
+	cellsPerRun := 1
 	if e.Job.Method != runner.States && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
-		together = len(e.Max)
+		cellsPerRun = len(e.Max)
 	}
 	for i := range e.cells {
 		for k, engine := range engines {
 			switch {
 			case engine.Name() != native.Name:
-				tools = append(tools, query{k, []int{i}})
-			case i%together == 0:
-				q := query{engine: k}
-				for j := range together {
-					q.cells = append(q.cells, i+j)
+				toolRuns = append(toolRuns, engineRun{k, []int{i}})
+			case i%cellsPerRun == 0:
+				run := engineRun{engine: k}
+				for j := range cellsPerRun {
+					run.cells = append(run.cells, i+j)
 				}
-				own = append(own, q)
+				nativeRuns = append(nativeRuns, run)
 			}
 		}
 	}
-	return tools, own
+	return toolRuns, nativeRuns
 }
 
-// verdicts returns the verdicts by cell, then by engine. First several tools run at a time, then the embedded engine.
+// verdicts returns the verdicts ordered by cell, then by engine. External tools run first, Options.Jobs at a time; then the embedded engine.
+// All runs take place even if one fails; the first error in the order of the verdicts is returned.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	out := make([]result.Verdict, len(e.cells)*len(engines))
 	errs := make([]error, len(out))
-	ask := func(q query, progress func(runner.Progress)) {
-		cells := e.cells[q.cells[0] : q.cells[0]+len(q.cells)]
-		plan, err := e.plan(ctx, cells)
-		var verdicts []result.Verdict
-		if err == nil {
-			verdicts, err = e.checkCells(ctx, cells, engines[q.engine], plan, progress)
-		}
-		for i, cell := range q.cells {
-			if err == nil {
-				out[cell*len(engines)+q.engine] = verdicts[i]
+	execute := func(run engineRun, progress func(runner.Progress)) {
+		cells := e.cells[run.cells[0] : run.cells[0]+len(run.cells)]
+		verdicts, err := e.checkCells(ctx, cells, engines[run.engine], progress)
+		for i, cell := range run.cells {
+			index := cell*len(engines) + run.engine
+			if err != nil {
+				errs[index] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
 				continue
 			}
-			errs[cell*len(engines)+q.engine] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
+			out[index] = verdicts[i]
 		}
 	}
-	runs, own := e.queries(engines)
-	var tools errgroup.Group
-	tools.SetLimit(max(e.Jobs, 1))
-	for _, q := range runs {
-		tools.Go(func() error {
-			ask(q, nil)
-			return nil // all queries run; the first error in their order is returned
-		})
+	toolRuns, nativeRuns := e.engineRuns(engines)
+	inParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { execute(run, nil) })
+	limit := runtime.GOMAXPROCS(0) // while one model is compiled, another is sampled
+	switch {
+	case e.Job.Simulation.Split != nil:
+		limit = 1 // the records of samples need a fixed order
+	case e.Job.Method == runner.States:
+		limit = 1 // the memory holds one state space at a time
 	}
-	_ = tools.Wait()
-	if e.Job.Simulation.Split != nil { // the records need a fixed order
-		for _, q := range own {
-			ask(q, e.Job.Progress)
-		}
-		return out, cmp.Or(errs...)
-	}
-	var engine errgroup.Group
-	if e.Job.Method == runner.States { // one state space at a time is in memory
-		engine.SetLimit(1)
-	} else { // while one is compiled, another is sampled
-		engine.SetLimit(runtime.GOMAXPROCS(0))
-	}
-	for _, q := range own {
-		engine.Go(func() error {
-			ask(q, e.Job.Progress)
+	inParallel(limit, nativeRuns, func(run engineRun) { execute(run, e.Job.Progress) })
+	return out, cmp.Or(errs...)
+}
+
+// inParallel executes all runs, at most limit of them at a time; with a limit of 1, in their order.
+func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for _, run := range runs {
+		group.Go(func() error {
+			execute(run)
 			return nil
 		})
 	}
-	_ = engine.Wait()
-	return out, cmp.Or(errs...)
+	_ = group.Wait() // always nil: execute records errors
 }
 
 // publishedPath is the longest path of the model with the published updates. Tiles vanish in that model, so its games are longer, and one in
 // some thousands takes more than the 10,000 steps of PRISM's default.
 const publishedPath = 1_000_000
 
-// plan returns the plan for cells of one strategy. The model is that of the largest MAX. Until a game reaches a smaller tile, it is the same
-// game as in the model of that tile, so losing before has the same probability in both models.
+// plan returns the plan that checks cells of one strategy in one model, the model of the largest MAX. Until a game reaches a smaller tile, it is
+// the same game as in the model of that tile, so losing before has the same probability in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	largest := slices.MaxFunc(cells, func(a, b cell) int { return cmp.Compare(a.max, b.max) })
-	model, err := modelgen.Build(largest.cfg)
+	model, err := modelgen.Build(largest.config)
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
+	var source bytes.Buffer
+	if err := syntax.Fprint(&source, model, syntax.Options{}); err != nil {
 		return nil, err
 	}
 	job := e.Job
-	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), text.Bytes(), nil
+	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), source.Bytes(), nil
 	job.Generated = modelgen.Recognizer{}
 	if largest.updates != modelgen.UpdatesRules {
 		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
@@ -264,11 +255,15 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	return runner.NewPlan(ctx, job)
 }
 
-// checkCells checks cells with one engine.
-func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) ([]result.Verdict, error) {
+// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell.
+func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, progress func(runner.Progress)) ([]result.Verdict, error) {
+	plan, err := e.plan(ctx, cells)
+	if err != nil {
+		return nil, err
+	}
 	if progress != nil { // all cells have the same property, so progress names the cell
-		plan = plan.WithOutputs(func(o *runner.Outputs) {
-			o.Progress = func(p runner.Progress) {
+		plan = plan.WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Progress = func(p runner.Progress) {
 				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
 				if len(cells) > 1 {
 					p.Property = cells[0].strategy
@@ -298,54 +293,56 @@ type Agreement struct {
 	Differences []string // the disagreements, with a reason each
 }
 
-// Agree compares the verdicts of n engines about each cell: n consecutive cells have the same strategy and MAX. The confidence is for all
-// comparisons together.
-func Agree(cells []report.ComparisonCell, n int) (t Agreement) {
+// Agree compares every two verdicts of different engines about the same cell. The cells are ordered by strategy and MAX, then by engine, so n
+// consecutive cells belong together. All comparisons together have the confidence stats.CompareConfidence.
+func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
-	for i := 0; i < len(cells); i += n {
-		for k := i + 1; k < i+n; k++ {
-			for j := i; j < k; j++ {
-				a, b := &cells[j], &cells[k]
-				q := agree.Ask(a.Verdict.Property, a.Verdict.Constants)
-				o := agree.Verdicts(a.Strategy, &a.Verdict, b.Strategy, &b.Verdict, q, opt)
-				t.Add(o)
-				if o.Relation == agree.Different {
-					t.Differences = append(t.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", o.Basis, a.Max, o.Reason))
+	for first := 0; first < len(cells); first += engines {
+		for k := first + 1; k < first+engines; k++ {
+			for i := first; i < k; i++ {
+				left, right := &cells[i], &cells[k]
+				question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
+				outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
+				agreement.Add(outcome)
+				if outcome.Relation == agree.Different {
+					agreement.Differences = append(agreement.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))
 				}
 			}
 		}
 	}
-	return t
+	return agreement
 }
 
-// judgeCell compares the verdict with the thesis's number, if there is one. The tests of all cells of a model together have the confidence
-// stats.CompareConfidence: each has [agree.Level], by Bonferroni's inequality, which does not need independent tests (the cells of a column
-// are from the same games). Each test is Fisher's exact test for our games and the thesis's 1000, whose number of losses follows from the three
-// printed digits. So it is valid for any probability, also near 0 and 1.
-func (e *Experiment) judgeCell(c *cell, v result.Verdict) (report.ComparisonCell, error) {
-	out := report.ComparisonCell{Strategy: c.strategy, Updates: c.updates.String(), Max: c.max, Verdict: v}
-	p, ok := e.published(c.strategy, c.max)
+// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the thesis's 1000.
+// Three printed digits of the thesis determine how many of these were lost. The test is valid for any probability, also near 0 and 1.
+//
+// The tests of all cells of a model together have the confidence stats.CompareConfidence: each has [agree.Level], by Bonferroni's inequality,
+// which does not need independent tests. The cells of a column are not independent: they are sampled in the same games.
+func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
+	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
+	published, ok := e.published(cell.strategy, cell.max)
 	if !ok {
-		return out, nil
+		return row, nil
 	}
-	out.Published = &report.Published{Value: p.Loss, HalfWidth: &p.HalfWidth}
-	row := play.ThesisRow(p)
-	j, err := play.JudgeVerdict(&row, &row.Values[0], &v, stats.DefaultConfidence, e.level(), e.sequential())
-	if err != nil || v.Err != nil {
-		return out, err
+	row.Published = &report.Published{Value: published.Loss, HalfWidth: &published.HalfWidth}
+	thesisRow := play.ThesisRow(published)
+	judgement, err := play.JudgeVerdict(&thesisRow, &thesisRow.Values[0], &verdict, stats.DefaultConfidence, e.level(), e.sequential())
+	if err != nil || verdict.Err != nil {
+		return row, err
 	}
-	if j.Remark != "" {
-		out.Verdict.Warnings = append(slices.Clip(out.Verdict.Warnings), j.Remark)
+	if judgement.Remark != "" {
+		row.Verdict.Warnings = append(slices.Clip(row.Verdict.Warnings), judgement.Remark)
 	}
-	switch j.Verdict {
+	switch judgement.Verdict {
 	case play.Compatible:
-		out.Compatible = report.Compatible
+		row.Compatible = report.Compatible
 	case play.Incompatible:
-		out.Compatible = report.Incompatible
+		row.Compatible = report.Incompatible
 	}
-	return out, nil
+	return row, nil
 }
 
+// sequential reports whether the samples continue until the interval is narrow enough.
 func (e *Experiment) sequential() bool {
 	return e.Job.Simulation.Samples == 0 && e.Job.Simulation.Width > 0
 }
@@ -353,28 +350,29 @@ func (e *Experiment) sequential() bool {
 // level is the confidence of the test of one cell.
 func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidence, e.publishedCells()) }
 
-// publishedCells returns the number of cells of one model that have a published number.
+// publishedCells returns the number of cells of one model for which the thesis has a number.
 func (e *Experiment) publishedCells() int {
-	n := 0
-	for _, s := range e.Strategies {
-		for _, m := range e.Max {
-			if _, ok := e.published(s, m); ok {
-				n++
+	count := 0
+	for _, strategy := range e.Strategies {
+		for _, tile := range e.Max {
+			if _, ok := e.published(strategy, tile); ok {
+				count++
 			}
 		}
 	}
-	return n
+	return count
 }
 
-// published finds the cell of Table 3.6, if the experiment repeats that of the thesis.
+// published returns the number of the thesis's Table 3.6 for a strategy and a tile; false if there is none, or if the experiment has another board,
+// spawn probability or property than the thesis.
 func (e *Experiment) published(strategy string, tile int) (modelgen.Published, bool) {
-	b := &e.Board
-	if b.Rows != 4 || b.Cols != 4 || b.P2 != modelgen.DefaultP2 || !slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+	board := &e.Board
+	if board.Rows != 4 || board.Cols != 4 || board.P2 != modelgen.DefaultP2 || !slices.Equal(e.Job.Props, []string{ThesisProperty}) {
 		return modelgen.Published{}, false
 	}
-	for _, p := range modelgen.PublishedTable() {
-		if p.Strategy == strategy && p.Max == tile {
-			return p, true
+	for _, entry := range modelgen.PublishedTable() {
+		if entry.Strategy == strategy && entry.Max == tile {
+			return entry, true
 		}
 	}
 	return modelgen.Published{}, false

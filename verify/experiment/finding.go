@@ -13,36 +13,36 @@ import (
 	"tilecheck/stats"
 )
 
-// fit compares the cells of one model with the published ones.
-type fit struct {
-	judged, compatible int
-	columns            []string // strategies, in order
-	contradicting      []string // strategies with a cell that contradicts the published one
-	squares            float64  // the sum of the squared z scores of samples
+// thesisFit says how the cells of one model compare with the published ones.
+type thesisFit struct {
+	compared, compatible int      // numbers of cells
+	columns              []string // strategies, in order
+	contradicted         []string // strategies with a cell that contradicts the published one
+	squaredZScores       float64  // the sum over the sampled cells
 }
 
-// fitOf compares the cells of the models with these updates.
-func fitOf(cells []report.ComparisonCell, updates modelgen.Updates) (f fit) {
+// compareWithThesis compares the cells of the models that have the given kind of updates with the published numbers.
+func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) (fit thesisFit) {
 	for i := range cells {
-		c := &cells[i]
-		if c.Updates != updates.String() || c.Compatible == report.Incomparable {
+		cell := &cells[i]
+		if cell.Updates != updates.String() || cell.Compatible == report.Incomparable {
 			continue
 		}
-		f.judged++
-		if !slices.Contains(f.columns, c.Strategy) {
-			f.columns = append(f.columns, c.Strategy)
+		fit.compared++
+		if !slices.Contains(fit.columns, cell.Strategy) {
+			fit.columns = append(fit.columns, cell.Strategy)
 		}
-		if c.Compatible == report.Compatible {
-			f.compatible++
-		} else if !slices.Contains(f.contradicting, c.Strategy) {
-			f.contradicting = append(f.contradicting, c.Strategy)
+		if cell.Compatible == report.Compatible {
+			fit.compatible++
+		} else if !slices.Contains(fit.contradicted, cell.Strategy) {
+			fit.contradicted = append(fit.contradicted, cell.Strategy)
 		}
-		if v := &c.Verdict; v.Samples > 0 && v.Value.Kind == result.Number {
-			z := stats.ZScore(losses(v.Value.Num, v.Samples), losses(c.Published.Value, modelgen.PublishedSamples))
-			f.squares += z * z
+		if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
+			z := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
+			fit.squaredZScores += z * z
 		}
 	}
-	return f
+	return fit
 }
 
 // losses returns the number of losses in n games, from their share.
@@ -50,64 +50,64 @@ func losses(share float64, n int64) stats.Bernoulli {
 	return stats.Bernoulli{N: n, K: int64(math.Round(share * float64(n)))}
 }
 
-// compatibleColumns returns the columns without a contradiction.
-func (f *fit) compatibleColumns() []string {
-	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradicting, s) })
+// compatibleColumns returns the strategies that have no contradicted cell.
+func (f *thesisFit) compatibleColumns() []string {
+	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradicted, s) })
 }
 
-// conclude adds the finding about the published cells, and the notes that explain the table.
-func (e *Experiment) conclude(c *report.Comparison) {
-	n := e.publishedCells()
-	if n == 0 {
+// addFindings adds the findings about the published cells, and the notes that explain the table.
+func (e *Experiment) addFindings(comparison *report.Comparison) {
+	published := e.publishedCells()
+	if published == 0 {
 		return
 	}
-	rules, faults := fitOf(c.Cells, modelgen.UpdatesRules), fitOf(c.Cells, modelgen.UpdatesPublished)
-	if text := rules.rulesText(); text != "" {
-		c.Finding = append(c.Finding, "Finding: the rules "+text+".")
+	rules, wrongUpdates := compareWithThesis(comparison.Cells, modelgen.UpdatesRules), compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
+	if text := rules.describe(); text != "" {
+		comparison.Finding = append(comparison.Finding, "Finding: the rules "+text+".")
 	}
-	if faults.judged > 0 {
-		text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", faults.compatible, faults.judged, 100*stats.CompareConfidence)
-		if rules.squares+faults.squares > 0 {
-			text += fmt.Sprintf("; sum of z² %.0f", faults.squares)
+	if wrongUpdates.compared > 0 {
+		text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", wrongUpdates.compatible, wrongUpdates.compared, 100*stats.CompareConfidence)
+		if rules.squaredZScores+wrongUpdates.squaredZScores > 0 {
+			text += fmt.Sprintf("; sum of z² %.0f", wrongUpdates.squaredZScores)
 		}
-		if rules.judged > 0 {
-			text += fmt.Sprintf(", rules %.0f", rules.squares)
+		if rules.compared > 0 {
+			text += fmt.Sprintf(", rules %.0f", rules.squaredZScores)
 		}
 		text += ")."
-		c.Finding = append(c.Finding, text)
+		comparison.Finding = append(comparison.Finding, text)
 	}
-	c.Notes = []string{
+	comparison.Notes = []string{
 		fmt.Sprintf("thesis: Table 3.6, %d games a cell, with PRISM's half-width", modelgen.PublishedSamples),
-		fmt.Sprintf("* contradicts the thesis: an exact test, at %g %% for the %d cells of a model together", 100*stats.CompareConfidence, n),
+		fmt.Sprintf("* contradicts the thesis: an exact test, at %g %% for the %d cells of a model together", 100*stats.CompareConfidence, published),
 	}
 	if !slices.Contains(e.Updates, modelgen.UpdatesPublished) {
-		c.Notes = append(c.Notes, modelgen.PublishedNote)
+		comparison.Notes = append(comparison.Notes, modelgen.PublishedNote)
 		return
 	}
-	c.Notes = append(c.Notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
+	comparison.Notes = append(comparison.Notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
 	if e.Job.Method != runner.States && e.Job.Simulation.MaxPath == 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("faults: paths may have %d steps; PRISM's default is 10000 (--max-path, PRISM's -simpathlen)", publishedPath))
+		comparison.Notes = append(comparison.Notes, fmt.Sprintf("faults: paths may have %d steps; PRISM's default is 10000 (--max-path, PRISM's -simpathlen)", publishedPath))
 	}
 }
 
-// rulesText says which columns the rules give, empty if none was judged.
-func (f *fit) rulesText() string {
-	column := func(words []string) string {
-		if len(words) == 1 {
-			return "the column " + words[0]
+// describe says which columns of the thesis's table the model gives and which it contradicts; empty if no cell was compared.
+func (f *thesisFit) describe() string {
+	columnText := func(strategies []string) string {
+		if len(strategies) == 1 {
+			return "the column " + strategies[0]
 		}
-		return "the columns " + enumeration(words)
+		return "the columns " + enumeration(strategies)
 	}
 	compatible := f.compatibleColumns()
 	switch {
-	case f.judged == 0:
+	case f.compared == 0:
 		return ""
-	case len(f.contradicting) == 0:
-		return "give " + column(compatible)
+	case len(f.contradicted) == 0:
+		return "give " + columnText(compatible)
 	case len(compatible) == 0:
-		return "contradict " + column(f.contradicting)
+		return "contradict " + columnText(f.contradicted)
 	}
-	return "give " + column(compatible) + " and contradict " + enumeration(f.contradicting)
+	return "give " + columnText(compatible) + " and contradict " + enumeration(f.contradicted)
 }
 
 // enumeration joins words with commas and an and.

@@ -74,7 +74,7 @@ func TestFindingOfManySeeds(t *testing.T) {
 	met, judged := 0, map[outcome]report.ComparisonCell{}
 	for seed := range uint64(100) {
 		c := report.Comparison{Cells: drawn(t, e, rand.New(rand.NewPCG(seed, 36)), of, judged)}
-		e.conclude(&c)
+		e.addFindings(&c)
 		if len(c.Finding) != 2 || c.Finding[0] != "Finding: the rules give the column opposite and contradict random, orthogonal and alternating." {
 			t.Fatalf("seed %d: %q", seed, c.Finding)
 		}

@@ -2,7 +2,6 @@ package qvbs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tilecheck/report"
@@ -29,24 +28,24 @@ func (c Class) String() string {
 	return [...]string{"correct", "wrong", "bound violated", "refused", "out of time", "out of memory", "not run"}[c]
 }
 
-// ClassOf returns the class of a test result.
-func ClassOf(r *report.TestResult) Class {
-	switch r.Outcome {
+// ClassOf returns the class of a test result in QComp's terms.
+func ClassOf(test *report.TestResult) Class {
+	switch test.Outcome {
 	case report.TestPassed:
 		return Correct
 	case report.TestUnsupported:
 		return Refused
 	case report.TestFailed, report.TestDisagreed:
 		switch {
-		case strings.HasPrefix(r.Reason, expect.Violated):
+		case strings.HasPrefix(test.Reason, expect.Violated):
 			return Violated
-		case r.Verdict != nil && r.Verdict.Err != nil: // such as an iteration that does not converge
+		case test.Verdict != nil && test.Verdict.Err != nil: // such as an iteration that does not converge
 			return Refused
 		}
 		return Wrong
 	case report.TestLimit:
 		// A tool has several kinds of memory limits; a run without a verdict was stopped by the time limit.
-		if r.Verdict != nil && r.Verdict.Err != nil && r.Verdict.Err.Class != result.Timeout {
+		if test.Verdict != nil && test.Verdict.Err != nil && test.Verdict.Err.Class != result.Timeout {
 			return OutOfMemory
 		}
 		return OutOfTime
@@ -54,7 +53,8 @@ func ClassOf(r *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes returns, for each engine, the number of cases in each class and the total time.
+// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the cases that were left
+// out.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var out []string
 	for _, engine := range rep.Engines {
@@ -73,18 +73,21 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 		}
 		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))
 	}
-	left := slices.DeleteFunc([]string{
-		countText(s.Large, "of more states, or of unknown many"), countText(s.Missing, "without a model in PRISM's language or JANI"), countText(s.Unread, "whose reference is no number"),
-	}, func(text string) bool { return text == "" })
+	var left []string
+	for _, group := range []struct {
+		cases  int
+		reason string
+	}{
+		{s.Large, "of more states, or of unknown many"},
+		{s.Missing, "without a model in PRISM's language or JANI"},
+		{s.Unread, "whose reference is no number"},
+	} {
+		if group.cases > 0 {
+			left = append(left, fmt.Sprintf("%s (%d)", group.reason, group.cases))
+		}
+	}
 	if len(left) > 0 {
 		out = append(out, "left out: cases "+strings.Join(left, ", "))
 	}
 	return out
-}
-
-func countText(n int, what string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s (%d)", what, n)
 }

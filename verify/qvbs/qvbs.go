@@ -37,7 +37,7 @@ type Options struct {
 	Name func(file string) string
 }
 
-// Set is the tests of a benchmark set.
+// Set has the tests of a benchmark set.
 type Set struct {
 	// Tests are the cases, ordered by the number of states as far as that is known: a model, in PRISM's language if
 	// possible, otherwise in JANI; one valuation of its constants; and one property.
@@ -47,37 +47,39 @@ type Set struct {
 	Large, Missing, Unread int
 }
 
-// Discover lists the cases of all models below some directories.
+// Discover returns the cases of all models below some directories.
 func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
-	d := &discovery{fsys: fsys, opt: opt}
-	if d.opt.Name == nil {
-		d.opt.Name = func(file string) string { return file }
+	found := &discovery{fsys: fsys, options: opt}
+	if found.options.Name == nil {
+		found.options.Name = func(file string) string { return file }
 	}
 	for _, dir := range dirs {
-		err := fs.WalkDir(fsys, dir, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || e.Name() != indexFile {
+		err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || entry.Name() != indexFile {
 				return err
 			}
-			return d.addModel(name)
+			return found.addModel(name)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(d.cases, func(a, b benchmarkCase) int { return cmp.Compare(a.states, b.states) })
-	for _, c := range d.cases {
-		d.set.Tests = append(d.set.Tests, c.test)
+	slices.SortStableFunc(found.cases, func(a, b benchmarkCase) int { return cmp.Compare(a.states, b.states) })
+	for _, benchmark := range found.cases {
+		found.set.Tests = append(found.set.Tests, benchmark.test)
 	}
-	return &d.set, nil
+	return &found.set, nil
 }
 
+// discovery is the state of Discover.
 type discovery struct {
-	fsys  fs.FS
-	opt   Options
-	set   Set
-	cases []benchmarkCase
+	fsys    fs.FS
+	options Options
+	set     Set
+	cases   []benchmarkCase
 }
 
+// benchmarkCase is a test with the number of states of its model.
 type benchmarkCase struct {
 	states int64 // or unknownStates
 	test   regress.Test
@@ -90,15 +92,15 @@ type (
 		Files []struct {
 			File     string
 			Original stringOrList `json:"original-file"`
-			Fixed    []value      `json:"file-parameter-values"`
+			Fixed    []parameter  `json:"file-parameter-values"`
 			Open     []struct {
-				Values  []value
+				Values  []parameter
 				States  []struct{ Number json.RawMessage }
 				Results []json.RawMessage
 			} `json:"open-parameter-values"`
 		}
 	}
-	value struct {
+	parameter struct {
 		Name  string
 		Value json.RawMessage
 	}
@@ -110,6 +112,7 @@ type (
 	stringOrList []string
 )
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(n))
@@ -118,7 +121,7 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// addModel adds the cases of a model's index file. An index that is a JSON list belongs to a whole set and is skipped.
+// addModel adds the cases in the index file of a model. The index of a whole benchmark set, which is a JSON list, is skipped.
 func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
@@ -131,40 +134,22 @@ func (d *discovery) addModel(name string) error {
 		}
 		return jsonError(name, src, 0, err)
 	}
-	from := 0 // the results appear in the text in this order
-	for _, f := range m.Files {
-		model, props := d.chooseFiles(path.Dir(name), f.File, f.Original)
+	searchFrom := 0 // the results appear in the text in this order
+	for _, file := range m.Files {
+		model, props := d.chooseFiles(path.Dir(name), file.File, file.Original)
 		open := d.openConstants(model, props)
-		for _, v := range f.Open {
+		for _, valuation := range file.Open {
 			states := int64(unknownStates)
-			if len(v.States) > 0 && (json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0) {
+			if len(valuation.States) > 0 && (json.Unmarshal(valuation.States[0].Number, &states) != nil || states <= 0) {
 				states = unknownStates
 			}
-			for _, raw := range v.Results {
-				at := max(bytes.Index(src[from:], raw), 0) + from
-				from = at + len(raw)
-				var r propertyResult
-				if err := json.Unmarshal(raw, &r); err != nil {
-					return jsonError(name, src, at, err)
-				}
-				want, ok := reference(r.Value)
-				switch {
-				case d.opt.MaxStates > 0 && states > d.opt.MaxStates:
-					d.set.Large++
-				case model == "":
-					d.set.Missing++
-				case !ok:
-					d.set.Unread++
-				default:
-					want.Result.Pos = position(src, at)
-					want.Terms.Pos = want.Result.Pos
-					want.Property, want.File, want.Pos = r.Property, d.opt.Name(name), want.Result.Pos
-					d.cases = append(d.cases, benchmarkCase{states, regress.Test{
-						Run: suite.Run{
-							Dir: path.Dir(name), Model: model, Props: props, Args: []string{"-property", r.Property},
-						},
-						Dialect: syntax.Storm, Consts: definitions(slices.Concat(f.Fixed, v.Values), open), Extra: []regress.Extra{want},
-					}})
+			run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
+			consts := definitions(slices.Concat(file.Fixed, valuation.Values), open)
+			for _, raw := range valuation.Results {
+				offset := searchFrom + max(bytes.Index(src[searchFrom:], raw), 0)
+				searchFrom = offset + len(raw)
+				if err := d.addCase(name, src, offset, raw, states, run, consts); err != nil {
+					return err
 				}
 			}
 		}
@@ -172,7 +157,35 @@ func (d *discovery) addModel(name string) error {
 	return nil
 }
 
-// jsonError returns an error at a place of a file, for a JSON text that begins at offset from.
+// addCase adds the case of one reference result, which begins at an offset of the index file, or counts it as left out.
+func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMessage, states int64, run suite.Run, consts []string) error {
+	var published propertyResult
+	if err := json.Unmarshal(raw, &published); err != nil {
+		return jsonError(name, src, offset, err)
+	}
+	expected, ok := reference(published.Value)
+	switch {
+	case d.options.MaxStates > 0 && states > d.options.MaxStates:
+		d.set.Large++
+		return nil
+	case run.Model == "":
+		d.set.Missing++
+		return nil
+	case !ok:
+		d.set.Unread++
+		return nil
+	}
+	pos := position(src, offset)
+	expected.Property, expected.File, expected.Pos = published.Property, d.options.Name(name), pos
+	expected.Result.Pos, expected.Terms.Pos = pos, pos
+	run.Args = []string{"-property", published.Property}
+	d.cases = append(d.cases, benchmarkCase{states, regress.Test{
+		Run: run, Dialect: syntax.Storm, Consts: consts, Extra: []regress.Extra{expected},
+	}})
+	return nil
+}
+
+// jsonError returns a JSON error with its place in a file. The JSON text begins at offset from of src.
 func jsonError(name string, src []byte, from int, err error) error {
 	e := &syntax.Error{File: name, Msg: err.Error()}
 	switch x := err.(type) {
@@ -186,15 +199,16 @@ func jsonError(name string, src []byte, from int, err error) error {
 	return e
 }
 
-func position(src []byte, off int) syntax.Pos {
-	before := src[:min(off, len(src))]
+// position returns the line and column of an offset in a text.
+func position(src []byte, offset int) syntax.Pos {
+	before := src[:min(offset, len(src))]
 	line := bytes.LastIndexByte(before, '\n') + 1
 	return syntax.Pos{Offset: int32(len(before)), Line: int32(bytes.Count(before, []byte("\n"))) + 1, Col: int32(len(before)-line) + 1}
 }
 
 // chooseFiles returns the files of a case: model and properties in PRISM's language, or a JANI model, which includes its
 // properties. If neither exists, model is empty.
-func (d *discovery) chooseFiles(dir, file string, original []string) (model, props string) {
+func (d *discovery) chooseFiles(dir, janiFile string, original []string) (model, props string) {
 	exists := func(name string) bool { // the files of a model are in its directory
 		_, err := fs.Stat(d.fsys, path.Join(dir, name))
 		return err == nil && path.Base(name) == name
@@ -214,8 +228,8 @@ func (d *discovery) chooseFiles(dir, file string, original []string) (model, pro
 	switch {
 	case model != "" && props != "":
 		return model, props
-	case strings.HasSuffix(file, ".jani") && exists(file):
-		return path.Join(dir, file), ""
+	case strings.HasSuffix(janiFile, ".jani") && exists(janiFile):
+		return path.Join(dir, janiFile), ""
 	}
 	return "", ""
 }
@@ -232,15 +246,15 @@ func (d *discovery) openConstants(model, props string) map[string]bool {
 			continue
 		}
 		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
-		var m struct{ Constants []value }
-		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &m) != nil {
-			for _, found := range openConstant.FindAllSubmatch(text, -1) {
-				out[string(found[1])] = true
+		var jani struct{ Constants []parameter }
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) != nil {
+			for _, match := range openConstant.FindAllSubmatch(text, -1) {
+				out[string(match[1])] = true
 			}
 		}
-		for _, c := range m.Constants {
-			if c.Value == nil {
-				out[c.Name] = true
+		for _, constant := range jani.Constants {
+			if constant.Value == nil {
+				out[constant.Name] = true
 			}
 		}
 	}
@@ -248,11 +262,11 @@ func (d *discovery) openConstants(model, props string) map[string]bool {
 }
 
 // definitions returns definitions, as for -const, of the open constants. A file's own parameters may already have values.
-func definitions(values []value, open map[string]bool) []string {
+func definitions(values []parameter, open map[string]bool) []string {
 	var out []string
-	for _, v := range values {
-		if open[v.Name] {
-			out = append(out, v.Name+"="+strings.Trim(string(v.Value), `"`))
+	for _, value := range values {
+		if open[value.Name] {
+			out = append(out, value.Name+"="+strings.Trim(string(value.Value), `"`))
 		}
 	}
 	return out
@@ -267,30 +281,30 @@ const (
 // reference converts a reference result: a fraction, integer, interval, Boolean, infinity or rounded number. Unless the
 // number is rounded, the terms require exactly that the engine's promised bounds contain it.
 func reference(raw json.RawMessage) (regress.Extra, bool) {
-	e := &expect.Expectation{Text: "reference"}
+	expected := &expect.Expectation{Text: "reference"}
 	tolerance := boundedTolerance
 	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
-	var x struct{ Num, Den, Lower, Upper json.Number }
-	var b bool
-	var n json.Number
-	var s string
+	var parts struct{ Num, Den, Lower, Upper json.Number }
+	var truth bool
+	var number json.Number
+	var word string
 	switch {
-	case json.Unmarshal(raw, &b) == nil:
-		e.Value = fmt.Sprint(b)
-	case json.Unmarshal(raw, &s) == nil && s == "∞":
-		e.Value = "Infinity"
-	case json.Unmarshal(raw, &n) == nil && n != "":
-		e.Value = n.String()
-		if strings.ContainsAny(e.Value, ".eE") {
+	case json.Unmarshal(raw, &truth) == nil:
+		expected.Value = fmt.Sprint(truth)
+	case json.Unmarshal(raw, &word) == nil && word == "∞":
+		expected.Value = "Infinity"
+	case json.Unmarshal(raw, &number) == nil && number != "":
+		expected.Value = number.String()
+		if strings.ContainsAny(expected.Value, ".eE") {
 			terms.Reference, tolerance = expect.Rounded, roundedTolerance
 		}
-	case json.Unmarshal(raw, &x) == nil && x.Num != "" && x.Den != "":
-		e.Value = x.Num.String() + "/" + x.Den.String()
-	case json.Unmarshal(raw, &x) == nil && x.Lower != "" && x.Upper != "":
-		e.Value = "[" + x.Lower.String() + "," + x.Upper.String() + "]"
+	case json.Unmarshal(raw, &parts) == nil && parts.Num != "" && parts.Den != "":
+		expected.Value = parts.Num.String() + "/" + parts.Den.String()
+	case json.Unmarshal(raw, &parts) == nil && parts.Lower != "" && parts.Upper != "":
+		expected.Value = "[" + parts.Lower.String() + "," + parts.Upper.String() + "]"
 		terms.Reference = expect.Rounded
 	default:
 		return regress.Extra{}, false
 	}
-	return regress.Extra{Result: e, Terms: terms}, true
+	return regress.Extra{Result: expected, Terms: terms}, true
 }

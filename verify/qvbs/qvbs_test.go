@@ -74,7 +74,7 @@ func run(t *testing.T, fsys fs.FS, accuracy result.Accuracy) (*qvbs.Set, *report
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New(), Accuracy: accuracy}}}
+	engine := []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New(), Accuracy: accuracy}}}
 	rep, err := regress.Run(context.Background(), s.Tests, engine, regress.Options{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestSet(t *testing.T) {
 	if len(s.Tests) < 100 {
 		t.Fatalf("found %d cases, want 100 at least", len(s.Tests))
 	}
-	rep, err := regress.Run(t.Context(), s.Tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}}, regress.Options{FS: os.DirFS(root), Jobs: 2})
+	rep, err := regress.Run(t.Context(), s.Tests, []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}}}, regress.Options{FS: os.DirFS(root), Jobs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

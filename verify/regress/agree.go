@@ -6,38 +6,39 @@ import (
 	"tilecheck/result/agree"
 )
 
-// agree compares the verdicts of the engines about one item. If two contradict each other, both results get the outcome
-// TestDisagreed.
-func (s *subject) agree(it *item, row []report.TestResult, tally *agree.Tally) {
-	q := agree.About(it.task.Property.X, it.constants())
-	for i := range row {
+// compareEngines compares the verdicts of every two engines about one property instance, and counts the outcomes in tally. If two verdicts
+// contradict each other, both results get the outcome TestDisagreed.
+func (s *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
+	question := agree.About(instance.task.Property.X, instance.constants())
+	for i := range results {
 		for j := range i {
-			a, b := &row[j], &row[i]
-			o := agree.Verdicts(a.Engine, comparedVerdict(a), b.Engine, comparedVerdict(b), q, agree.Options{})
-			tally.Add(o)
+			left, right := &results[j], &results[i]
+			outcome := agree.Verdicts(left.Engine, comparedVerdict(left), right.Engine, comparedVerdict(right), question, agree.Options{})
+			tally.Add(outcome)
 			switch {
-			case o.Relation == agree.Different:
-				s.disagree(it, a, b, o.Reason)
-			case o.Relation == agree.Unknown && a.Outcome == report.TestUnchecked && b.Outcome == report.TestUnchecked:
-				a.Reason, b.Reason = "not compared: "+o.Reason, "not compared: "+o.Reason
+			case outcome.Relation == agree.Different:
+				s.markContradiction(instance, left, right, outcome.Reason)
+			case outcome.Relation == agree.Unknown && left.Outcome == report.TestUnchecked && right.Outcome == report.TestUnchecked:
+				left.Reason = "not compared: " + outcome.Reason
+				right.Reason = left.Reason
 			}
 		}
 	}
 }
 
-// disagree marks two results that contradict each other.
-func (s *subject) disagree(it *item, a, b *report.TestResult, why string) {
-	a.Outcome, b.Outcome = report.TestDisagreed, report.TestDisagreed
-	a.Reason = a.Engine + " and " + b.Engine + " contradict each other: " + why
-	b.Reason = a.Reason
+// markContradiction gives two results that contradict each other the outcome TestDisagreed, with the reason.
+func (s *loadedTest) markContradiction(instance *propertyInstance, left, right *report.TestResult, reason string) {
+	left.Outcome, right.Outcome = report.TestDisagreed, report.TestDisagreed
+	left.Reason = left.Engine + " and " + right.Engine + " contradict each other: " + reason
+	right.Reason = left.Reason
 	if s.opt.Rerun != nil { // only both engines together repeat the contradiction
-		a.Rerun = s.opt.Rerun(a.Engine+","+b.Engine, it.id)
-		b.Rerun = a.Rerun
+		left.Rerun = s.opt.Rerun(left.Engine+","+right.Engine, instance.id)
+		right.Rerun = left.Rerun
 	}
 }
 
-// comparedVerdict returns the verdict of a result for the comparison of engines. It is empty for a result that failed
-// already.
+// comparedVerdict returns the verdict that is compared with those of other engines. For a result that already failed it is empty, because such
+// a verdict is not compared.
 func comparedVerdict(r *report.TestResult) *result.Verdict {
 	switch r.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:

@@ -9,56 +9,66 @@ import (
 	"tilecheck/report"
 )
 
-// balance keeps the subjects of the part. All parts should take about equally long, by the times of an earlier run: the
-// longest test comes first, and each test goes to the part with the smallest sum so far. A test without a time counts as
-// the average.
+// keepBalancedPart keeps the tests of the shard's part. It divides all tests so that the parts take about equally long by the times of an
+// earlier run: tests are taken from the longest to the shortest, and each goes to the part with the smallest total so far. A test without a time
+// counts as the average.
 //
-// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the
-// optimum.
-func (r *run) balance() error {
-	of := r.opt.Shard.Of
-	known := make(map[string]float64)
-	for i := range r.opt.Times.Results {
-		x := &r.opt.Times.Results[i]
-		known[testOf(x)] += x.Seconds
+// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the optimum.
+func (r *suiteRun) keepBalancedPart() error {
+	seconds, err := r.expectedSeconds()
+	if err != nil {
+		return err
 	}
-	cost := make([]float64, len(r.subjects))
-	total, timed := 0.0, 0
-	for i, s := range r.subjects {
-		x := s.result(&r.entrants[0], nil)
-		if cost[i] = known[testOf(&x)]; cost[i] > 0 {
-			total += cost[i]
-			timed++
-		}
-	}
-	if timed == 0 {
-		return errors.New("the times to balance the parts by are of other tests: none of this suite is among them")
-	}
-	order := make([]int, len(r.subjects))
+	order := make([]int, len(r.tests))
 	for i := range order {
 		order[i] = i
-		if cost[i] == 0 {
-			cost[i] = total / float64(timed)
-		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })
-	loads := make([]float64, min(of, len(order)))
-	var own []int
-	for _, i := range order {
-		part := slices.Index(loads, slices.Min(loads))
-		loads[part] += cost[i]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seconds[b], seconds[a]) }) // longest first
+	load := make([]float64, min(r.opt.Shard.Of, len(order)))                                        // the total seconds of each part
+	var own []int                                                                                   // the tests of this part
+	for _, test := range order {
+		part := slices.Index(load, slices.Min(load))
+		load[part] += seconds[test]
 		if part == r.opt.Shard.Index-1 {
-			own = append(own, i)
+			own = append(own, test)
 		}
 	}
 	slices.Sort(own)
-	kept := make([]*subject, len(own))
-	for k, i := range own {
-		kept[k] = r.subjects[i]
+	kept := make([]*loadedTest, len(own))
+	for i, test := range own {
+		kept[i] = r.tests[test]
 	}
-	r.subjects = kept
+	r.tests = kept
 	return nil
 }
 
-// testOf names the test of a result.
-func testOf(r *report.TestResult) string { return fmt.Sprintf("%q %q %q", r.Model, r.Props, r.Args) }
+// expectedSeconds returns how long each test took in the earlier run of Options.Times, or the average if that run does not have the test.
+func (r *suiteRun) expectedSeconds() ([]float64, error) {
+	earlier := make(map[string]float64)
+	for i := range r.opt.Times.Results {
+		result := &r.opt.Times.Results[i]
+		earlier[testKey(result)] += result.Seconds
+	}
+	seconds := make([]float64, len(r.tests))
+	total, known := 0.0, 0
+	for i, test := range r.tests {
+		result := test.newResult(&r.engines[0], nil)
+		seconds[i] = earlier[testKey(&result)]
+		if seconds[i] > 0 {
+			total += seconds[i]
+			known++
+		}
+	}
+	if known == 0 {
+		return nil, errors.New("the times to balance the parts by are of other tests: none of this suite is among them")
+	}
+	for i := range seconds {
+		if seconds[i] == 0 {
+			seconds[i] = total / float64(known)
+		}
+	}
+	return seconds, nil
+}
+
+// testKey returns a text that identifies the test of a result by its files and switches.
+func testKey(r *report.TestResult) string { return fmt.Sprintf("%q %q %q", r.Model, r.Props, r.Args) }

@@ -66,216 +66,232 @@ type Skip struct {
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, 10000)
 	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
-	b := &blesser{opt: &opt, entrant: &Entrant{Entrant: runner.Entrant{Engine: engine}}, out: &Blessing{}, files: make(map[string]*blessFile)}
-	x := &run{opt: &opt.Options, entrants: []Entrant{*b.entrant}}
-	if err := x.check(); err != nil {
+	bless := &blesser{opt: &opt, engine: &EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
+	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{*bless.engine}}
+	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
 	for i := range tests {
-		x.subjects = append(x.subjects, load(ctx, &tests[i], &opt.Options))
+		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt.Options))
 	}
-	if err := x.identify(); err != nil {
+	if err := suite.identify(); err != nil {
 		return nil, err
 	}
-	x.splitBudget()
-	for _, s := range x.subjects {
+	suite.splitBudget()
+	for _, s := range suite.tests {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		b.propose(ctx, s)
+		bless.addProposals(ctx, s)
 	}
-	return b.out, b.finish()
+	return bless.blessing, bless.editFiles()
 }
 
 // blesser is the state of Bless.
 type blesser struct {
-	opt     *BlessOptions
-	entrant *Entrant
-	out     *Blessing
-	files   map[string]*blessFile // by name in the file system
-	order   []*blessFile
+	opt      *BlessOptions
+	engine   *EngineConfig
+	blessing *Blessing
+	files    map[string]*propertiesFile // by name in the file system
+	order    []*propertiesFile
 }
 
-// blessFile is a properties file.
-type blessFile struct {
+// propertiesFile is a properties file with the proposals for its properties.
+type propertiesFile struct {
 	file, name string
 	text       []byte
 	tree       *syntax.Properties
 	proposals  map[syntax.Pos][]proposal // by property
-	skipped    map[string]bool
+	skipped    map[string]bool           // reasons already recorded, by place and text
 }
 
-// proposal is a new expectation of an item.
+// proposal is a new expectation of an instance.
 type proposal struct {
-	item     *item
-	value    string // of RESULT; empty if there is nothing to write
-	how      string // where the value comes from
-	terms    string // of TILECHECK, empty for none
-	replaces *expect.Expectation
-	keep     bool // the item has an expectation already, which may stay
-	exact    bool // computed with fractions
+	instance       *propertyInstance
+	value          string // of RESULT; empty if there is nothing to write
+	origin         string // where the value comes from
+	terms          string // of TILECHECK, empty for none
+	replaces       *expect.Expectation
+	hasExpectation bool // the instance has an expectation already, which may stay
+	exact          bool // computed with fractions
 }
 
-func (b *blesser) fileOf(s *subject) *blessFile {
+// propertiesFile returns the properties file of a test. Several tests may share it.
+func (b *blesser) propertiesFile(s *loadedTest) *propertiesFile {
 	name := s.switches.Props
 	if b.files[name] == nil {
-		f := &blessFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
+		f := &propertiesFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
 		b.files[name] = f
 		b.order = append(b.order, f)
 	}
 	return b.files[name]
 }
 
-func (b *blesser) skip(f *blessFile, at syntax.Pos, property, reason string) {
-	key := fmt.Sprint(at, reason)
-	if !f.skipped[key] {
-		f.skipped[key] = true
-		b.out.Skipped = append(b.out.Skipped, Skip{f.name, int(at.Line), int(at.Col), property, reason})
+// addSkip records that a property gets no annotation, once for each reason.
+func (b *blesser) addSkip(file *propertiesFile, pos syntax.Pos, property, reason string) {
+	key := fmt.Sprint(pos, reason)
+	if !file.skipped[key] {
+		file.skipped[key] = true
+		b.blessing.Skipped = append(b.blessing.Skipped, Skip{file.name, int(pos.Line), int(pos.Col), property, reason})
 	}
 }
 
-// propose adds the proposals for the items of a test.
-func (b *blesser) propose(ctx context.Context, s *subject) {
+// addProposals adds a proposal for every property instance of a test: to keep its annotation, or to write a computed value. An instance without
+// a value is recorded as skipped.
+func (b *blesser) addProposals(ctx context.Context, s *loadedTest) {
 	if s.err != nil {
-		f := fileFailure(s.err)
-		b.out.Skipped = append(b.out.Skipped, Skip{
-			File: cmp.Or(f.File, s.opt.name(s.switches.Props), s.opt.name(s.switches.Model)),
-			Line: int(f.Pos.Line), Col: int(f.Pos.Col), Reason: f.Message,
+		failure := fileFailure(s.err)
+		b.blessing.Skipped = append(b.blessing.Skipped, Skip{
+			File: cmp.Or(failure.File, s.opt.name(s.switches.Props), s.opt.name(s.switches.Model)),
+			Line: int(failure.Pos.Line), Col: int(failure.Pos.Col), Reason: failure.Message,
 		})
 		return
 	}
-	if len(s.items) == 0 {
+	if len(s.instances) == 0 {
 		return
 	}
-	file := b.fileOf(s)
-	kept := b.keptItems(ctx, s)
-	var open []*item
-	for _, it := range s.items {
-		if it.keep && !kept[it] {
-			open = append(open, it)
+	file := b.propertiesFile(s)
+	keepsAnnotation := b.keptInstances(ctx, s)
+	var unannotated []*propertyInstance
+	for _, instance := range s.instances {
+		if instance.selected && !keepsAnnotation[instance] {
+			unannotated = append(unannotated, instance)
 			continue
 		}
-		file.proposals[it.task.Pos] = append(file.proposals[it.task.Pos], proposal{item: it, keep: true})
+		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposal{instance: instance, hasExpectation: true})
 	}
-	values := b.computeValues(ctx, s, open)
-	for _, it := range open {
-		w := values[it]
-		w.item = it
-		if it.chosen.Result != nil {
-			w.replaces = it.chosen.Result
+	values := b.computeValues(ctx, s, unannotated)
+	for _, instance := range unannotated {
+		proposed := values[instance]
+		proposed.instance = instance
+		if instance.chosen.Result != nil {
+			proposed.replaces = instance.chosen.Result
 		}
-		file.proposals[it.task.Pos] = append(file.proposals[it.task.Pos], w)
-		if w.value == "" {
-			b.skip(file, it.task.Pos, it.task.Text, w.how)
+		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposed)
+		if proposed.value == "" {
+			b.addSkip(file, instance.task.Pos, instance.task.Text, proposed.origin)
 		}
 	}
 }
 
-// keptItems returns the items whose annotations stay: all with a chosen annotation, or, with Update, those that do not
-// fail. An annotation that cannot be read always stays. It records results that fail and stay.
-func (b *blesser) keptItems(ctx context.Context, s *subject) map[*item]bool {
-	kept := make(map[*item]bool)
-	for _, it := range s.items {
-		_, unmatched := errors.AsType[expect.Unmatched](it.problem)
-		kept[it] = it.chosen.Expects() || it.problem != nil && !unmatched
+// keptInstances returns the instances whose annotations stay: all that have a chosen annotation or, with Update, all whose annotation does not
+// fail. An annotation that cannot be read always stays. Results that fail although their annotation stays are recorded in Failing.
+func (b *blesser) keptInstances(ctx context.Context, s *loadedTest) map[*propertyInstance]bool {
+	kept := make(map[*propertyInstance]bool)
+	for _, instance := range s.instances {
+		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
+		kept[instance] = instance.chosen.Expects() || instance.choiceErr != nil && !unmatched
 	}
-	if !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep && kept[it] }) {
+	if !slices.ContainsFunc(s.instances, func(instance *propertyInstance) bool { return instance.selected && kept[instance] }) {
 		return kept
 	}
-	u := &unit{subject: s, entrant: b.entrant, workers: 1}
-	u.run(ctx)
-	b.keepFailing(u.whole)
-	for i := range u.results {
-		switch it := s.items[i]; {
-		case b.opt.Update && u.results[i].Outcome == report.TestFailed && it.problem == nil && it.extra == "":
-			kept[it] = false
-		case it.keep && kept[it]:
-			b.keepFailing(u.results[i : i+1])
+	run := &testRun{loadedTest: s, engine: b.engine, workers: 1}
+	run.execute(ctx)
+	b.addFailing(run.runResults)
+	for i := range run.instanceResults {
+		instance := s.instances[i]
+		fails := run.instanceResults[i].Outcome == report.TestFailed
+		switch {
+		case b.opt.Update && fails && instance.choiceErr == nil && instance.extraPlace == "":
+			kept[instance] = false
+		case instance.selected && kept[instance]:
+			b.addFailing(run.instanceResults[i : i+1])
 		}
 	}
 	return kept
 }
 
-// keepFailing records the results that fail.
-func (b *blesser) keepFailing(results []report.TestResult) {
+// addFailing records the results that fail.
+func (b *blesser) addFailing(results []report.TestResult) {
 	for i := range results {
 		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
-			b.out.Failing = append(b.out.Failing, results[i])
+			b.blessing.Failing = append(b.blessing.Failing, results[i])
 		}
 	}
 }
 
-// computeValues computes the expected values of items: with fractions, then, if necessary, with bounds, and then by
-// sampling.
-func (b *blesser) computeValues(ctx context.Context, s *subject, open []*item) map[*item]proposal {
-	out := make(map[*item]proposal)
-	if len(open) == 0 {
-		return out
+// blessStep is one of the methods by which computeValues tries to compute a value, in this order.
+type blessStep int
+
+const (
+	byFractions blessStep = iota
+	byBounds
+	bySampling
+)
+
+// settings returns the change of the settings that selects the method.
+func (b *blesser) settings(step blessStep) func(*runner.Settings) {
+	return func(settings *runner.Settings) {
+		switch step {
+		case byFractions:
+			settings.Method = runner.States
+			settings.Numeric.Accuracy, settings.Numeric.MaxStates = result.Exact, b.opt.MaxStates
+		case byBounds:
+			settings.Method, settings.Numeric.Accuracy = runner.States, result.Bounded
+		case bySampling:
+			settings.Method, settings.Numeric = runner.CI, runner.Numeric{}
+			settings.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
+		}
 	}
-	steps := []func(*runner.Settings){
-		func(x *runner.Settings) {
-			x.Method, x.Numeric.Accuracy, x.Numeric.MaxStates = runner.States, result.Exact, b.opt.MaxStates
-		},
-		func(x *runner.Settings) { x.Method, x.Numeric.Accuracy = runner.States, result.Bounded },
-		func(x *runner.Settings) {
-			x.Method, x.Numeric = runner.CI, runner.Numeric{}
-			x.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
-		},
+}
+
+// computeValues computes the expected values of property instances: with fractions; where that gives no value, with bounds; and where the model
+// has too many states, by sampling.
+func (b *blesser) computeValues(ctx context.Context, s *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
+	proposals := make(map[*propertyInstance]proposal)
+	if len(instances) == 0 {
+		return proposals
 	}
-	for step, change := range steps {
-		var left []*item
-		for _, it := range open {
-			if out[it].value == "" && (step < 2 || out[it].keep) {
-				left = append(left, it)
+	limited := make(map[*propertyInstance]bool) // instances that exceeded a limit of the last step
+	for step := byFractions; step <= bySampling; step++ {
+		var unsolved []*propertyInstance
+		for _, instance := range instances {
+			if proposals[instance].value == "" && (step != bySampling || limited[instance]) {
+				unsolved = append(unsolved, instance)
 			}
 		}
-		if len(left) == 0 {
+		if len(unsolved) == 0 {
 			break
 		}
-		for it, v := range b.check(ctx, s, left, change) {
-			w := b.proposalFor(&v, step)
-			if s.switches.Exact && strings.HasPrefix(w.value, "[") {
-				w = proposal{how: "fractions are asked for (-exact), and the value has none"}
+		for instance, verdict := range b.checkWith(ctx, s, unsolved, b.settings(step)) {
+			proposed := b.proposalFor(&verdict, step)
+			if s.switches.Exact && strings.HasPrefix(proposed.value, "[") {
+				proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
 			}
-			if w.value == "" && step > 0 {
-				w.how = cmp.Or(w.how, out[it].how)
+			if proposed.value == "" && step > byFractions {
+				proposed.origin = cmp.Or(proposed.origin, proposals[instance].origin)
 			}
-			// keep says here that there are too many states, so sampling may help
-			w.keep = v.Err != nil && v.Err.Class.Limited()
-			w.exact = step == 0
-			out[it] = w
+			proposed.exact = step == byFractions
+			proposals[instance] = proposed
+			limited[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
-	for it, w := range out {
-		w.keep = false
-		out[it] = w
-	}
 	if !s.switches.Exact {
-		b.confirm(ctx, s, out, steps[1])
+		b.dropContradictedFractions(ctx, s, proposals)
 	}
-	return out
+	return proposals
 }
 
-// confirm removes values computed with fractions that the default method contradicts: one of the two is wrong then.
-func (b *blesser) confirm(ctx context.Context, s *subject, proposals map[*item]proposal, byDefault func(*runner.Settings)) {
-	var exact []*item
-	for _, it := range s.items {
-		if proposals[it].value != "" && proposals[it].exact {
-			exact = append(exact, it)
+// dropContradictedFractions removes values that were computed with fractions if the default method contradicts them: one of the two is wrong.
+func (b *blesser) dropContradictedFractions(ctx context.Context, s *loadedTest, proposals map[*propertyInstance]proposal) {
+	var exact []*propertyInstance
+	for _, instance := range s.instances {
+		if proposals[instance].value != "" && proposals[instance].exact {
+			exact = append(exact, instance)
 		}
 	}
 	if len(exact) == 0 {
 		return
 	}
-	for it, v := range b.check(ctx, s, exact, byDefault) {
-		w := proposals[it]
-		if v.Err != nil && v.Err.Class == result.Interrupted {
-			proposals[it] = proposal{how: v.Err.Message}
+	for instance, verdict := range b.checkWith(ctx, s, exact, b.settings(byBounds)) {
+		proposed := proposals[instance]
+		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
+			proposals[instance] = proposal{origin: verdict.Err.Message}
 			continue
 		}
-		e := expect.Expectation{Value: w.value, Pos: it.task.Pos}
-		if j := e.Judge(v, it.rules); j.Outcome == expect.Fail {
-			proposals[it] = proposal{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, verdictText(v))}
+		expectation := expect.Expectation{Value: proposed.value, Pos: instance.task.Pos}
+		if judgement := expectation.Judge(verdict, instance.rules); judgement.Outcome == expect.Fail {
+			proposals[instance] = proposal{origin: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", proposed.value, verdictText(verdict))}
 		}
 	}
 }
@@ -284,106 +300,109 @@ func (b *blesser) confirm(ctx context.Context, s *subject, proposals map[*item]p
 // with at most twice the probability of error.
 const blessConfidence = 0.9999
 
-// check checks items with other settings.
-func (b *blesser) check(ctx context.Context, s *subject, items []*item, change func(*runner.Settings)) map[*item]result.Verdict {
+// checkWith checks property instances with changed settings. Without a time limit of the test or the options, it takes at most 30 seconds.
+func (b *blesser) checkWith(ctx context.Context, s *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
 	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
-	u := &unit{subject: s, entrant: b.entrant, workers: 1}
-	out := make(map[*item]result.Verdict)
-	answers := make([]answer, len(s.items))
-	err := error(nil)
-	if f := u.refused(); f != nil {
-		err = f
-	} else {
-		batch := &batch{plan: s.plan.WithSettings(change)}
-		for i, it := range s.items {
-			if slices.Contains(items, it) {
-				batch.items = append(batch.items, i)
-			}
-		}
-		batch.selected = u.selection(batch)
-		err = u.check(ctx, batch, answers)
-	}
-	for i, it := range s.items {
-		if !slices.Contains(items, it) {
+	run := &testRun{loadedTest: s, engine: b.engine, workers: 1}
+	answers := make([]answer, len(s.instances))
+	err := run.checkInstances(ctx, instances, change, answers)
+	out := make(map[*propertyInstance]result.Verdict)
+	for i, instance := range s.instances {
+		if !slices.Contains(instances, instance) {
 			continue
 		}
-		v := answers[i].Verdict
+		out[instance] = answers[i].Verdict
 		if err != nil {
-			v = result.Verdict{Err: fileFailure(u.interrupted(ctx, err))}
+			out[instance] = result.Verdict{Err: fileFailure(run.contextError(ctx, err))}
 		}
-		out[it] = v
 	}
 	return out
 }
 
-// proposalFor returns the expectation that a verdict justifies.
-func (b *blesser) proposalFor(v *result.Verdict, step int) proposal {
-	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	x := v.Value
+// checkInstances checks some property instances with changed settings, and fills in their answers.
+func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
+	if failure := u.unsupportedSwitch(); failure != nil {
+		return failure
+	}
+	batch := &batch{plan: u.plan.WithSettings(change)}
+	for i, instance := range u.instances {
+		if slices.Contains(instances, instance) {
+			batch.instances = append(batch.instances, i)
+		}
+	}
+	batch.properties = u.propertyNumbers(batch)
+	return u.check(ctx, batch, answers)
+}
+
+// proposalFor returns the expectation that a verdict justifies, or a proposal without a value that says why there is none. step is the method
+// that computed the verdict.
+func (b *blesser) proposalFor(v *result.Verdict, step blessStep) proposal {
+	format := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+	value := v.Value
 	switch {
 	case v.Err != nil:
-		return proposal{how: failureText(v.Err)}
+		return proposal{origin: failureText(v.Err)}
 	case v.Doubt != "":
-		return proposal{how: "the value is doubtful: " + v.Doubt}
+		return proposal{origin: "the value is doubtful: " + v.Doubt}
 	case v.Accuracy == result.Claimed, v.Accuracy == result.Estimated, v.Accuracy == result.Unknown:
-		return proposal{how: "nothing proves the value, which is " + v.Accuracy.String()}
-	case x.Kind == result.Boolean && v.Accuracy == result.Probable:
+		return proposal{origin: "nothing proves the value, which is " + v.Accuracy.String()}
+	case value.Kind == result.Boolean && v.Accuracy == result.Probable:
 		// a test could not repeat it: sampling is asked for of numbers only
-		return proposal{how: "too many states, and a truth value that is sampled is only probable"}
-	case x.Kind == result.Boolean:
-		return proposal{value: strconv.FormatBool(x.Bool), how: v.Accuracy.String()}
-	case x.Kind == result.Integer:
-		return proposal{value: strconv.FormatFloat(x.Num, 'f', -1, 64), how: "exact"}
-	case x.Kind != result.Number:
-		return proposal{how: "a range of values over several initial states cannot be expected"}
-	case math.IsNaN(x.Num):
-		return proposal{value: "NaN", how: v.Accuracy.String()}
-	case math.IsInf(x.Num, 0):
-		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[x.Num > 0], how: v.Accuracy.String()}
-	case x.Rat != nil && v.Accuracy == result.Exact:
-		if text := x.Rat.RatString(); len(text) <= maxFraction {
-			return proposal{value: text, how: "exact"}
+		return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
+	case value.Kind == result.Boolean:
+		return proposal{value: strconv.FormatBool(value.Bool), origin: v.Accuracy.String()}
+	case value.Kind == result.Integer:
+		return proposal{value: strconv.FormatFloat(value.Num, 'f', -1, 64), origin: "exact"}
+	case value.Kind != result.Number:
+		return proposal{origin: "a range of values over several initial states cannot be expected"}
+	case math.IsNaN(value.Num):
+		return proposal{value: "NaN", origin: v.Accuracy.String()}
+	case math.IsInf(value.Num, 0):
+		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[value.Num > 0], origin: v.Accuracy.String()}
+	case value.Rat != nil && v.Accuracy == result.Exact:
+		if text := value.Rat.RatString(); len(text) <= maxFraction {
+			return proposal{value: text, origin: "exact"}
 		}
-		return proposal{value: "~" + num(x.Num), how: "rounded from a fraction"}
-	case step < 2 && v.Bound != nil && v.Accuracy == result.Bounded:
+		return proposal{value: "~" + format(value.Num), origin: "rounded from a fraction"}
+	case step != bySampling && v.Bound != nil && v.Accuracy == result.Bounded:
 		if v.Bound.Lo == v.Bound.Hi {
-			return proposal{value: num(v.Bound.Lo), how: "bounds"}
+			return proposal{value: format(v.Bound.Lo), origin: "bounds"}
 		}
-		return proposal{value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]", how: "bounds"}
-	case step == 2 && v.Bound != nil && v.Resolution != result.Uniform:
+		return proposal{value: "[" + format(v.Bound.Lo) + "," + format(v.Bound.Hi) + "]", origin: "bounds"}
+	case step == bySampling && v.Bound != nil && v.Resolution != result.Uniform:
 		seed := uint64(0)
 		if v.Seed != nil {
 			seed = *v.Seed
 		}
 		return proposal{
-			value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]",
-			how:   fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
-			terms: fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
+			value:  "[" + format(v.Bound.Lo) + "," + format(v.Bound.Hi) + "]",
+			origin: fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
+			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
 		}
-	case step == 2 && v.Resolution == result.Uniform:
-		return proposal{how: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+	case step == bySampling && v.Resolution == result.Uniform:
+		return proposal{origin: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
 	}
-	return proposal{how: "the value has no bounds"}
+	return proposal{origin: "the value has no bounds"}
 }
 
 // maxFraction is the length of the longest fraction that is written.
 const maxFraction = 60
 
-// finish makes the new files.
-func (b *blesser) finish() error {
-	for _, f := range b.order {
-		e := &editor{blesser: b, blessFile: f}
-		after, err := e.edit()
+// editFiles adds the edited properties files to the result, and sorts the skipped properties by their place.
+func (b *blesser) editFiles() error {
+	for _, file := range b.order {
+		editing := &editor{blesser: b, propertiesFile: file}
+		after, err := editing.edit()
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return fmt.Errorf("%s: %w", file.name, err)
 		}
-		if len(e.changes) > 0 {
-			b.out.Files = append(b.out.Files, BlessedFile{f.file, f.name, f.text, after})
+		if len(editing.changes) > 0 {
+			b.blessing.Files = append(b.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
 		}
 	}
-	slices.SortStableFunc(b.out.Skipped, func(x, y Skip) int {
+	slices.SortStableFunc(b.blessing.Skipped, func(x, y Skip) int {
 		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
 	})
 	return nil

@@ -6,34 +6,34 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// splitBudget splits the probability of false alarms evenly over the statistical expectations of the whole suite on all
-// engines, before a part is selected. By Bonferroni's inequality, the suite fails by chance with at most that
-// probability.
-func (r *run) splitBudget() {
-	for _, s := range r.subjects {
+// splitBudget divides Options.Flakes, the allowed probability of a false alarm, evenly among the statistical expectations of the whole suite on all
+// engines. By Bonferroni's inequality, the suite then fails by chance with at most that probability. It must run before a shard is selected, so
+// that all shards use the same division.
+func (r *suiteRun) splitBudget() {
+	for _, test := range r.tests {
 		engines := 0
-		for i := range r.entrants {
-			if s.runsOn(&r.entrants[i]) {
+		for i := range r.engines {
+			if test.runsOn(&r.engines[i]) {
 				engines++
 			}
 		}
-		for _, it := range s.items {
-			if t := it.chosen.Terms; t != nil && t.Statistical != nil {
-				r.statistical += engines
+		for _, instance := range test.instances {
+			if terms := instance.chosen.Terms; terms != nil && terms.Statistical != nil {
+				r.statisticalCount += engines
 			}
 		}
 	}
-	for _, s := range r.subjects {
-		if r.statistical > 0 {
-			s.falseAlarm = r.opt.Flakes / float64(r.statistical)
+	for _, test := range r.tests {
+		if r.statisticalCount > 0 {
+			test.falseAlarm = r.opt.Flakes / float64(r.statisticalCount)
 		}
 	}
 }
 
-// runsOn reports whether a test is for an entrant.
-func (s *subject) runsOn(e *Entrant) bool {
-	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.Called())
+// runsOn reports whether a test is for an engine.
+func (s *loadedTest) runsOn(e *EngineConfig) bool {
+	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.DisplayName())
 }
 
-// level is the confidence of an interval with these terms.
-func (s *subject) level(t *expect.Statistical) float64 { return t.Level(s.falseAlarm) }
+// confidenceLevel returns the confidence of an interval that is estimated with these terms.
+func (s *loadedTest) confidenceLevel(t *expect.Statistical) float64 { return t.Level(s.falseAlarm) }

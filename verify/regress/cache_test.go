@@ -49,9 +49,9 @@ func TestCache(t *testing.T) {
 	c := newCache(t)
 	fsys := files("coin.prism", coin, "coin.prism.props", "const int k;\n// RESULT: 1/3\nP=? [ F s=k ];\n// RESULT: true\nE [ F<=1 s=1 ];", "coin.prism.props.args", "-const k=1\n")
 	e := &engine{name: "double"}
-	entrant := regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"}
-	first := test(t, fsys, regress.Options{Cache: c}, entrant)
-	second := test(t, fsys, regress.Options{Cache: c}, entrant)
+	engine := regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}, Identity: "1"}
+	first := test(t, fsys, regress.Options{Cache: c}, engine)
+	second := test(t, fsys, regress.Options{Cache: c}, engine)
 	compare(t, lines(second), lines(first))
 	if cached, all := counts(second); cached != 2 || all != 2 || len(e.plans) != 1 {
 		t.Errorf("%d of %d results from the cache, %d jobs", cached, all, len(e.plans))
@@ -61,23 +61,23 @@ func TestCache(t *testing.T) {
 		"properties": func() { fsys["coin.prism.props"].Data = append(fsys["coin.prism.props"].Data, '\n') },
 		"constants":  func() { fsys["coin.prism.props.args"].Data = []byte("-const k=2\n") },
 		"switches":   func() { fsys["coin.prism.props.args"].Data = []byte("-const k=2 -exact\n") },
-		"version":    func() { entrant.Identity = "2" },
+		"version":    func() { engine.Identity = "2" },
 	} {
 		change()
-		if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, entrant)); cached != 0 {
+		if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, engine)); cached != 0 {
 			t.Errorf("another %s: %d results from the cache", name, cached)
 		}
-		if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, entrant)); cached != 2 {
+		if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, engine)); cached != 2 {
 			t.Errorf("another %s, again: %d results from the cache", name, cached)
 		}
 	}
-	entrant.Identity = ""
-	if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, entrant)); cached != 0 {
+	engine.Identity = ""
+	if cached, _ := counts(test(t, fsys, regress.Options{Cache: c}, engine)); cached != 0 {
 		t.Error("an engine without identity has cached results")
 	}
 	// How it is run does not matter.
-	entrant.Identity = "2"
-	if cached, _ := counts(test(t, fsys, regress.Options{Cache: c, Jobs: 1, Memory: 1 << 30}, entrant)); cached != 2 {
+	engine.Identity = "2"
+	if cached, _ := counts(test(t, fsys, regress.Options{Cache: c, Jobs: 1, Memory: 1 << 30}, engine)); cached != 2 {
 		t.Errorf("another number of jobs: %d results from the cache", cached)
 	}
 }
@@ -91,13 +91,13 @@ func TestCacheOnlyLasting(t *testing.T) {
 		*v = result.Verdict{Property: v.Property, Err: &result.Failure{Class: class, Message: "m"}}
 	}}
 	for _, class = range []result.Class{result.Timeout, result.Memory, result.Killed, result.Interrupted, result.Other, result.Truncated} {
-		test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
+		test(t, fsys, regress.Options{Cache: c}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}, Identity: "1"})
 	}
 	if n := len(entries(t, c)); n != 0 {
 		t.Errorf("%d entries", n)
 	}
 	class = result.Model
-	test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
+	test(t, fsys, regress.Options{Cache: c}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}, Identity: "1"})
 	if n := len(entries(t, c)); n != 1 {
 		t.Errorf("%d entries", n)
 	}
@@ -121,11 +121,11 @@ func TestResume(t *testing.T) {
 				cancel()
 			}
 		}}
-		testAll(t, ctx, tests, fsys, regress.Options{Cache: c, Jobs: 1, Flakes: 0.01}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
+		testAll(t, ctx, tests, fsys, regress.Options{Cache: c, Jobs: 1, Flakes: 0.01}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}, Identity: "1"})
 		cancel()
 	}
 	e := &engine{name: "native"}
-	rep := testAll(t, t.Context(), tests, fsys, regress.Options{Cache: c, Flakes: 0.01}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
+	rep := testAll(t, t.Context(), tests, fsys, regress.Options{Cache: c, Flakes: 0.01}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}, Identity: "1"})
 	if cached, all := counts(rep); cached < 40 || cached == all {
 		t.Errorf("%d of %d results were there", cached, all)
 	}

@@ -9,41 +9,42 @@ import (
 // Diff returns the changes in the unified format, with three lines of context;
 // empty if there are none.
 func (f *BlessedFile) Diff() string {
-	old, now := splitLines(f.Before), splitLines(f.After)
-	ops := compareLines(old, now)
-	var out strings.Builder
-	for i := 0; i < len(ops); {
-		if ops[i].kind == ' ' {
+	old, edited := splitLines(f.Before), splitLines(f.After)
+	changes := compareLines(old, edited)
+	var diff strings.Builder
+	for i := 0; i < len(changes); {
+		if changes[i].kind == ' ' {
 			i++
 			continue
 		}
-		from, to := max(i-around, 0), i
-		for last := i; to < len(ops) && to-last <= 2*around; to++ {
-			if ops[to].kind != ' ' {
+		from, to := max(i-contextLines, 0), i
+		for last := i; to < len(changes) && to-last <= 2*contextLines; to++ {
+			if changes[to].kind != ' ' {
 				last = to
 			}
 			i = last + 1
 		}
-		to = min(i+around, len(ops))
-		if out.Len() == 0 {
-			fmt.Fprintf(&out, "--- %s\n+++ %s\n", f.Name, f.Name)
+		to = min(i+contextLines, len(changes))
+		if diff.Len() == 0 {
+			fmt.Fprintf(&diff, "--- %s\n+++ %s\n", f.Name, f.Name)
 		}
-		hunk(&out, ops[from:to])
+		writeHunk(&diff, changes[from:to])
 		i = to
 	}
-	return out.String()
+	return diff.String()
 }
 
-// around is the number of lines of context.
-const around = 3
+// contextLines is the number of lines of context.
+const contextLines = 3
 
-// op is a line of a comparison: equal, deleted or inserted. Lines are counted from 1.
-type op struct {
-	kind     byte
-	old, now int
-	text     []byte
+// lineChange is a line of a comparison. Lines are counted from 1.
+type lineChange struct {
+	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted one
+	old, edited int  // its number in the old and in the edited text
+	text        []byte
 }
 
+// splitLines returns the lines of a text with their line endings.
 func splitLines(text []byte) [][]byte {
 	var out [][]byte
 	for line := range bytes.Lines(text) {
@@ -52,87 +53,91 @@ func splitLines(text []byte) [][]byte {
 	return out
 }
 
-// compareLines compares line by line, by the longest common subsequence.
-func compareLines(old, now [][]byte) []op {
-	var head []op
-	i, j := 0, 0
-	for ; i < len(old) && j < len(now) && bytes.Equal(old[i], now[j]); i, j = i+1, j+1 {
-		head = append(head, op{' ', i + 1, j + 1, old[i]})
+// compareLines compares two texts line by line, by their longest common subsequence. Equal lines at both ends are not part of the quadratic search.
+func compareLines(old, edited [][]byte) []lineChange {
+	var changes []lineChange
+	start := 0
+	for start < len(old) && start < len(edited) && bytes.Equal(old[start], edited[start]) {
+		changes = append(changes, lineChange{' ', start + 1, start + 1, old[start]})
+		start++
 	}
-	endOld, endNow := len(old), len(now)
-	for endOld > i && endNow > j && bytes.Equal(old[endOld-1], now[endNow-1]) {
-		endOld, endNow = endOld-1, endNow-1
+	endOld, endEdited := len(old), len(edited)
+	for endOld > start && endEdited > start && bytes.Equal(old[endOld-1], edited[endEdited-1]) {
+		endOld--
+		endEdited--
 	}
-	head = append(head, middle(old[i:endOld], now[j:endNow], i, j)...)
+	changes = append(changes, compareMiddle(old[start:endOld], edited[start:endEdited], start)...)
 	for k := range len(old) - endOld {
-		head = append(head, op{' ', endOld + k + 1, endNow + k + 1, old[endOld+k]})
+		changes = append(changes, lineChange{' ', endOld + k + 1, endEdited + k + 1, old[endOld+k]})
 	}
-	return head
+	return changes
 }
 
-// middle compares the lines between the equal ends.
-func middle(old, now [][]byte, i0, j0 int) []op {
-	common := make([][]int, len(old)+1) // length of the longest common subsequence of the ends
+// compareMiddle compares the lines between the equal ends. before is the number of equal lines before them.
+func compareMiddle(old, edited [][]byte, before int) []lineChange {
+	common := make([][]int, len(old)+1) // common[i][j] is the length of the longest common subsequence of old[i:] and edited[j:]
 	for i := range common {
-		common[i] = make([]int, len(now)+1)
+		common[i] = make([]int, len(edited)+1)
 	}
 	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(now) - 1; j >= 0; j-- {
-			if bytes.Equal(old[i], now[j]) {
+		for j := len(edited) - 1; j >= 0; j-- {
+			if bytes.Equal(old[i], edited[j]) {
 				common[i][j] = common[i+1][j+1] + 1
 			} else {
 				common[i][j] = max(common[i+1][j], common[i][j+1])
 			}
 		}
 	}
-	var out []op
+	var out []lineChange
 	i, j := 0, 0
-	for i < len(old) || j < len(now) {
+	for i < len(old) || j < len(edited) {
 		switch {
-		case i < len(old) && j < len(now) && bytes.Equal(old[i], now[j]):
-			out = append(out, op{' ', i0 + i + 1, j0 + j + 1, old[i]})
+		case i < len(old) && j < len(edited) && bytes.Equal(old[i], edited[j]):
+			out = append(out, lineChange{' ', before + i + 1, before + j + 1, old[i]})
 			i, j = i+1, j+1
-		case j == len(now) || i < len(old) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, op{'-', i0 + i + 1, j0 + j, old[i]})
+		case j == len(edited) || i < len(old) && common[i+1][j] >= common[i][j+1]:
+			out = append(out, lineChange{'-', before + i + 1, before + j, old[i]})
 			i++
 		default:
-			out = append(out, op{'+', i0 + i, j0 + j + 1, now[j]})
+			out = append(out, lineChange{'+', before + i, before + j + 1, edited[j]})
 			j++
 		}
 	}
 	return out
 }
 
-// hunk prints one group of changes.
-func hunk(out *strings.Builder, ops []op) {
-	first := ops[0]
-	oldStart, nowStart, oldCount, nowCount := first.old, first.now, 0, 0
-	for _, o := range ops {
-		if o.kind != '+' {
+// writeHunk writes one group of changed lines with its context, in the unified format.
+func writeHunk(out *strings.Builder, changes []lineChange) {
+	first := changes[0]
+	oldStart, editedStart := first.old, first.edited
+	oldCount, editedCount := 0, 0
+	for _, change := range changes {
+		if change.kind != '+' {
 			oldCount++
 		}
-		if o.kind != '-' {
-			nowCount++
+		if change.kind != '-' {
+			editedCount++
 		}
 	}
-	if first.kind == '+' && oldCount > 0 { // counted from the line before
+	if first.kind == '+' && oldCount > 0 { // an insertion has the number of the line before it
 		oldStart++
 	}
-	if first.kind == '-' && nowCount > 0 {
-		nowStart++
+	if first.kind == '-' && editedCount > 0 {
+		editedStart++
 	}
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(oldStart, oldCount), span(nowStart, nowCount))
-	for _, o := range ops {
-		out.WriteByte(o.kind)
-		out.Write(bytes.TrimSuffix(o.text, []byte("\n")))
+	fmt.Fprintf(out, "@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
+	for _, change := range changes {
+		out.WriteByte(change.kind)
+		out.Write(bytes.TrimSuffix(change.text, []byte("\n")))
 		out.WriteByte('\n')
-		if !bytes.HasSuffix(o.text, []byte("\n")) {
+		if !bytes.HasSuffix(change.text, []byte("\n")) {
 			out.WriteString("\\ No newline at end of file\n")
 		}
 	}
 }
 
-func span(start, count int) string {
+// hunkRange returns a range of lines as the header of a hunk has it.
+func hunkRange(start, count int) string {
 	if count == 1 {
 		return fmt.Sprint(start)
 	}

@@ -18,15 +18,15 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// probabilities reports whether an export has a probability for each state.
-func probabilities(name string) bool {
+// exportsProbabilities reports whether a switch exports a probability for each state.
+func exportsProbabilities(name string) bool {
 	return slices.Contains([]string{"exportsteadystate", "exportss", "exporttransient", "exporttr"}, strings.TrimLeft(name, "-"))
 }
 
-// probabilities writes the probability of each state, in the long run or at the time of the switch -transient.
-func (e *exporter) probabilities(w io.Writer, name string) error {
+// writeProbabilities writes the probability of each state: in the long run, or at the time of the switch -transient.
+func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	var times []*big.Rat
-	if strings.HasPrefix(name, "exporttr") {
+	if strings.HasPrefix(exportSwitch, "exporttr") {
 		if e.switches.Transient == "" {
 			return errors.New("PRISM writes probabilities at a time only with -transient, which is not there")
 		}
@@ -35,23 +35,23 @@ func (e *exporter) probabilities(w io.Writer, name string) error {
 			return fmt.Errorf("-transient: %w", err)
 		}
 		if len(times) > 1 {
-			return refusal("files at several times (-transient %s)", e.switches.Transient)
+			return unsupported("files at several times (-transient %s)", e.switches.Transient)
 		}
 	}
-	if err := e.build(); err != nil {
+	if err := e.buildOnce(); err != nil {
 		return err
 	}
-	opts := check.Options{Workers: e.workers}
-	if e.switches.Exact || e.entrant.Accuracy == result.Exact && times == nil && e.space.Model().Exact() {
-		opts.Accuracy = result.Exact
+	options := check.Options{Workers: e.workers}
+	if e.switches.Exact || e.engine.Accuracy == result.Exact && times == nil && e.space.Model().Exact() {
+		options.Accuracy = result.Exact
 	}
 	matlab := slices.ContainsFunc(e.switches.Switches, func(s suite.Switch) bool { return s.Name() == "exportmatlab" })
-	return check.Distributions(e.ctx, e.space, times, opts, func(d *check.Distribution) error { return d.Write(e.ctx, w, e.space, matlab) })
+	return check.Distributions(e.ctx, e.space, times, options, func(distribution *check.Distribution) error { return distribution.Write(e.ctx, w, e.space, matlab) })
 }
 
-// compareNumbers lets a file of numbers pass if they are as close to ours as results must be, because PRISM computes
-// them by iteration.
-func (u *unit) compareNumbers(r *report.TestResult, file string, got []byte) {
+// compareNumbers changes a failed comparison of two files to a passed one if their numbers differ by at most the relative error that results
+// may have, because PRISM computes them by iteration.
+func (u *testRun) compareNumbers(compared *report.TestResult, file string, got []byte) {
 	want, err := u.read(file)
 	if err != nil {
 		return
@@ -61,24 +61,24 @@ func (u *unit) compareNumbers(r *report.TestResult, file string, got []byte) {
 		return
 	}
 	for i := range theirs {
-		if !sameNumbers(string(theirs[i]), string(ours[i])) {
-			r.Line = i + 1
-			r.Got = fmt.Sprintf("%q instead of %q", ours[i], theirs[i])
-			r.Reason = fmt.Sprintf("line %d differs by more than %g, relatively", i+1, expect.DefaultRelative)
+		if !closeNumbers(string(theirs[i]), string(ours[i])) {
+			compared.Line = i + 1
+			compared.Got = fmt.Sprintf("%q instead of %q", ours[i], theirs[i])
+			compared.Reason = fmt.Sprintf("line %d differs by more than %g, relatively", i+1, expect.DefaultRelative)
 			return
 		}
 	}
-	r.Outcome, r.Line, r.Reason = report.TestPassed, 0, ""
-	r.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
+	compared.Outcome, compared.Line, compared.Reason = report.TestPassed, 0, ""
+	compared.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
 }
 
-// sameNumbers compares lines with a number, which may follow the number of a state.
-func sameNumbers(theirs, ours string) bool {
+// closeNumbers reports whether two lines have nearly equal numbers, with the same text before the numbers.
+func closeNumbers(theirs, ours string) bool {
 	if theirs == ours {
 		return true
 	}
-	i, j := strings.IndexByte(theirs, '=')+1, strings.IndexByte(ours, '=')+1
-	x, errX := strconv.ParseFloat(theirs[i:], 64)
-	y, errY := strconv.ParseFloat(ours[j:], 64)
-	return theirs[:i] == ours[:j] && errX == nil && errY == nil && math.Abs(x-y) <= expect.DefaultRelative*math.Abs(y)
+	theirStart, ourStart := strings.IndexByte(theirs, '=')+1, strings.IndexByte(ours, '=')+1
+	theirNumber, theirErr := strconv.ParseFloat(theirs[theirStart:], 64)
+	ourNumber, ourErr := strconv.ParseFloat(ours[ourStart:], 64)
+	return theirs[:theirStart] == ours[:ourStart] && theirErr == nil && ourErr == nil && math.Abs(theirNumber-ourNumber) <= expect.DefaultRelative*math.Abs(ourNumber)
 }

@@ -15,176 +15,182 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// change replaces the bytes from From to To.
+// change replaces the bytes in [from, to) by text.
 type change struct {
 	from, to int
 	text     string
 }
 
-// editor edits one file.
+// editor writes the proposals for one properties file into its text.
 type editor struct {
 	*blesser
-	*blessFile
-	changes []change
-	wanted  map[*item]string // the value that each item is to choose
+	*propertiesFile
+	changes        []change
+	expectedValues map[*propertyInstance]string // the value that each instance is to choose
 }
 
-// edit returns the new text. An error is a mistake of this program: the new text does not have the wanted annotations.
+// edit returns the new text of the file. An error is a mistake of this program: the new text does not have the annotations that it should have.
 func (e *editor) edit() ([]byte, error) {
-	e.wanted = make(map[*item]string)
-	for _, x := range e.tree.Items {
-		if p, ok := x.(*syntax.Property); ok && len(e.proposals[p.Pos()]) > 0 {
-			e.editProperty(p, e.proposals[p.Pos()])
+	e.expectedValues = make(map[*propertyInstance]string)
+	for _, node := range e.tree.Items {
+		if property, ok := node.(*syntax.Property); ok && len(e.proposals[property.Pos()]) > 0 {
+			e.editProperty(property, e.proposals[property.Pos()])
 		}
 	}
 	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
-	at := 0
-	for _, c := range e.changes {
-		out = append(append(out, e.text[at:c.from]...), c.text...)
-		at = c.to
+	copied := 0
+	for _, change := range e.changes {
+		out = append(append(out, e.text[copied:change.from]...), change.text...)
+		copied = change.to
 	}
-	out = append(out, e.text[at:]...)
+	out = append(out, e.text[copied:]...)
 	if len(e.changes) == 0 {
 		return out, nil
 	}
-	return out, e.verify(out)
+	return out, e.checkEdited(out)
 }
 
-// editProperty makes the changes for one property: it replaces values, and adds lines above the property.
-func (e *editor) editProperty(p *syntax.Property, proposals []proposal) {
-	replaced := make(map[int32][]proposal) // by the place of the value
+// editProperty makes the changes for one property: it replaces values of annotations, and adds lines above the property.
+func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
+	replaced := make(map[int32][]proposal) // by the offset of the value
 	var added []proposal
-	all := true // whether every item has a value
-	for _, w := range proposals {
+	everyHasValue := true // whether every instance has a value
+	for _, proposed := range proposals {
 		switch {
-		case w.keep:
-		case w.value == "":
-			all = false
-		case w.replaces != nil:
-			at := w.replaces.ValuePos.Offset
-			replaced[at] = append(replaced[at], w)
+		case proposed.hasExpectation:
+		case proposed.value == "":
+			everyHasValue = false
+		case proposed.replaces != nil:
+			offset := proposed.replaces.ValuePos.Offset
+			replaced[offset] = append(replaced[offset], proposed)
 		default:
-			added = append(added, w)
+			added = append(added, proposed)
 		}
 	}
-	var places []int32
-	for at := range replaced {
-		places = append(places, at)
+	var offsets []int32
+	for offset := range replaced {
+		offsets = append(offsets, offset)
 	}
-	slices.Sort(places)
-	for _, at := range places {
-		e.replace(p, replaced[at], proposals)
+	slices.Sort(offsets)
+	for _, offset := range offsets {
+		e.replaceValue(property, replaced[offset], proposals)
 	}
 	if len(added) > 0 {
-		e.addLines(p, added, all && len(added)+countKept(proposals) == len(proposals))
+		e.addLines(property, added, everyHasValue && len(added)+countExpected(proposals) == len(proposals))
 	}
 }
 
-func countKept(proposals []proposal) int {
-	n := 0
-	for _, w := range proposals {
-		if w.keep {
-			n++
+// countExpected returns the number of proposals whose instance keeps its annotation.
+func countExpected(proposals []proposal) int {
+	count := 0
+	for _, proposed := range proposals {
+		if proposed.hasExpectation {
+			count++
 		}
 	}
-	return n
+	return count
 }
 
-// replace writes another value into an annotation. All items that choose it must have the same value.
-func (e *editor) replace(p *syntax.Property, ws, all []proposal) {
-	old := ws[0].replaces
-	for _, w := range all {
-		choosesIt := w.item.chosen.Result != nil && w.item.chosen.Result.ValuePos == old.ValuePos
-		if choosesIt && (w.keep || w.value != ws[0].value || w.terms != "") {
-			e.skip(e.blessFile, p.Pos(), ws[0].item.task.Text,
+// replaceValue writes another value into an annotation. It skips the property unless all instances that choose the annotation have the new
+// value and need no terms.
+func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
+	old := replacements[0].replaces
+	for _, proposed := range proposals {
+		choosesIt := proposed.instance.chosen.Result != nil && proposed.instance.chosen.Result.ValuePos == old.ValuePos
+		if choosesIt && (proposed.hasExpectation || proposed.value != replacements[0].value || proposed.terms != "") {
+			e.addSkip(e.propertiesFile, property.Pos(), replacements[0].instance.task.Text,
 				fmt.Sprintf("the annotation in line %d fails for some valuations of the constants only, or would need terms", old.Pos.Line))
 			return
 		}
 	}
 	from := int(old.ValuePos.Offset)
-	e.changes = append(e.changes, change{from, from + len(old.Value), ws[0].value})
-	e.out.Updated++
-	for _, w := range ws {
-		e.wanted[w.item] = w.value
+	e.changes = append(e.changes, change{from, from + len(old.Value), replacements[0].value})
+	e.blessing.Updated++
+	for _, proposed := range replacements {
+		e.expectedValues[proposed.instance] = proposed.value
 	}
 }
 
-// addLines adds lines above a property. complete says that all items have a value or had one before.
-func (e *editor) addLines(p *syntax.Property, ws []proposal, complete bool) {
-	lines, why := annotations(ws, complete)
-	indent, at, ok := e.lineStart(p)
+// addLines adds annotations in lines above a property. complete says that every instance of the property has a value, a new one or one before.
+func (e *editor) addLines(property *syntax.Property, added []proposal, complete bool) {
+	lines, reason := annotations(added, complete)
+	indent, offset, ok := e.lineStart(property)
 	if !ok {
-		why = "something stands before the property in its line"
+		reason = "something stands before the property in its line"
 	}
-	if why != "" {
-		e.skip(e.blessFile, p.Pos(), ws[0].item.task.Text, why)
+	if reason != "" {
+		e.addSkip(e.propertiesFile, property.Pos(), added[0].instance.task.Text, reason)
 		return
 	}
-	eol := e.lineEnd(at)
+	lineEnding := e.lineEnd(offset)
 	var text strings.Builder
 	for _, line := range lines {
-		text.WriteString(indent + "// " + line + eol)
+		text.WriteString(indent + "// " + line + lineEnding)
 	}
-	e.changes = append(e.changes, change{at, at, text.String()})
-	e.out.Added += len(lines)
-	for _, w := range ws {
-		e.wanted[w.item] = w.value
+	e.changes = append(e.changes, change{offset, offset, text.String()})
+	e.blessing.Added += len(lines)
+	for _, proposed := range added {
+		e.expectedValues[proposed.instance] = proposed.value
 	}
 }
 
 // maxLines is the largest number of annotations of one property.
 const maxLines = 200
 
-// annotations returns the comments for items: one without conditions if all have the same value, otherwise one for each
-// valuation of the constants that vary.
-func annotations(ws []proposal, complete bool) (lines []string, why string) {
-	same := !slices.ContainsFunc(ws, func(w proposal) bool { return w.value != ws[0].value || w.terms != ws[0].terms })
-	if same && complete {
-		return linesOf(ws[0], ""), ""
+// annotations returns the comments for the proposals: one without conditions if all have the same value and complete is true, otherwise one for
+// each valuation of the constants that distinguish the values. If no constants do, it returns the reason.
+func annotations(proposals []proposal, complete bool) (lines []string, reason string) {
+	sameValue := !slices.ContainsFunc(proposals, func(proposed proposal) bool {
+		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
+	})
+	if sameValue && complete {
+		return annotationLines(proposals[0], ""), ""
 	}
-	names := varying(ws, (*item).constants)
-	if !sameConditionsSameValue(ws, names, (*item).constants) {
-		names = varying(ws, (*item).allConstants)
-		if len(names) == 0 || !sameConditionsSameValue(ws, names, (*item).allConstants) {
+	constants := distinguishingConstants(proposals, (*propertyInstance).constants)
+	if !sameConditionsSameValue(proposals, constants, (*propertyInstance).constants) {
+		constants = distinguishingConstants(proposals, (*propertyInstance).allConstants)
+		if len(constants) == 0 || !sameConditionsSameValue(proposals, constants, (*propertyInstance).allConstants) {
 			return nil, "it has different values in different tests, and no constant tells them apart"
 		}
-		return conditional(ws, names, (*item).allConstants)
+		return conditionalLines(proposals, constants, (*propertyInstance).allConstants)
 	}
-	if len(names) == 0 {
+	if len(constants) == 0 {
 		return nil, "it has no value in some tests, and no constant tells them apart"
 	}
-	return conditional(ws, names, (*item).constants)
+	return conditionalLines(proposals, constants, (*propertyInstance).constants)
 }
 
 // allConstants returns all constants with a value, those of the model and the file too.
-func (it *item) allConstants() []result.Constant {
+func (instance *propertyInstance) allConstants() []result.Constant {
 	var out []result.Constant
-	for _, c := range it.rules.Constants {
+	for _, c := range instance.rules.Constants {
 		out = append(out, result.Constant{Name: c.Name, Value: c.Val.String()})
 	}
 	return out
 }
 
-// varying lists the constants that all items have, and that have several values or are given from outside.
-func varying(ws []proposal, of func(*item) []result.Constant) []string {
+// distinguishingConstants returns the constants that all instances have, and that have several values or, with a single proposal, any value.
+// constantsOf selects which constants of an instance count.
+func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var out []string
-	for _, c := range of(ws[0].item) {
-		several, everywhere := false, true
-		for _, w := range ws {
-			v, ok := constantValue(of(w.item), c.Name)
+	for _, c := range constantsOf(proposals[0].instance) {
+		varies, everywhere := false, true
+		for _, proposed := range proposals {
+			value, ok := constantValue(constantsOf(proposed.instance), c.Name)
 			everywhere = everywhere && ok
-			several = several || v != c.Value
+			varies = varies || value != c.Value
 		}
-		if everywhere && (several || len(ws) == 1) {
+		if everywhere && (varies || len(proposals) == 1) {
 			out = append(out, c.Name)
 		}
 	}
 	return out
 }
 
-func constantValue(cs []result.Constant, name string) (string, bool) {
-	for _, c := range cs {
+// constantValue returns the value of a constant; false if the list does not have it.
+func constantValue(constants []result.Constant, name string) (string, bool) {
+	for _, c := range constants {
 		if c.Name == name {
 			return c.Value, true
 		}
@@ -192,19 +198,20 @@ func constantValue(cs []result.Constant, name string) (string, bool) {
 	return "", false
 }
 
-func conditionsOf(it *item, names []string, of func(*item) []result.Constant) string {
+// conditionsOf returns the values of the named constants of an instance as the conditions of an annotation: N=3,p=0.5.
+func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*propertyInstance) []result.Constant) string {
 	var parts []string
-	for _, n := range names {
-		v, _ := constantValue(of(it), n)
-		parts = append(parts, n+"="+it.conditionText(n, v))
+	for _, name := range names {
+		value, _ := constantValue(constantsOf(instance), name)
+		parts = append(parts, name+"="+instance.conditionText(name, value))
 	}
 	return strings.Join(parts, ",")
 }
 
-// conditionText is the value of a constant in a condition: a fraction if no decimal number is exact, for tests with
+// conditionText returns the value of a constant as a condition has it: a fraction if no decimal number is exact, which happens in tests with
 // -exact.
-func (it *item) conditionText(name, text string) string {
-	for _, c := range it.rules.Constants {
+func (instance *propertyInstance) conditionText(name, text string) string {
+	for _, c := range instance.rules.Constants {
 		if c.Name != name || c.Val.Type != sema.Double || c.Val.Rat == nil {
 			continue
 		}
@@ -215,26 +222,27 @@ func (it *item) conditionText(name, text string) string {
 	return text
 }
 
-// sameConditionsSameValue reports whether items with the same conditions have the same value.
-func sameConditionsSameValue(ws []proposal, names []string, of func(*item) []result.Constant) bool {
+// sameConditionsSameValue reports whether instances with the same conditions have the same value and terms.
+func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
 	seen := make(map[string]proposal)
-	for _, w := range ws {
-		key := conditionsOf(w.item, names, of)
-		if old, ok := seen[key]; ok && (old.value != w.value || old.terms != w.terms) {
+	for _, proposed := range proposals {
+		key := conditionsOf(proposed.instance, names, constantsOf)
+		if earlier, ok := seen[key]; ok && (earlier.value != proposed.value || earlier.terms != proposed.terms) {
 			return false
 		}
-		seen[key] = w
+		seen[key] = proposed
 	}
 	return true
 }
 
-func conditional(ws []proposal, names []string, of func(*item) []result.Constant) (lines []string, why string) {
+// conditionalLines returns one annotation for each valuation of the named constants, or the reason why that is not possible.
+func conditionalLines(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) (lines []string, reason string) {
 	seen := make(map[string]bool)
-	for _, w := range ws {
-		conditions := conditionsOf(w.item, names, of)
+	for _, proposed := range proposals {
+		conditions := conditionsOf(proposed.instance, names, constantsOf)
 		if !seen[conditions] {
 			seen[conditions] = true
-			lines = append(lines, linesOf(w, " ("+conditions+")")...)
+			lines = append(lines, annotationLines(proposed, " ("+conditions+")")...)
 		}
 	}
 	if len(lines) > maxLines {
@@ -243,26 +251,27 @@ func conditional(ws []proposal, names []string, of func(*item) []result.Constant
 	return lines, ""
 }
 
-func linesOf(w proposal, conditions string) []string {
-	lines := []string{"RESULT" + conditions + ": " + w.value + " (" + w.how + ")"}
-	if w.terms != "" {
-		lines = append(lines, "TILECHECK"+conditions+": "+w.terms)
+// annotationLines returns the comments of one proposal: its RESULT line and, if it has terms, its TILECHECK line.
+func annotationLines(proposed proposal, conditions string) []string {
+	lines := []string{"RESULT" + conditions + ": " + proposed.value + " (" + proposed.origin + ")"}
+	if proposed.terms != "" {
+		lines = append(lines, "TILECHECK"+conditions+": "+proposed.terms)
 	}
 	return lines
 }
 
-// lineStart returns the offset for lines above a property, and their indentation. It reports false if the property does
-// not begin its line.
-func (e *editor) lineStart(p *syntax.Property) (indent string, at int, ok bool) {
-	off := int(p.Pos().Offset)
-	at = bytes.LastIndexAny(e.text[:off], "\r\n") + 1
-	indent = string(e.text[at:off])
-	return indent, at, strings.Trim(indent, " \t") == ""
+// lineStart returns the offset at which lines above a property are inserted, and the indentation of the property. It returns false if other text
+// stands before the property in its line.
+func (e *editor) lineStart(property *syntax.Property) (indent string, offset int, ok bool) {
+	start := int(property.Pos().Offset)
+	offset = bytes.LastIndexAny(e.text[:start], "\r\n") + 1
+	indent = string(e.text[offset:start])
+	return indent, offset, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd returns the line ending near an offset.
-func (e *editor) lineEnd(at int) string {
-	for _, text := range [][]byte{e.text[:at], e.text[at:]} {
+// lineEnd returns the line ending that the text uses near an offset: the last one before it or, without one, the last one of the text.
+func (e *editor) lineEnd(offset int) string {
+	for _, text := range [][]byte{e.text[:offset], e.text[offset:]} {
 		i := bytes.LastIndexAny(text, "\r\n")
 		switch {
 		case i < 0:
@@ -275,32 +284,32 @@ func (e *editor) lineEnd(at int) string {
 	return "\n"
 }
 
-// verify reads the new text and checks it.
-func (e *editor) verify(after []byte) error {
-	tree, err := syntax.ParseProperties(e.name, after)
+// checkEdited parses the new text. It returns an error unless the properties are the old ones and each chooses its new annotation.
+func (e *editor) checkEdited(edited []byte) error {
+	tree, err := syntax.ParseProperties(e.name, edited)
 	if err != nil {
 		return fmt.Errorf("the annotated file cannot be read: %w", err)
 	}
 	if len(tree.Items) != len(e.tree.Items) {
 		return errors.New("the annotated file has other properties")
 	}
-	for i, x := range e.tree.Items {
-		p, ok := x.(*syntax.Property)
+	for i, node := range e.tree.Items {
+		property, ok := node.(*syntax.Property)
 		if !ok {
 			continue
 		}
-		q, ok := tree.Items[i].(*syntax.Property)
-		if !ok || q.String() != p.String() {
+		parsed, ok := tree.Items[i].(*syntax.Property)
+		if !ok || parsed.String() != property.String() {
 			return errors.New("the annotated file has other properties")
 		}
-		for _, w := range e.proposals[p.Pos()] {
-			want, ok := e.wanted[w.item]
+		for _, proposed := range e.proposals[property.Pos()] {
+			want, ok := e.expectedValues[proposed.instance]
 			if !ok {
 				continue
 			}
-			got, err := expect.Select(expect.Parse(after, q), w.item.rules)
+			got, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
 			if err != nil || got.Value != want {
-				return fmt.Errorf("%v: the annotation %s is not chosen: %w", p.Pos(), want, cmp.Or(err, errors.New("another one is")))
+				return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
 			}
 		}
 	}

@@ -12,23 +12,24 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// checkItems checks the items with a runner.Engine. Items with terms of sampling are a job of their own.
-func (u *unit) checkItems(ctx context.Context) ([]answer, error) {
-	answers := make([]answer, len(u.items))
-	if f := u.refused(); f != nil {
+// checkWithEngine checks the property instances with a runner.Engine, one job for each different choice of sampling terms. It returns one answer
+// for each instance.
+func (u *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
+	answers := make([]answer, len(u.instances))
+	if failure := u.unsupportedSwitch(); failure != nil {
 		for i := range answers {
-			answers[i].Err = f
+			answers[i].Err = failure
 		}
 		if len(answers) == 0 {
-			u.addRunResult(u.failedRun(f), false, "")
+			u.addRunResult(u.failedRun(failure), false, "")
 		}
 		return answers, nil
 	}
-	if u.noSpace != nil {
-		return nil, u.noSpace
+	if u.importErr != nil {
+		return nil, u.importErr
 	}
-	for _, b := range u.batches() {
-		if err := u.checkBatch(ctx, b, answers); err != nil {
+	for _, batch := range u.batches() {
+		if err := u.checkBatch(ctx, batch, answers); err != nil {
 			return nil, err
 		}
 	}
@@ -36,75 +37,76 @@ func (u *unit) checkItems(ctx context.Context) ([]answer, error) {
 	return answers, nil
 }
 
-// refused returns a failure if the engine does not support a switch of the test.
-func (u *unit) refused() *result.Failure {
-	o := &u.switches
-	_, builds := u.builder()
-	f, foreign := errors.AsType[*result.Failure](u.noSpace)
+// unsupportedSwitch returns a failure if the engine does not support a switch of the test, otherwise nil.
+func (u *testRun) unsupportedSwitch() *result.Failure {
+	switches := &u.switches
+	_, buildsStates := u.builder()
+	failure, isFailure := errors.AsType[*result.Failure](u.importErr)
 	switch {
-	case o.Params != "" && !builds:
-		return refusal("functions of parameters (-param)")
-	case o.NoProbChecks:
-		return refusal("probabilities that do not sum to one (-noprobchecks)")
-	case foreign && f.Class == result.Unsupported:
-		return f
-	case u.space != nil && !builds:
-		return refusal("imports (%s)", o.Imports[0][0])
-	case len(o.Exports) > 0 && !builds:
-		return refusal("exports (%s)", o.Exports[0][0])
+	case switches.Params != "" && !buildsStates:
+		return unsupported("functions of parameters (-param)")
+	case switches.NoProbChecks:
+		return unsupported("probabilities that do not sum to one (-noprobchecks)")
+	case isFailure && failure.Class == result.Unsupported: // the files of an import
+		return failure
+	case u.space != nil && !buildsStates:
+		return unsupported("imports (%s)", switches.Imports[0][0])
+	case len(switches.Exports) > 0 && !buildsStates:
+		return unsupported("exports (%s)", switches.Exports[0][0])
 	}
 	return nil
 }
 
-// batch is a plan with its items, by index. If terms is not nil, the items are sampled on these terms.
+// batch is a plan with its instances, by index. If terms is not nil, the instances are sampled on these terms.
 type batch struct {
-	plan  *runner.Plan
-	terms *expect.Statistical
-	items []int
-	// selected are the numbers of their properties, in the order of the items.
-	selected []string
+	plan      *runner.Plan
+	terms     *expect.Statistical
+	instances []int
+	// properties are the numbers of their properties, in the order of the instances.
+	properties []string
 }
 
-// batches groups the items by their terms of sampling.
-func (u *unit) batches() []*batch {
+// batches groups the selected instances by their terms of sampling.
+func (u *testRun) batches() []*batch {
 	var out []*batch
-	for i, it := range u.items {
-		if !it.keep {
+	for i, instance := range u.instances {
+		if !instance.selected {
 			continue
 		}
-		var s *expect.Statistical
-		if t := it.chosen.Terms; t != nil {
-			s = t.Statistical
+		var sampling *expect.Statistical
+		if terms := instance.chosen.Terms; terms != nil {
+			sampling = terms.Statistical
 		}
-		k := slices.IndexFunc(out, func(b *batch) bool { return sameTerms(b.terms, s) })
+		k := slices.IndexFunc(out, func(b *batch) bool { return sameTerms(b.terms, sampling) })
 		if k < 0 {
-			out = append(out, &batch{plan: u.planFor(s), terms: s})
+			out = append(out, &batch{plan: u.planFor(sampling), terms: sampling})
 			k = len(out) - 1
 		}
-		out[k].items = append(out[k].items, i)
+		out[k].instances = append(out[k].instances, i)
 	}
 	for _, b := range out {
-		b.selected = u.selection(b)
+		b.properties = u.propertyNumbers(b)
 	}
 	return out
 }
 
-// selection lists the properties of a batch in the order of the items.
-func (u *unit) selection(b *batch) []string {
+// propertyNumbers returns the numbers of the properties of a batch, each once, in the order of the instances.
+func (u *testRun) propertyNumbers(batch *batch) []string {
 	wanted := make(map[int]bool)
-	for _, i := range b.items {
-		wanted[u.items[i].number] = true
+	for _, i := range batch.instances {
+		wanted[u.instances[i].number] = true
 	}
 	var out []string
-	for _, it := range u.items {
-		if wanted[it.number] {
-			delete(wanted, it.number)
-			out = append(out, strconv.Itoa(it.number))
+	for _, instance := range u.instances {
+		if wanted[instance.number] {
+			delete(wanted, instance.number)
+			out = append(out, strconv.Itoa(instance.number))
 		}
 	}
 	return out
 }
 
+// sameTerms reports whether two terms of sampling are equal; nil means no sampling.
 func sameTerms(a, b *expect.Statistical) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -112,53 +114,53 @@ func sameTerms(a, b *expect.Statistical) bool {
 	return *a == *b
 }
 
-// planFor returns the plan for items with these terms.
-func (u *unit) planFor(s *expect.Statistical) *runner.Plan {
-	return u.plan.WithSettings(func(x *runner.Settings) {
-		x.Numeric.Workers, x.Simulation.Workers = u.workers, u.workers
-		if x.Numeric.Accuracy == result.Unknown {
-			x.Numeric.Accuracy = u.entrant.Accuracy
+// planFor returns the plan for instances with these terms of sampling; nil terms mean that nothing is sampled.
+func (u *testRun) planFor(terms *expect.Statistical) *runner.Plan {
+	return u.plan.WithSettings(func(settings *runner.Settings) {
+		settings.Numeric.Workers, settings.Simulation.Workers = u.workers, u.workers
+		if settings.Numeric.Accuracy == result.Unknown {
+			settings.Numeric.Accuracy = u.engine.Accuracy
 		}
-		if s == nil {
+		if terms == nil {
 			return
 		}
-		x.Method = runner.CI
-		x.Simulation = runner.Simulation{
-			Samples: s.Samples, Confidence: u.level(s), MaxPath: s.MaxPath, MaxReward: s.MaxReward,
+		settings.Method = runner.CI
+		settings.Simulation = runner.Simulation{
+			Samples: terms.Samples, Confidence: u.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
 			Seed: u.opt.Seed, Workers: u.workers,
 		}
-		if s.Seed != nil {
-			x.Simulation.Seed = *s.Seed
+		if terms.Seed != nil {
+			settings.Simulation.Seed = *terms.Seed
 		}
-		x.Numeric = runner.Numeric{}
+		settings.Numeric = runner.Numeric{}
 	})
 }
 
-// batchPlan returns the plan for the selected properties of a batch.
-func (u *unit) batchPlan(b *batch) (*runner.Plan, error) {
+// batchPlan returns the plan that checks the properties of a batch.
+func (u *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	var tasks []int
-	for _, number := range b.selected {
-		i := slices.IndexFunc(u.items, func(it *item) bool { return strconv.Itoa(it.number) == number })
-		tasks = append(tasks, slices.Index(u.plan.Tasks, u.items[i].task))
+	for _, number := range batch.properties {
+		i := slices.IndexFunc(u.instances, func(instance *propertyInstance) bool { return strconv.Itoa(instance.number) == number })
+		tasks = append(tasks, slices.Index(u.plan.Tasks, u.instances[i].task))
 	}
-	return b.plan.Part(tasks, nil)
+	return batch.plan.Part(tasks, nil)
 }
 
-// attribute assigns the verdicts of a job to the items. The job has a verdict for every item of a selected property, in
-// the order of the items.
-func (u *unit) attribute(b *batch, verdicts []result.Verdict, answers []answer) error {
-	k := 0
-	for i, it := range u.items {
-		if !slices.Contains(b.selected, strconv.Itoa(it.number)) {
+// attribute assigns the verdicts of a job to the instances of its batch. The job has a verdict for every instance of each property of the
+// batch, in the order of the instances.
+func (u *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
+	next := 0
+	for i, instance := range u.instances {
+		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {
 			continue
 		}
-		if k == len(verdicts) || verdicts[k].Property != it.task.Text {
-			return fmt.Errorf("engine %s returned no verdict about %s %s", u.entrant.Called(), it.task.Text, runner.Constants(it.model, it.property))
+		if next == len(verdicts) || verdicts[next].Property != instance.task.Text {
+			return fmt.Errorf("engine %s returned no verdict about %s %s", u.engine.DisplayName(), instance.task.Text, runner.Constants(instance.modelValuation, instance.propertyValuation))
 		}
-		if _, ours := slices.BinarySearch(b.items, i); ours {
-			answers[i].Verdict = verdicts[k]
+		if _, inBatch := slices.BinarySearch(batch.instances, i); inBatch {
+			answers[i].Verdict = verdicts[next]
 		}
-		k++
+		next++
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	rep, err := regress.Run(context.Background(), tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}}, regress.Options{FS: fsys})
+	rep, err := regress.Run(context.Background(), tests, []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}}}, regress.Options{FS: fsys})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,17 +12,18 @@ import (
 	"tilecheck/report"
 )
 
-// exportFiles lists the existing files for the target of an export, "out.all" or "out.tra,sta". The files of several
-// reward structures are numbered.
+// exportFiles returns the existing files for the target of an export, such as "out.all" or "out.tra,sta". The files of several reward
+// structures are numbered.
 //
 // Source: getExpectedOutFilesFromArgs in prism-auto.
-func exportFiles(fsys fs.FS, target string) []string { return filesOf(fsys, target, "") }
+func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys, target, "") }
 
-// filesOf lists files whose names end with a suffix that the target does not have.
-func filesOf(fsys fs.FS, target, suffix string) []string {
-	first, more := target, []string(nil)
+// existingFiles returns the existing files for the target of an export or import. suffix is added to each name: the extension of compressed
+// files, or empty.
+func existingFiles(fsys fs.FS, target, suffix string) []string {
+	first, otherExts := target, []string(nil)
 	if parts := strings.Split(target, ","); len(parts) > 1 {
-		first, more = parts[0], parts[1:]
+		first, otherExts = parts[0], parts[1:]
 	}
 	ext := strings.TrimPrefix(path.Ext(first), ".")
 	base := strings.TrimSuffix(first, path.Ext(first))
@@ -31,7 +32,7 @@ func filesOf(fsys fs.FS, target, suffix string) []string {
 		exts = []string{"lab", "tra", "sta", "srew", "trew", "obs"}
 	}
 	var out []string
-	for _, ext := range slices.Concat(exts, more) {
+	for _, ext := range slices.Concat(exts, otherExts) {
 		if name := base + "." + ext + suffix; exists(fsys, name) {
 			out = append(out, name)
 			continue
@@ -47,32 +48,33 @@ func filesOf(fsys fs.FS, target, suffix string) []string {
 	return out
 }
 
+// exists reports whether a file exists that is not a directory.
 func exists(fsys fs.FS, name string) bool {
 	info, err := fs.Stat(fsys, name)
 	return err == nil && !info.IsDir()
 }
 
-// importFiles lists the files of an import: "in.all", "in.tra,sta" or one file. With .gz at its end, the target means
-// compressed files.
+// importFiles returns the files of an import: "in.all", "in.tra,sta" or one file. With .gz at its end, the target names compressed files.
 func importFiles(fsys fs.FS, target string) ([]string, error) {
-	suffix := zipped(target)
-	found := filesOf(fsys, strings.TrimSuffix(target, suffix), suffix)
+	suffix := gzipExtension(target)
+	found := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: no such file to import", target)
 	}
 	return found, nil
 }
 
-// compareExport compares a file with the output of a run. there is false if the run wrote no output.
-func (u *unit) compareExport(file string, got []byte, there bool) report.TestResult {
-	r := u.result(u.entrant, nil)
+// compareExport compares an expected file with the output of a run, byte by byte, and returns the result. written is false if the run wrote no
+// output.
+func (u *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
+	r := u.newResult(u.engine, nil)
 	r.File, r.Line, r.Col = u.opt.name(file), 0, 0
 	r.Expected = "the contents of " + r.File
 	want, err := u.read(file)
 	switch {
 	case err != nil:
 		r.Outcome, r.Reason = report.TestError, err.Error()
-	case !there:
+	case !written:
 		r.Outcome, r.Reason = report.TestFailed, "the export "+path.Base(file)+" was not written"
 	case !bytes.Equal(want, got):
 		r.Outcome = report.TestFailed
@@ -85,20 +87,20 @@ func (u *unit) compareExport(file string, got []byte, there bool) report.TestRes
 	return r
 }
 
-// firstDifference returns the number of the first different line, and a text with both lines.
+// firstDifference returns the number of the first different line, from 1, and a text that shows both lines.
 func firstDifference(want, got []byte) (line int, text string) {
-	a, b := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
-	for line = 0; line < len(a) && line < len(b) && bytes.Equal(a[line], b[line]); line++ {
+	wantLines, gotLines := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
+	for line = 0; line < len(wantLines) && line < len(gotLines) && bytes.Equal(wantLines[line], gotLines[line]); line++ {
 	}
-	cut := func(lines [][]byte) string {
-		const most = 120
+	quoteLine := func(lines [][]byte) string {
+		const maxLength = 120
 		switch {
 		case line >= len(lines):
 			return "the end"
-		case len(lines[line]) > most:
-			return strconv.Quote(string(lines[line][:most])) + "…"
+		case len(lines[line]) > maxLength:
+			return strconv.Quote(string(lines[line][:maxLength])) + "…"
 		}
 		return strconv.Quote(string(lines[line]))
 	}
-	return line + 1, fmt.Sprintf("%s instead of %s", cut(b), cut(a))
+	return line + 1, fmt.Sprintf("%s instead of %s", quoteLine(gotLines), quoteLine(wantLines))
 }

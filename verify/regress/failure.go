@@ -10,7 +10,8 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure returns an error of files as a failure of a verdict.
+// fileFailure converts an error about the files of a test to the failure of a verdict, with the place in the file. Of several errors it has
+// the first.
 func fileFailure(err error) *result.Failure {
 	f := &result.Failure{Class: result.Other, Message: err.Error()}
 	if e, ok := errors.AsType[*runner.PlanError](err); ok {
@@ -29,8 +30,7 @@ func fileFailure(err error) *result.Failure {
 	return f
 }
 
-// explainMisplaced adds to a syntax error that the model and the properties file are swapped, or that one of them is of
-// the other kind.
+// explainMisplaced adds a hint to a syntax error if the model and the properties file are swapped, or if both are of the same kind.
 func explainMisplaced(err error, job *runner.Job) error {
 	plan, ok := errors.AsType[*runner.PlanError](err)
 	if !ok || plan.Step != result.Parse {
@@ -46,27 +46,27 @@ func explainMisplaced(err error, job *runner.Job) error {
 	return &runner.PlanError{Step: plan.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
 }
 
-// errorResult returns the result of a test that cannot be run.
-func (s *subject) errorResult(e *Entrant, err error) report.TestResult {
+// errorResult returns the result of a test that cannot be run, with the outcome TestError or TestUnsupported.
+func (s *loadedTest) errorResult(e *EngineConfig, err error) report.TestResult {
 	f := fileFailure(err)
-	r := s.result(e, nil)
+	r := s.newResult(e, nil)
 	r.Outcome, r.Reason = report.TestError, f.Message
 	if f.Class == result.Unsupported {
 		r.Outcome = report.TestUnsupported
 	}
-	r.Verdict = &result.Verdict{Engine: e.Called(), Err: f}
+	r.Verdict = &result.Verdict{Engine: e.DisplayName(), Err: f}
 	if f.File != "" {
 		r.File, r.Line, r.Col = f.File, int(f.Pos.Line), int(f.Pos.Col)
 	}
 	return r
 }
 
-// repeatable reports whether a failure would be the same in another run.
-func repeatable(f *result.Failure) bool {
-	if f == nil {
+// repeatable reports whether another run would end in the same failure. A failure that depends on time, memory or an interrupt is not repeatable.
+func repeatable(failure *result.Failure) bool {
+	if failure == nil {
 		return true
 	}
-	switch f.Class {
+	switch failure.Class {
 	case result.Timeout, result.Memory, result.Heap, result.CUDD, result.Killed, result.Truncated, result.Interrupted, result.Other:
 		return false
 	}

@@ -11,24 +11,24 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns the mistakes in annotations of all properties files, and the annotations that no test chooses, each
-// once.
-func (r *run) findings() []report.TestFinding {
+// findings returns the mistakes in the annotations of all properties files, and the annotations that no test chooses, each once, sorted by
+// place.
+func (r *suiteRun) findings() []report.TestFinding {
 	var out []report.TestFinding
-	files := make(map[string][]*subject) // by properties file
+	testsOfFile := make(map[string][]*loadedTest) // by properties file
 	var order []string
-	for _, s := range r.subjects {
-		if s.tree == nil {
+	for _, test := range r.tests {
+		if test.tree == nil {
 			continue
 		}
-		name := s.switches.Props
-		if files[name] == nil {
+		name := test.switches.Props
+		if testsOfFile[name] == nil {
 			order = append(order, name)
 		}
-		files[name] = append(files[name], s)
+		testsOfFile[name] = append(testsOfFile[name], test)
 	}
 	for _, name := range order {
-		out = append(out, r.findingsOf(r.opt.name(name), files[name])...)
+		out = append(out, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
 	}
 	out = append(out, r.unusedExtras()...)
 	slices.SortStableFunc(out, func(a, b report.TestFinding) int {
@@ -37,123 +37,122 @@ func (r *run) findings() []report.TestFinding {
 	return out
 }
 
-// unusedExtras returns findings about expectations outside of properties files that no test chooses. An expectation of a
-// test that cannot be run counts as chosen.
-func (r *run) unusedExtras() []report.TestFinding {
+// unusedExtras returns a finding for every expectation outside of properties files that no test chooses. An expectation of a test that cannot
+// be run counts as chosen.
+func (r *suiteRun) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
 		pos  syntax.Pos
 	}
 	used := make(map[place]bool)
-	var all []*Extra
-	for _, s := range r.subjects {
-		for i := range s.Extra {
-			e := &s.Extra[i]
-			at := place{e.File, e.Pos}
-			if _, known := used[at]; !known {
-				all = append(all, e)
+	var extras []*Extra
+	for _, test := range r.tests {
+		for i := range test.Extra {
+			extra := &test.Extra[i]
+			key := place{extra.File, extra.Pos}
+			if _, known := used[key]; !known {
+				extras = append(extras, extra)
 			}
-			used[at] = used[at] || s.err != nil || s.importsResults() || s.usesExtra(e)
+			used[key] = used[key] || test.err != nil || test.importsResults() || test.usesExtra(extra)
 		}
 	}
 	var out []report.TestFinding
-	for _, e := range all {
-		if !used[place{e.File, e.Pos}] {
+	for _, extra := range extras {
+		if !used[place{extra.File, extra.Pos}] {
 			out = append(out, report.TestFinding{
-				File: e.File, Line: int(e.Pos.Line), Col: int(e.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", e.Property),
+				File: extra.File, Line: int(extra.Pos.Line), Col: int(extra.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extra.Property),
 			})
 		}
 	}
 	return out
 }
 
-// usesExtra reports whether an item has chosen this expectation.
-func (s *subject) usesExtra(e *Extra) bool {
-	return slices.ContainsFunc(s.items, func(it *item) bool {
-		return e.Result != nil && slices.Contains(it.taken, e.Result.Pos) || e.Terms != nil && slices.Contains(it.taken, e.Terms.Pos)
+// usesExtra reports whether a property instance of the test has chosen this expectation.
+func (s *loadedTest) usesExtra(extra *Extra) bool {
+	return slices.ContainsFunc(s.instances, func(instance *propertyInstance) bool {
+		return extra.Result != nil && slices.Contains(instance.chosenExtras, extra.Result.Pos) || extra.Terms != nil && slices.Contains(instance.chosenExtras, extra.Terms.Pos)
 	})
 }
 
-// findingsOf returns the findings about one properties file, given all its tests.
-func (r *run) findingsOf(name string, subjects []*subject) []report.TestFinding {
-	s := subjects[0]
-	var out []report.TestFinding
-	mistaken := make(map[syntax.Pos]bool)
-	add := func(at syntax.Pos, msg string) {
-		mistaken[at] = true
-		out = append(out, report.TestFinding{File: name, Line: int(at.Line), Col: int(at.Col), Message: msg})
+// fileFindings returns the findings about one properties file, given all tests that use it.
+func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
+	text, tree := tests[0].props, tests[0].tree
+	var findings []report.TestFinding
+	mistakes := make(map[syntax.Pos]bool)
+	add := func(pos syntax.Pos, message string) {
+		findings = append(findings, report.TestFinding{File: name, Line: int(pos.Line), Col: int(pos.Col), Message: message})
 	}
-	for _, m := range expect.Check(s.props, s.tree) {
-		add(m.Pos, m.Msg)
+	for _, mistake := range expect.Check(text, tree) {
+		mistakes[mistake.Pos] = true
+		add(mistake.Pos, mistake.Msg)
 	}
-	for _, item := range s.tree.Items {
-		p, ok := item.(*syntax.Property)
-		if !ok || !tested(subjects, p) {
+	for _, node := range tree.Items {
+		property, ok := node.(*syntax.Property)
+		if !ok || !checkedByTests(tests, property) {
 			continue
 		}
-		chosen := chosenOf(subjects, p)
-		unused := func(at, end syntax.Pos, conditions []expect.Condition) {
-			inside := func(m syntax.Pos) bool { return at.Compare(m) <= 0 && m.Compare(end) < 0 }
-			for m := range mistaken {
-				if inside(m) {
-					return
+		chosen := chosenPositions(tests, property)
+		addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
+			for pos := range mistakes {
+				if start.Compare(pos) <= 0 && pos.Compare(end) < 0 {
+					return // the mistake is in this annotation
 				}
 			}
-			if !chosen[at] {
-				add(at, "this annotation fits no test"+unknownNames(subjects, conditions))
+			if !chosen[start] {
+				add(start, "this annotation fits no test"+unknownNames(tests, conditions))
 			}
 		}
-		for _, e := range expect.Parse(s.props, p) {
-			unused(e.Pos, e.End, e.Conditions)
+		for _, expectation := range expect.Parse(text, property) {
+			addIfUnused(expectation.Pos, expectation.End, expectation.Conditions)
 		}
-		for _, t := range expect.ParseTerms(s.props, p) {
-			unused(t.Pos, t.End, t.Conditions)
+		for _, terms := range expect.ParseTerms(text, property) {
+			addIfUnused(terms.Pos, terms.End, terms.Conditions)
 		}
 	}
-	return out
+	return findings
 }
 
-// tested reports whether every test of the file can be run and some test checks the property. Otherwise an annotation
-// may be for a test that cannot be run.
-func tested(subjects []*subject, p *syntax.Property) bool {
-	for _, s := range subjects {
-		if s.err != nil || s.importsResults() {
+// checkedByTests reports whether all tests of a file can be run and at least one of them checks the property. Otherwise, an annotation that no
+// test chooses may be for a test that cannot be run.
+func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
+	for _, test := range tests {
+		if test.err != nil || test.importsResults() {
 			return false
 		}
 	}
-	return slices.ContainsFunc(subjects, func(s *subject) bool {
-		return slices.ContainsFunc(s.items, func(it *item) bool { return it.task.Pos == p.Pos() })
+	return slices.ContainsFunc(tests, func(test *loadedTest) bool {
+		return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.task.Pos == property.Pos() })
 	})
 }
 
-// chosenOf returns the positions of the chosen annotations of a property.
-func chosenOf(subjects []*subject, p *syntax.Property) map[syntax.Pos]bool {
-	out := make(map[syntax.Pos]bool)
-	for _, s := range subjects {
-		for _, it := range s.items {
-			if it.task.Pos != p.Pos() {
+// chosenPositions returns the positions of the annotations of a property that some test chooses.
+func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.Pos]bool {
+	chosen := make(map[syntax.Pos]bool)
+	for _, test := range tests {
+		for _, instance := range test.instances {
+			if instance.task.Pos != property.Pos() {
 				continue
 			}
-			if it.chosen.Result != nil && it.extra == "" {
-				out[it.chosen.Result.Pos] = true
+			if instance.chosen.Result != nil && instance.extraPlace == "" {
+				chosen[instance.chosen.Result.Pos] = true
 			}
-			if it.chosen.Terms != nil && !slices.Contains(it.taken, it.chosen.Terms.Pos) {
-				out[it.chosen.Terms.Pos] = true
+			if instance.chosen.Terms != nil && !slices.Contains(instance.chosenExtras, instance.chosen.Terms.Pos) {
+				chosen[instance.chosen.Terms.Pos] = true
 			}
 		}
 	}
-	return out
+	return chosen
 }
 
-// unknownNames says which names in conditions are not constants of any test.
-func unknownNames(subjects []*subject, conditions []expect.Condition) string {
+// unknownNames returns a text that names the constants in conditions that no test has; empty if there are none.
+func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
-	for _, c := range conditions {
-		known := slices.ContainsFunc(subjects, func(s *subject) bool {
-			return slices.ContainsFunc(s.items, func(it *item) bool { return it.knows(c.Name) })
+	for _, condition := range conditions {
+		known := slices.ContainsFunc(tests, func(test *loadedTest) bool {
+			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(condition.Name) })
 		})
-		if c.OK && !known {
-			unknown = append(unknown, c.Name)
+		if condition.OK && !known {
+			unknown = append(unknown, condition.Name)
 		}
 	}
 	if len(unknown) == 0 {
@@ -162,9 +161,9 @@ func unknownNames(subjects []*subject, conditions []expect.Condition) string {
 	return fmt.Sprintf(": there is no constant %s", strings.Join(unknown, ", "))
 }
 
-// knows reports whether a constant has a value.
-func (it *item) knows(name string) bool {
-	for _, c := range it.rules.Constants {
+// hasConstant reports whether the constant has a value in this instance.
+func (instance *propertyInstance) hasConstant(name string) bool {
+	for _, c := range instance.rules.Constants {
 		if c.Name == name {
 			return true
 		}

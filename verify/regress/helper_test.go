@@ -40,19 +40,19 @@ func files(pairs ...string) fstest.MapFS {
 }
 
 // test runs all tests of a file system.
-func test(t *testing.T, fsys fs.FS, opt regress.Options, entrants ...regress.Entrant) *report.TestReport {
+func test(t *testing.T, fsys fs.FS, opt regress.Options, engines ...regress.EngineConfig) *report.TestReport {
 	t.Helper()
 	tests, err := regress.Discover(fsys, []string{"."}, suite.Closest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testAll(t, t.Context(), tests, fsys, opt, entrants...)
+	return testAll(t, t.Context(), tests, fsys, opt, engines...)
 }
 
-func testAll(t *testing.T, ctx context.Context, tests []regress.Test, fsys fs.FS, opt regress.Options, entrants ...regress.Entrant) *report.TestReport {
+func testAll(t *testing.T, ctx context.Context, tests []regress.Test, fsys fs.FS, opt regress.Options, engines ...regress.EngineConfig) *report.TestReport {
 	t.Helper()
-	if len(entrants) == 0 {
-		entrants = []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}, Identity: "native under test"}}
+	if len(engines) == 0 {
+		engines = []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}, Identity: "native under test"}}
 	}
 	opt.FS = fsys
 	if opt.Jobs == 0 {
@@ -61,7 +61,7 @@ func testAll(t *testing.T, ctx context.Context, tests []regress.Test, fsys fs.FS
 	if opt.Seed == 0 {
 		opt.Seed = 1
 	}
-	rep, err := regress.Run(ctx, tests, entrants, opt)
+	rep, err := regress.Run(ctx, tests, engines, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

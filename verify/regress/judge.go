@@ -12,26 +12,26 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// judge returns the result of an item, given its verdict.
-func (s *subject) judge(e *Entrant, it *item, a answer) report.TestResult {
-	r := s.result(e, it)
-	v := a.Verdict
-	r.Verdict, r.Got, r.Seconds = &v, verdictText(v), v.Seconds
-	r.Cached, r.Log = a.cached, a.log
-	if a.testing != "" && it.chosen.Terms == nil && it.extra == "" {
-		r.Outcome, r.Reason = parseTesting(a.testing)
+// judge compares the answer about a property instance with its annotation, and returns the result of the test.
+func (s *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, given answer) report.TestResult {
+	r := s.newResult(engine, instance)
+	verdict := given.Verdict
+	r.Verdict, r.Got, r.Seconds = &verdict, verdictText(verdict), verdict.Seconds
+	r.Cached, r.Log = given.cached, given.log
+	if given.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
+		r.Outcome, r.Reason = parseTesting(given.testing)
 		return r
 	}
-	if r.Outcome, r.Reason = s.outcome(e, it, v); r.Outcome == report.TestPassed {
+	if r.Outcome, r.Reason = s.outcome(engine, instance, verdict); r.Outcome == report.TestPassed {
 		r.Log = ""
 	}
 	return r
 }
 
-// parseTesting reads the text that PRISM prints after "Testing result: ".
+// parseTesting converts PRISM's own judgment, the text that it prints after "Testing result: ", to an outcome and its reason.
 func parseTesting(text string) (report.TestOutcome, string) {
-	word, reason, _ := strings.Cut(text, ": ")
-	switch word {
+	judgment, reason, _ := strings.Cut(text, ": ")
+	switch judgment {
 	case "PASS":
 		return report.TestPassed, ""
 	case "NOT TESTED":
@@ -42,50 +42,52 @@ func parseTesting(text string) (report.TestOutcome, string) {
 	return report.TestFailed, reason
 }
 
-func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOutcome, string) {
-	terms := it.chosen.Terms
-	expected := terms != nil && v.Err != nil && slices.Contains(terms.Errors, v.Err.Class)
-	_, unmatched := errors.AsType[expect.Unmatched](it.problem)
+// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. It considers, in this
+// order: engines that the annotation excludes, runs that did not finish, unusable or missing annotations, and last the value.
+func (s *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+	terms := instance.chosen.Terms
+	errorExpected := terms != nil && verdict.Err != nil && slices.Contains(terms.Errors, verdict.Err.Class)
+	_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
 	switch {
-	case !terms.Wants(e.Called()):
+	case !terms.Wants(engine.DisplayName()):
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
-	case v.Err != nil && !expected && unfinished(v.Err.Class):
-		return report.TestError, failureText(v.Err)
-	case v.Err != nil && !expected && v.Err.Class.Limited():
-		return report.TestLimit, failureText(v.Err)
-	case v.Err != nil && !expected && v.Err.Class == result.Unsupported && (it.chosen.Result == nil || it.chosen.Result.Value != "?"):
-		return report.TestUnsupported, v.Err.Message
-	case it.problem != nil && !unmatched:
-		return report.TestFailed, it.problem.Error()
-	case it.problem != nil:
-		return report.TestNotTested, it.problem.Error()
-	case !it.chosen.Expects() && v.Err != nil:
-		return report.TestError, failureText(v.Err)
-	case !it.chosen.Expects():
+	case verdict.Err != nil && !errorExpected && stoppedFromOutside(verdict.Err.Class):
+		return report.TestError, failureText(verdict.Err)
+	case verdict.Err != nil && !errorExpected && verdict.Err.Class.Limited():
+		return report.TestLimit, failureText(verdict.Err)
+	case verdict.Err != nil && !errorExpected && verdict.Err.Class == result.Unsupported && (instance.chosen.Result == nil || instance.chosen.Result.Value != "?"):
+		return report.TestUnsupported, verdict.Err.Message
+	case instance.choiceErr != nil && !nothingMatches:
+		return report.TestFailed, instance.choiceErr.Error()
+	case instance.choiceErr != nil:
+		return report.TestNotTested, instance.choiceErr.Error()
+	case !instance.chosen.Expects() && verdict.Err != nil:
+		return report.TestError, failureText(verdict.Err)
+	case !instance.chosen.Expects():
 		return report.TestUnchecked, ""
 	}
-	rules := it.rules
+	rules := instance.rules
 	if terms != nil && terms.Statistical != nil {
-		rules.Level = s.level(terms.Statistical)
+		rules.Level = s.confidenceLevel(terms.Statistical)
 	}
-	if e.PRISM != nil {
+	if engine.PRISM != nil {
 		rules.Relative = 0 // PRISM's own rule
 	}
-	j := it.chosen.Judge(v, rules)
-	if j.Outcome == expect.NotTested {
+	judgement := instance.chosen.Judge(verdict, rules)
+	if judgement.Outcome == expect.NotTested {
 		return report.TestNotTested, anyValue
 	}
 	return map[expect.Outcome]report.TestOutcome{
 		expect.Pass: report.TestPassed, expect.Fail: report.TestFailed,
 		expect.Unsupported: report.TestUnsupported,
-	}[j.Outcome], j.Reason
+	}[judgement.Outcome], judgement.Reason
 }
 
 // anyValue is the reason why a result with the expectation ? is not tested.
 const anyValue = "anything is expected (?)"
 
-// unfinished reports whether an engine was stopped for a reason outside of the property.
-func unfinished(c result.Class) bool {
+// stoppedFromOutside reports whether an engine was stopped for a reason that the property did not cause.
+func stoppedFromOutside(c result.Class) bool {
 	switch c {
 	case result.Interrupted, result.Killed, result.Truncated:
 		return true
@@ -93,36 +95,37 @@ func unfinished(c result.Class) bool {
 	return false
 }
 
+// failureText returns the message of a failure with its class.
 func failureText(f *result.Failure) string { return fmt.Sprintf("%s (%s)", f.Message, f.Class) }
 
-// verdictText is the text of a verdict for people.
-func verdictText(v result.Verdict) string {
-	if v.Doubt != "" && v.Err == nil {
-		sure := v
-		sure.Doubt = ""
-		return verdictText(sure) + " (doubtful: " + v.Doubt + ")"
+// verdictText returns the value of a verdict, or its error, as a user reads it.
+func verdictText(verdict result.Verdict) string {
+	if verdict.Doubt != "" && verdict.Err == nil {
+		withoutDoubt := verdict
+		withoutDoubt.Doubt = ""
+		return verdictText(withoutDoubt) + " (doubtful: " + verdict.Doubt + ")"
 	}
-	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	x := v.Value
+	format := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+	value := verdict.Value
 	switch {
-	case v.Err != nil:
-		return "error: " + v.Err.Error()
-	case x.Kind == result.Boolean:
-		return strconv.FormatBool(x.Bool)
-	case x.Kind == result.Range:
-		return "[" + num(x.Num) + "," + num(x.Hi) + "]"
-	case x.Kind == result.Function:
-		return x.Formula
-	case x.Kind == result.Curve:
-		return result.CurveText(x.Points, num, ",")
-	case x.Kind == result.NoValue:
+	case verdict.Err != nil:
+		return "error: " + verdict.Err.Error()
+	case value.Kind == result.Boolean:
+		return strconv.FormatBool(value.Bool)
+	case value.Kind == result.Range:
+		return "[" + format(value.Num) + "," + format(value.Hi) + "]"
+	case value.Kind == result.Function:
+		return value.Formula
+	case value.Kind == result.Curve:
+		return result.CurveText(value.Points, format, ",")
+	case value.Kind == result.NoValue:
 		return "no value"
-	case x.Rat != nil && v.Accuracy == result.Exact && len(x.Rat.RatString()) <= 60:
-		return x.Rat.RatString()
-	case v.Bound != nil && v.Bound.Lo != v.Bound.Hi:
-		return num(x.Num) + " in [" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]"
-	case v.HalfWidth != nil:
-		return num(x.Num) + " +/- " + num(*v.HalfWidth)
+	case value.Rat != nil && verdict.Accuracy == result.Exact && len(value.Rat.RatString()) <= 60:
+		return value.Rat.RatString()
+	case verdict.Bound != nil && verdict.Bound.Lo != verdict.Bound.Hi:
+		return format(value.Num) + " in [" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]"
+	case verdict.HalfWidth != nil:
+		return format(value.Num) + " +/- " + format(*verdict.HalfWidth)
 	}
-	return num(x.Num)
+	return format(value.Num)
 }

@@ -19,7 +19,7 @@ type Test struct {
 	suite.Run
 	// Dialect is the language of the files. Entrant.PRISM runs only tests of the dialect PRISM.
 	Dialect syntax.Dialect
-	// Engines are the labels of the entrants that the test is for; nil means all.
+	// Engines are the labels of the engines that the test is for; nil means all.
 	Engines []string
 	// Consts are definitions of constants, each as PRISM's -const; they replace
 	// those of the run for the same constants.
@@ -40,10 +40,10 @@ type Extra struct {
 	Pos      syntax.Pos
 }
 
-// Entrant is an engine that a suite runs on. Its Accuracy applies unless the switches of a run ask for fractions. The
+// EngineConfig is an engine that a suite runs on. Its Accuracy applies unless the switches of a run ask for fractions. The
 // switches replace its Method.
-type Entrant struct {
-	runner.Entrant
+type EngineConfig struct {
+	runner.EngineConfig
 	// Identity is the version for the cache: a version with a build, or the digest of
 	// an image. If it is empty, nothing is cached.
 	Identity string
@@ -86,14 +86,15 @@ type Options struct {
 	Only []string
 	// Cache keeps verdicts; it may be nil.
 	Cache *cache.Cache
-	// Rerun returns a command line that repeats a result on entrants, whose labels
+	// Rerun returns a command line that repeats a result on engines, whose labels
 	// are separated by commas; it may be nil. It must be safe for concurrent use.
-	Rerun func(entrants, id string) string
+	Rerun func(engines, id string) string
 	// Progress, when not nil, gets the number of finished runs and of all runs, and the slowest
 	// run if it takes long. It is never called concurrently.
 	Progress func(done, total int, slowest string)
 }
 
+// name returns the name of a file for the user.
 func (o *Options) name(file string) string {
 	if o.Name == nil || file == "" {
 		return file
@@ -101,7 +102,7 @@ func (o *Options) name(file string) string {
 	return o.Name(file)
 }
 
-// Discover lists the tests of files and directories, each once.
+// Discover returns the tests of files and directories, each once. pairing decides which properties files belong to a model.
 func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error) {
 	var tests []Test
 	for _, name := range names {
@@ -109,53 +110,54 @@ func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range runs {
-			tests = append(tests, Test{Run: r})
+		for _, run := range runs {
+			tests = append(tests, Test{Run: run})
 		}
 	}
 	return Distinct(tests), nil
 }
 
-// Distinct removes tests that are the same as an earlier one: files, switches, constants, engines and expectations.
+// Distinct returns the tests without those that equal an earlier one: same files, switches, constants, engines and expectations.
 func Distinct(tests []Test) []Test {
 	var out []Test
 	seen := make(map[string]bool)
-	for _, t := range tests {
-		key := fmt.Sprintf("%q %q %q %q %q %q", t.Dir, t.Model, t.Props, t.Args, t.Consts, t.Engines)
-		for _, x := range t.Extra {
-			key += fmt.Sprintf(" %q %v", x.File, x.Pos)
+	for _, test := range tests {
+		key := fmt.Sprintf("%q %q %q %q %q %q", test.Dir, test.Model, test.Props, test.Args, test.Consts, test.Engines)
+		for _, extra := range test.Extra {
+			key += fmt.Sprintf(" %q %v", extra.File, extra.Pos)
 		}
 		if !seen[key] {
 			seen[key] = true
-			out = append(out, t)
+			out = append(out, test)
 		}
 	}
 	return out
 }
 
-// ExitCode returns the exit code of a command for a report; see docs/test.md. If several engines ran and none of their
-// values could be compared, that is no success. A part without tests of a suite with tests is a success. In strict mode,
-// a result that was not judged and a mistake in an annotation are failures too.
+// ExitCode returns the exit code of a command for a report; see docs/test.md. It is 1 if no test passed, or if several engines ran and none of
+// their values could be compared. It is 0 for a part of a suite whose tests are all in other parts. In strict mode, a result that was not judged
+// and a mistake in an annotation are failures too.
 func ExitCode(rep *report.TestReport, strict bool) int {
 	if code := FailureCode(rep); code != 0 {
 		return code
 	}
-	counts := countsOf(rep)
-	left := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
+	counts := countOutcomes(rep)
+	notJudged := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
 	switch {
-	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && left > 0):
+	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && notJudged > 0):
 		return 0
 	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
 		return 1
-	case strict && left > 0:
+	case strict && notJudged > 0:
 		return 2
 	}
 	return 0
 }
 
-// FailureCode returns the exit code of the gravest bad result; 0 if there is none.
+// FailureCode returns the exit code for the most serious bad result of a report: an error, then a limit, a failed test, a disagreement; 0 if
+// there is none.
 func FailureCode(rep *report.TestReport) int {
-	counts := countsOf(rep)
+	counts := countOutcomes(rep)
 	switch {
 	case counts[report.TestError] > 0:
 		return 1
@@ -169,7 +171,8 @@ func FailureCode(rep *report.TestReport) int {
 	return 0
 }
 
-func countsOf(rep *report.TestReport) map[report.TestOutcome]int {
+// countOutcomes returns the number of results with each outcome.
+func countOutcomes(rep *report.TestReport) map[report.TestOutcome]int {
 	counts := make(map[report.TestOutcome]int)
 	for i := range rep.Results {
 		counts[rep.Results[i].Outcome]++

@@ -14,18 +14,20 @@ const slowAfter = 10 * time.Second
 // progress reports the progress of a suite, and its slowest run.
 type progress struct {
 	mu          sync.Mutex
-	started     map[*unit]time.Time
+	started     map[*testRun]time.Time
 	done, total int
 	notify      func(done, total int, slowest string)
 }
 
-func (w *progress) begin(u *unit) {
+// begin records that a run has started.
+func (w *progress) begin(u *testRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.started[u] = time.Now()
 }
 
-func (w *progress) end(u *unit) {
+// end records that a run has finished, and reports it.
+func (w *progress) end(u *testRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.started, u)
@@ -33,37 +35,38 @@ func (w *progress) end(u *unit) {
 	w.report(time.Now())
 }
 
-// report reports the progress.
+// report tells the caller how many runs have finished, and which run takes longest. The caller holds the lock.
 func (w *progress) report(now time.Time) {
 	if w.notify == nil {
 		return
 	}
-	var longest *unit
-	for u, started := range w.started {
+	var longest *testRun
+	for run, started := range w.started {
 		if longest == nil || started.Before(w.started[longest]) {
-			longest = u
+			longest = run
 		}
 	}
 	slowest := ""
 	if longest != nil {
-		if long := now.Sub(w.started[longest]); long >= slowAfter {
-			slowest = fmt.Sprintf("%s on %s has run for %v", longest.entrant.Called(), longest.subject.fileNames(), long.Round(time.Second))
+		if duration := now.Sub(w.started[longest]); duration >= slowAfter {
+			slowest = fmt.Sprintf("%s on %s has run for %v", longest.engine.DisplayName(), longest.loadedTest.fileNames(), duration.Round(time.Second))
 		}
 	}
 	w.notify(w.done, w.total, slowest)
 }
 
-// fileNames names the files of a subject for people.
-func (s *subject) fileNames() string {
+// fileNames returns the names of a test's model and properties file for the user.
+func (s *loadedTest) fileNames() string {
 	return strings.TrimSpace(s.opt.name(cmp.Or(s.switches.Model, s.Model)) + " " + s.opt.name(cmp.Or(s.switches.Props, s.Props)))
 }
 
-// watch reports every few seconds until the function that it returns is called.
+// watch reports the progress every few seconds until stop is called.
 func (w *progress) watch() (stop func()) {
 	if w.notify == nil {
 		return func() {}
 	}
-	ticker, over := time.NewTicker(slowAfter/2), make(chan struct{})
+	ticker := time.NewTicker(slowAfter / 2)
+	stopped := make(chan struct{})
 	go func() {
 		for {
 			select {
@@ -71,13 +74,13 @@ func (w *progress) watch() (stop func()) {
 				w.mu.Lock()
 				w.report(now)
 				w.mu.Unlock()
-			case <-over:
+			case <-stopped:
 				return
 			}
 		}
 	}()
 	return func() {
 		ticker.Stop()
-		close(over)
+		close(stopped)
 	}
 }

@@ -12,11 +12,11 @@ import (
 // TestProgress: the run that has taken longest is named once it has taken long.
 func TestProgress(t *testing.T) {
 	var said []string
-	w := &progress{started: make(map[*unit]time.Time), total: 2, notify: func(done, total int, slowest string) { said = append(said, slowest) }}
+	w := &progress{started: make(map[*testRun]time.Time), total: 2, notify: func(done, total int, slowest string) { said = append(said, slowest) }}
 	now := time.Now()
-	storm := &Entrant{Entrant: runner.Entrant{Engine: bridge.Storm(nil, bridge.Options{})}}
-	slow := &unit{subject: &subject{Test: &Test{Run: suite.Run{Model: "slow.prism", Props: "slow.props"}}, opt: &Options{}}, entrant: storm}
-	quick := &unit{subject: &subject{Test: &Test{Run: suite.Run{Model: "quick.prism"}}, opt: &Options{}}, entrant: storm}
+	storm := &EngineConfig{EngineConfig: runner.EngineConfig{Engine: bridge.Storm(nil, bridge.Options{})}}
+	slow := &testRun{loadedTest: &loadedTest{Test: &Test{Run: suite.Run{Model: "slow.prism", Props: "slow.props"}}, opt: &Options{}}, engine: storm}
+	quick := &testRun{loadedTest: &loadedTest{Test: &Test{Run: suite.Run{Model: "quick.prism"}}, opt: &Options{}}, engine: storm}
 	w.started[slow], w.started[quick] = now.Add(-75*time.Second), now.Add(-time.Second)
 	w.report(now)
 	w.end(slow)
@@ -28,16 +28,16 @@ func TestProgress(t *testing.T) {
 // TestToolTime: runs of other programs have a limit, and those of the embedded engine have none,
 // unless one is asked for.
 func TestToolTime(t *testing.T) {
-	storm := &Entrant{Entrant: runner.Entrant{Engine: bridge.Storm(nil, bridge.Options{})}}
+	storm := &EngineConfig{EngineConfig: runner.EngineConfig{Engine: bridge.Storm(nil, bridge.Options{})}}
 	for _, c := range []struct {
-		unit *unit
+		unit *testRun
 		want time.Duration
 	}{
-		{&unit{subject: &subject{Test: &Test{}, opt: &Options{}}, entrant: storm}, ToolTime},
-		{&unit{subject: &subject{Test: &Test{}, opt: &Options{Time: time.Second}}, entrant: storm}, time.Second},
-		{&unit{subject: &subject{Test: &Test{}, opt: &Options{}}, entrant: &Entrant{}}, 0},
+		{&testRun{loadedTest: &loadedTest{Test: &Test{}, opt: &Options{}}, engine: storm}, ToolTime},
+		{&testRun{loadedTest: &loadedTest{Test: &Test{}, opt: &Options{Time: time.Second}}, engine: storm}, time.Second},
+		{&testRun{loadedTest: &loadedTest{Test: &Test{}, opt: &Options{}}, engine: &EngineConfig{}}, 0},
 	} {
-		if got := c.unit.limit(); got != c.want {
+		if got := c.unit.timeLimit(); got != c.want {
 			t.Errorf("%v, want %v", got, c.want)
 		}
 	}

@@ -17,45 +17,45 @@ import (
 	"tilecheck/runner"
 )
 
-// Run runs tests on all entrants. A failure of a test is a result; the error says that the options are wrong. When the
+// Run runs tests on all engines. A failure of a test is a result; the error says that the options are wrong. When the
 // context is cancelled, Run returns soon, and unfinished results have the outcome TestError.
-func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*report.TestReport, error) {
+func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options) (*report.TestReport, error) {
 	start := time.Now()
-	x := &run{opt: &opt, entrants: entrants}
-	if err := x.check(); err != nil {
+	suite := &suiteRun{opt: &opt, engines: engines}
+	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
 	for i := range tests {
-		x.subjects = append(x.subjects, load(ctx, &tests[i], &opt))
+		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt))
 	}
-	rep := &report.TestReport{Title: opt.Title, Started: start, Findings: x.findings()}
-	for i := range entrants {
-		rep.Engines = append(rep.Engines, entrants[i].Called())
+	rep := &report.TestReport{Title: opt.Title, Started: start, Findings: suite.findings()}
+	for i := range engines {
+		rep.Engines = append(rep.Engines, engines[i].DisplayName())
 	}
-	x.unused = x.unusedConsts()
-	x.splitBudget()
-	if err := x.identify(); err != nil {
+	suite.unusedConstants = suite.unusedConsts()
+	suite.splitBudget()
+	if err := suite.identify(); err != nil {
 		return nil, err
 	}
-	mark := x.mark()
+	hash := suite.suiteHash()
 	if opt.Split.Replaying() {
-		if err := x.checkSuite(mark); err != nil {
+		if err := suite.checkSameSuite(hash); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.selectPart(); err != nil {
+	if err := suite.selectPart(); err != nil {
 		return nil, err
 	}
-	if len(x.subjects) == 0 && len(opt.Only) == 0 {
-		rep.Elsewhere = x.tests
+	if len(suite.tests) == 0 && len(opt.Only) == 0 {
+		rep.Elsewhere = suite.testCount
 	}
-	x.runAll(ctx)
-	if err := x.finishSplit(mark); err != nil {
+	suite.runAll(ctx)
+	if err := suite.recordResults(hash); err != nil {
 		return nil, err
 	}
-	rep.Notes = x.notes(x.units)
-	rep.Results, rep.Compared = x.results()
-	rep.Notes = append(rep.Notes, doubts(rep.Results)...)
+	rep.Notes = suite.notes(suite.runs)
+	rep.Results, rep.Compared = suite.results()
+	rep.Notes = append(rep.Notes, doubtNotes(rep.Results)...)
 	if rep.Compared.All() > 0 {
 		rep.Notes = append(rep.Notes, "engines: "+rep.Compared.String())
 	}
@@ -63,39 +63,40 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 	return rep, nil
 }
 
-// run is the state of a run.
-type run struct {
-	opt      *Options
-	entrants []Entrant
-	subjects []*subject
-	units    []*unit // by subject, then by entrant
-	// tests and statistical are the numbers of tests and statistical expectations in the
+// suiteRun is the state of Run.
+type suiteRun struct {
+	opt     *Options
+	engines []EngineConfig
+	tests   []*loadedTest
+	runs    []*testRun // by test, then by engine
+	// testCount and statistical are the numbers of tests and statistical expectations in the
 	// whole suite.
-	tests, statistical int
-	// unused are constants that tests define and no file declares.
-	unused []string
+	testCount, statisticalCount int
+	// unusedConstants are constants that tests define and no file declares.
+	unusedConstants []string
 }
 
-func (r *run) check() error {
+// checkOptions returns an error if the options have no file system, there is no engine, or two engines have the same label.
+func (r *suiteRun) checkOptions() error {
 	if r.opt.FS == nil {
 		return errors.New("no file system to read from")
 	}
-	if len(r.entrants) == 0 {
+	if len(r.engines) == 0 {
 		return errors.New("no engine to run on")
 	}
 	var labels []string
-	for i := range r.entrants {
-		labels = append(labels, r.entrants[i].Called())
+	for i := range r.engines {
+		labels = append(labels, r.engines[i].DisplayName())
 	}
 	return runner.Distinct(labels)
 }
 
-// identify sets the identities of all results. The error lists identities in Options.Only that no result has.
-func (r *run) identify() error {
+// identify sets the identities of all results. The error names identities in Options.Only that no result has.
+func (r *suiteRun) identify() error {
 	known := make(map[string]bool)
-	for i, s := range r.subjects {
-		s.number = i + 1
-		s.identify(r.opt.Only, known)
+	for i, test := range r.tests {
+		test.number = i + 1
+		test.identify(r.opt.Only, known)
 	}
 	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return known[id] })
 	if len(unknown) > 0 {
@@ -104,148 +105,151 @@ func (r *run) identify() error {
 	return nil
 }
 
-// selectPart keeps the subjects of the shard and the items in Options.Only.
-func (r *run) selectPart() error {
-	r.tests = len(r.subjects)
+// selectPart keeps the tests of the shard, and of these the tests that Options.Only selects.
+func (r *suiteRun) selectPart() error {
+	r.testCount = len(r.tests)
 	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
-		if err := r.balance(); err != nil {
+		if err := r.keepBalancedPart(); err != nil {
 			return err
 		}
 	} else {
-		r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool { return !r.opt.Shard.Holds(s.identity()) })
+		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.opt.Shard.Holds(test.identity()) })
 	}
 	if len(r.opt.Only) > 0 {
-		r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool {
-			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
+		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool {
+			return !test.wantsRunResults && !slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected })
 		})
 	}
 	return nil
 }
 
-// unusedConsts lists the names in Test.Consts that no test declares. It is empty if a test cannot be read, which may
-// declare them.
-func (r *run) unusedConsts() []string {
+// unusedConsts returns the constants that Test.Consts defines and no test declares. It is empty if some test cannot be read, because that test
+// may declare them.
+func (r *suiteRun) unusedConsts() []string {
 	var out []string
-	for _, s := range r.subjects {
-		if s.err != nil {
+	for _, test := range r.tests {
+		if test.err != nil {
 			return nil
 		}
-		defs, _ := sema.ParseConsts(s.Consts) // s.err has the mistakes
-		for _, d := range defs {
-			if !slices.Contains(out, d.Name) {
-				out = append(out, d.Name)
+		defs, _ := sema.ParseConsts(test.Consts) // s.err has the mistakes
+		for _, definition := range defs {
+			if !slices.Contains(out, definition.Name) {
+				out = append(out, definition.Name)
 			}
 		}
 	}
 	return slices.DeleteFunc(out, func(name string) bool {
-		return slices.ContainsFunc(r.subjects, func(s *subject) bool {
-			return slices.ContainsFunc(s.items, func(it *item) bool { return it.knows(name) })
+		return slices.ContainsFunc(r.tests, func(test *loadedTest) bool {
+			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(name) })
 		})
 	})
 }
 
-// runAll runs every subject on every entrant, several at a time.
-func (r *run) runAll(ctx context.Context) {
-	for _, s := range r.subjects {
-		for i := range r.entrants {
-			if e := &r.entrants[i]; s.runsOn(e) {
-				r.units = append(r.units, &unit{subject: s, entrant: e})
+// runAll runs every test on each of its engines, Options.Jobs runs at a time.
+func (r *suiteRun) runAll(ctx context.Context) {
+	for _, test := range r.tests {
+		for i := range r.engines {
+			if engine := &r.engines[i]; test.runsOn(engine) {
+				r.runs = append(r.runs, &testRun{loadedTest: test, engine: engine})
 			}
 		}
 	}
 	jobs := max(r.opt.Jobs, 1)
 	var units errgroup.Group
 	units.SetLimit(jobs)
-	w := &progress{started: make(map[*unit]time.Time), total: len(r.units), notify: r.opt.Progress}
-	defer w.watch()()
-	for i, u := range r.units {
-		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.units)-i))
+	tracker := &progress{started: make(map[*testRun]time.Time), total: len(r.runs), notify: r.opt.Progress}
+	defer tracker.watch()()
+	for i, run := range r.runs {
+		run.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.runs)-i))
 		units.Go(func() error {
-			w.begin(u)
-			u.run(ctx)
-			w.end(u)
+			tracker.begin(run)
+			run.execute(ctx)
+			tracker.end(run)
 			return nil
 		})
 	}
 	_ = units.Wait()
 }
 
-// results returns the results by subject, then by item, then by entrant, and compares the entrants of each item.
-func (r *run) results() (out []report.TestResult, compared agree.Tally) {
-	for len(r.units) > 0 {
-		s := r.units[0].subject
+// results returns the results ordered by test, then by property instance, then by engine. It compares the engines for each instance.
+func (r *suiteRun) results() (out []report.TestResult, compared agree.Tally) {
+	remaining := r.runs // ordered by test
+	for len(remaining) > 0 {
+		test := remaining[0].loadedTest
 		n := 0
-		for n < len(r.units) && r.units[n].subject == s {
+		for n < len(remaining) && remaining[n].loadedTest == test {
 			n++
 		}
-		out = append(out, merge(s, r.units[:n], &compared)...)
-		r.units = r.units[n:]
+		out = append(out, interleave(test, remaining[:n], &compared)...)
+		remaining = remaining[n:]
 	}
 	return out, compared
 }
 
-// merge interleaves the results of the units of a subject.
-func merge(s *subject, units []*unit, compared *agree.Tally) []report.TestResult {
+// interleave returns the results of all runs of one test: results about whole runs first, then the results of each property instance on all
+// engines, which it compares.
+func interleave(test *loadedTest, units []*testRun, compared *agree.Tally) []report.TestResult {
 	var out []report.TestResult
-	for _, u := range units {
-		out = append(out, u.whole...)
+	for _, run := range units {
+		out = append(out, run.runResults...)
 	}
-	for i, it := range s.items {
-		if !it.keep {
+	for i, instance := range test.instances {
+		if !instance.selected {
 			continue
 		}
 		var row []report.TestResult
-		for _, u := range units {
-			if u.results != nil {
-				row = append(row, u.results[i])
+		for _, run := range units {
+			if run.instanceResults != nil {
+				row = append(row, run.instanceResults[i])
 			}
 		}
-		s.agree(it, row, compared)
+		test.compareEngines(instance, row, compared)
 		out = append(out, row...)
 	}
 	return out
 }
 
-// doubts returns a note for each reason why engines doubt values of their own.
-func doubts(results []report.TestResult) (out []string) {
+// doubtNotes returns a note for each reason why an engine doubts its own values, with the number of these values.
+func doubtNotes(results []report.TestResult) (out []string) {
 	type doubt struct{ engine, text string }
 	count := make(map[doubt]int)
 	var order []doubt
 	for i := range results {
-		if v := results[i].Verdict; v != nil && v.Doubt != "" {
-			d := doubt{results[i].Engine, v.Doubt}
-			if count[d]++; count[d] == 1 {
-				order = append(order, d)
+		if verdict := results[i].Verdict; verdict != nil && verdict.Doubt != "" {
+			key := doubt{results[i].Engine, verdict.Doubt}
+			count[key]++
+			if count[key] == 1 {
+				order = append(order, key)
 			}
 		}
 	}
-	for _, d := range order {
-		out = append(out, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", d.engine, count[d], d.text))
+	for _, key := range order {
+		out = append(out, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", key.engine, count[key], key.text))
 	}
 	return out
 }
 
-// notes returns the notes of the report.
-func (r *run) notes(units []*unit) []string {
+// notes returns the notes of the report: about the part, the statistical expectations, constants that are not declared, and the runs.
+func (r *suiteRun) notes(units []*testRun) []string {
 	var out []string
-	if s := r.opt.Shard; s.Of > 1 {
-		out = append(out, fmt.Sprintf("part %v: %d tests of %d", s, len(r.subjects), r.tests))
-		if len(r.subjects) == 0 && r.tests > 0 && len(r.opt.Only) == 0 {
+	if part := r.opt.Shard; part.Of > 1 {
+		out = append(out, fmt.Sprintf("part %v: %d tests of %d", part, len(r.tests), r.testCount))
+		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
 			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
 		}
 	}
-	if r.statistical > 0 {
+	if r.statisticalCount > 0 {
 		out = append(out, fmt.Sprintf(
 			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
-			r.statistical, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statistical)))
+			r.statisticalCount, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statisticalCount)))
 	}
-	for _, name := range r.unused {
+	for _, name := range r.unusedConstants {
 		out = append(out, fmt.Sprintf("constant %q is not declared in any test; its definition is not used", name))
 	}
-	for _, u := range units {
-		for _, n := range u.notes {
-			if !slices.Contains(out, n) {
-				out = append(out, n)
+	for _, run := range units {
+		for _, note := range run.notes {
+			if !slices.Contains(out, note) {
+				out = append(out, note)
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func TestSwitches(t *testing.T) {
 -sim -simsamples 500 -simconf 0.05 -prop 1
 -sim -simmethod apmc -simapprox 0.1 -simpathlen 7 -prop 1
 -fair -prop 1
-`), regress.Options{Seed: 42}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
+`), regress.Options{Seed: 42}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}})
 	if len(e.plans) != 6 {
 		t.Fatalf("%d jobs", len(e.plans))
 	}
@@ -195,7 +195,7 @@ P=? [ F s=1 ];
 // RESULT: 1/3
 P=? [ F s=1 ];
 `)
-	rep := test(t, fsys, regress.Options{Flakes: 0.002}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
+	rep := test(t, fsys, regress.Options{Flakes: 0.002}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}})
 	got := strings.Split(lines(rep), "\n")
 	if !strings.HasPrefix(got[0], "pass") || !strings.HasPrefix(got[2], "pass") || !strings.Contains(got[1], "fail coin.prism.props:7: Wrong result (expected 1/2, got 0.3") ||
 		!strings.Contains(got[1], "with confidence 0.999 from 1000 samples") {
@@ -250,7 +250,7 @@ func TestDisagreement(t *testing.T) {
 		}, "disagree disagree disagree disagree fail fail"},
 	} {
 		e := &engine{name: "double", answer: func(_ *runner.Job, v *result.Verdict) { tt.change(v) }}
-		rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: native.New()}}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
+		rep := test(t, fsys, regress.Options{}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: native.New()}}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}})
 		var got []string
 		for _, r := range rep.Results {
 			got = append(got, strings.ReplaceAll(r.Outcome.String(), " ", "-"))
@@ -287,7 +287,7 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := testAll(t, ctx, tests, fsys, regress.Options{Jobs: 1}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
+	rep := testAll(t, ctx, tests, fsys, regress.Options{Jobs: 1}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: e}})
 	compare(t, lines(rep), "pass a.prism.props:2\npass b.prism.props:2\nerror c.prism.props:2: interrupted (interrupted)")
 }
 
@@ -329,15 +329,15 @@ func TestConsts(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, tt := range []struct {
-		opt      regress.Options
-		entrants []regress.Entrant
-		want     string
+		opt     regress.Options
+		engines []regress.EngineConfig
+		want    string
 	}{
 		{regress.Options{}, nil, "no file system"},
 		{regress.Options{FS: files()}, nil, "no engine"},
-		{regress.Options{FS: files()}, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}, {Entrant: runner.Entrant{Engine: native.New()}}}, "two engines are called native"},
+		{regress.Options{FS: files()}, []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}}, {EngineConfig: runner.EngineConfig{Engine: native.New()}}}, "two engines are called native"},
 	} {
-		if _, err := regress.Run(t.Context(), nil, tt.entrants, tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := regress.Run(t.Context(), nil, tt.engines, tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 	}
@@ -384,7 +384,7 @@ func TestOwnSuite(t *testing.T) {
 // TestEngineThatBreaks: an engine that cannot be started is an error of every test.
 func TestEngineThatBreaks(t *testing.T) {
 	fsys := files("coin.prism", coin, "coin.prism.props", "// RESULT: 1/3\nP=? [ F s=1 ];")
-	rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: broken{}}})
+	rep := test(t, fsys, regress.Options{}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: broken{}}})
 	compare(t, lines(rep), "error coin.prism.props:0: the tool is not there")
 }
 
@@ -485,7 +485,7 @@ func TestNothingCompared(t *testing.T) {
 		{"refuses", refuses, 1, "engines: 0 of 1 comparisons made; not made: double has no value"},
 		{"doubts", doubts, 0, "double casts doubt on 1 of its own values, which prove nothing: unreliable"},
 	} {
-		rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: native.New()}}, regress.Entrant{Entrant: runner.Entrant{Engine: &engine{name: "double", answer: tt.answer}}})
+		rep := test(t, fsys, regress.Options{}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: native.New()}}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: &engine{name: "double", answer: tt.answer}}})
 		if code := regress.ExitCode(rep, false); code != tt.code || !slices.Contains(rep.Notes, tt.note) {
 			t.Errorf("%s: exit code %d, notes %q, want %d and %q", tt.name, code, rep.Notes, tt.code, tt.note)
 		}

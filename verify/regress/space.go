@@ -23,114 +23,120 @@ type SpaceBuilder interface {
 	Build(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 }
 
-func (u *unit) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](u.entrant.Engine) }
+// builder returns the engine as a SpaceBuilder; false if it is not one.
+func (u *testRun) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](u.engine.Engine) }
 
-// refusal returns a failure that names an unsupported switch or property.
-func refusal(format string, args ...any) *result.Failure {
+// unsupported returns a failure of class Unsupported. The message names the switch or property that is not supported.
+func unsupported(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
-// imported reads the imported state space. The error is a refusal or an error of the files.
-func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
-	var src files.Sources
-	combined := false
-	sum := sha256.New()
-	add := func(name, ext string) error {
-		text, err := s.read(name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "%s %d\n", ext, len(text))
-		sum.Write(text)
-		if zipped(name) != "" {
-			if text, err = files.Gunzip(text, s.mostText()); err != nil {
-				return fmt.Errorf("%s: %w", s.opt.name(name), err)
-			}
-		}
-		f := files.Source{Name: s.opt.name(name), Text: text}
-		switch ext {
-		case "tra", "pexp":
-			src.Transitions = f
-			combined = ext == "pexp"
-		case "sta":
-			src.States = &f
-		case "lab":
-			src.Labels = &f
-		case "obs":
-			src.Observations = &f
-		case "srew":
-			src.StateRewards = append(src.StateRewards, f)
-		case "trew":
-			src.TransitionRewards = append(src.TransitionRewards, f)
-		}
-		return nil
+// readImports reads the state space that the switches of the test import, and sets importsHash. The error is a failure of class Unsupported or
+// an error of the files.
+func (s *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
+	sources, combined, err := s.readImportFiles()
+	if err != nil {
+		return nil, err
 	}
-	for _, words := range s.switches.Imports {
-		found, err := s.importSources(words)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			if err := add(f.name, f.ext); err != nil {
-				return nil, err
-			}
-		}
+	imports := s.switches.Imports
+	if modelType := unsupportedType(sources.Transitions.Text); modelType != "" {
+		return nil, unsupported("imports of %ss (%s)", modelType, imports[0][0])
 	}
-	s.imports = fmt.Sprintf("%x", sum.Sum(nil))
-	if typ := unsupportedType(src.Transitions.Text); typ != "" {
-		return nil, refusal("imports of %ss (%s)", typ, s.switches.Imports[0][0])
+	if sources.Transitions.Name == "" {
+		return nil, unsupported("imports without transitions (%s)", imports[0][0])
 	}
-	if src.Transitions.Name == "" {
-		return nil, refusal("imports without transitions (%s)", s.switches.Imports[0][0])
+	options := files.ReadOptions{Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks}
+	if !combined {
+		return files.Read(ctx, sources, options)
 	}
-	opts := files.ReadOptions{Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks}
-	if combined {
-		if len(s.switches.Imports) > 1 {
-			return nil, refusal("imports of .pexp files with others (%s)", s.switches.Imports[0][0])
-		}
-		return files.ReadCombined(ctx, src.Transitions, opts)
+	if len(imports) > 1 {
+		return nil, unsupported("imports of .pexp files with others (%s)", imports[0][0])
 	}
-	return files.Read(ctx, src, opts)
+	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// zipped returns the extension of a file that gzip compressed, and "" for other files.
-func zipped(name string) string {
+// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined says that the transitions are in a .pexp file,
+// which has the states too.
+func (s *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
+	hash := sha256.New()
+	for _, words := range s.switches.Imports {
+		imported, err := s.importSources(words)
+		if err != nil {
+			return sources, false, err
+		}
+		for _, found := range imported {
+			text, err := s.read(found.name)
+			if err != nil {
+				return sources, false, err
+			}
+			fmt.Fprintf(hash, "%s %d\n", found.ext, len(text))
+			hash.Write(text)
+			if gzipExtension(found.name) != "" {
+				if text, err = files.Gunzip(text, s.maxTextSize()); err != nil {
+					return sources, false, fmt.Errorf("%s: %w", s.opt.name(found.name), err)
+				}
+			}
+			source := files.Source{Name: s.opt.name(found.name), Text: text}
+			switch found.ext {
+			case "tra", "pexp":
+				sources.Transitions = source
+				combined = found.ext == "pexp"
+			case "sta":
+				sources.States = &source
+			case "lab":
+				sources.Labels = &source
+			case "obs":
+				sources.Observations = &source
+			case "srew":
+				sources.StateRewards = append(sources.StateRewards, source)
+			case "trew":
+				sources.TransitionRewards = append(sources.TransitionRewards, source)
+			}
+		}
+	}
+	s.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
+	return sources, combined, nil
+}
+
+// gzipExtension returns ".gz" or ".gzip" if the name of a file ends so, otherwise "".
+func gzipExtension(name string) string {
 	if ext := path.Ext(name); ext == ".gz" || ext == ".gzip" {
 		return ext
 	}
 	return ""
 }
 
-// unsupportedType returns the model type in the first line of a transitions file if it cannot be read; "" otherwise.
-func unsupportedType(tra []byte) string {
-	line, _, _ := bytes.Cut(tra, []byte("\n"))
-	m := headerType.FindSubmatch(line)
-	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP", "POMDP"}, string(m[1])) {
+// unsupportedType returns the model type in the first line of a transitions file if this program cannot read such a model; otherwise "".
+func unsupportedType(transitions []byte) string {
+	line, _, _ := bytes.Cut(transitions, []byte("\n"))
+	match := headerType.FindSubmatch(line)
+	if match == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP", "POMDP"}, string(match[1])) {
 		return ""
 	}
-	return string(m[1])
+	return string(match[1])
 }
 
 var headerType = regexp.MustCompile(`^#.*\(([A-Z]+)\)`)
 
+// importSource is a file of an import, with the extension that says what it has: tra, sta, lab, ...
 type importSource struct{ name, ext string }
 
-// importSources lists the files of an import.
-func (s *subject) importSources(words []string) ([]importSource, error) {
+// importSources returns the files of one import switch.
+func (s *loadedTest) importSources(words []string) ([]importSource, error) {
 	target, _, _ := strings.Cut(words[1], ":")
 	single := map[string]string{
 		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
 	}
 	name := strings.TrimLeft(words[0], "-")
 	if ext := path.Ext(target); slices.Contains([]string{".xz", ".umb", ".drn"}, ext) {
-		return nil, refusal("imports of %s files (%s)", ext, words[0])
+		return nil, unsupported("imports of %s files (%s)", ext, words[0])
 	}
 	file := path.Join(s.Dir, target)
 	if ext, ok := single[name]; ok {
 		return []importSource{{file, ext}}, nil
 	}
 	if name != "importmodel" {
-		return nil, refusal("imports (%s)", words[0])
+		return nil, unsupported("imports (%s)", words[0])
 	}
 	found, err := importFiles(s.opt.FS, file)
 	if err != nil {
@@ -138,13 +144,14 @@ func (s *subject) importSources(words []string) ([]importSource, error) {
 	}
 	var out []importSource
 	for _, f := range found {
-		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(strings.TrimSuffix(f, zipped(f))), ".")})
+		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(strings.TrimSuffix(f, gzipExtension(f))), ".")})
 	}
 	return out, nil
 }
 
-// buildSpace returns the imported state space, or builds the states of the model.
-func (u *unit) buildSpace(ctx context.Context) (*explicit.Space, error) {
+// buildSpace returns the imported state space, or builds the states of the model. Of several valuations of the constants it uses the first, as
+// PRISM does for exports.
+func (u *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if u.space != nil {
 		return u.space, nil
 	}
@@ -155,10 +162,10 @@ func (u *unit) buildSpace(ctx context.Context) (*explicit.Space, error) {
 			return nil, err
 		}
 	}
-	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = u.workers })
-	for v := range plan.Models() { // PRISM exports the first
-		builder, _ := u.builder() // others are refused
-		return builder.Build(ctx, plan, v)
+	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = u.workers })
+	for valuation := range plan.Models() {
+		builder, _ := u.builder() // unsupportedSwitch excludes other engines
+		return builder.Build(ctx, plan, valuation)
 	}
 	return nil, fmt.Errorf("%s: no valuation of the constants", u.job.File)
 }

@@ -12,124 +12,128 @@ import (
 	"tilecheck/result"
 )
 
-// suiteStream is the stream with the mark of the suite, recorded by each part.
+// suiteStream is the stream with the hash of the suite, recorded by each part.
 const suiteStream = "suite"
 
-// mark returns a hash of the suite and its entrants: the tests, their results, and the imported states.
-func (r *run) mark() []byte {
-	h := sha256.New()
-	for i := range r.entrants {
-		fmt.Fprintf(h, "%q\n", r.entrants[i].Called())
+// suiteHash returns a hash of the suite and its engines: of the tests, their results, and the imported states.
+func (r *suiteRun) suiteHash() []byte {
+	hash := sha256.New()
+	for i := range r.engines {
+		fmt.Fprintf(hash, "%q\n", r.engines[i].DisplayName())
 	}
-	for _, s := range r.subjects {
-		fmt.Fprintf(h, "%q %q %q\n", s.identity(), s.Engines, s.imports)
-		for _, it := range s.items {
-			fmt.Fprintf(h, "%s %t\n", it.id, it.keep)
+	for _, test := range r.tests {
+		fmt.Fprintf(hash, "%q %q %q\n", test.identity(), test.Engines, test.importsHash)
+		for _, instance := range test.instances {
+			fmt.Fprintf(hash, "%s %t\n", instance.id, instance.selected)
 		}
 	}
-	return fmt.Appendf(nil, "%x", h.Sum(nil))
+	return fmt.Appendf(nil, "%x", hash.Sum(nil))
 }
 
-// finishSplit records the results of the part. If results are replayed, it returns the error of the ledger.
-func (r *run) finishSplit(mark []byte) error {
-	l := r.opt.Split
+// recordResults records the results of the part, if the results are shared with other processes. If recorded results were replayed, it returns
+// the error of the ledger.
+func (r *suiteRun) recordResults(hash []byte) error {
+	ledger := r.opt.Split
 	switch {
-	case l.Replaying():
-		return l.Err()
-	case !l.Recording():
+	case ledger.Replaying():
+		return ledger.Err()
+	case !ledger.Recording():
 		return nil
 	}
-	for _, u := range r.units {
-		if err := u.record(); err != nil {
+	for _, run := range r.runs {
+		if err := run.record(); err != nil {
 			return err
 		}
 	}
-	p := l.Part()
-	l.Put(&shard.Piece{Stream: suiteStream, First: int64(p.Index) - 1, End: int64(p.Index), Data: mark})
+	part := ledger.Part()
+	ledger.Put(&shard.Piece{Stream: suiteStream, First: int64(part.Index) - 1, End: int64(part.Index), Data: hash})
 	return nil
 }
 
-// checkSuite checks that the parts are of this suite.
-func (r *run) checkSuite(mark []byte) error {
-	l := r.opt.Split
-	return l.Replay(shard.Stream{Name: suiteStream, End: int64(l.Part().Of)}, func(p *shard.Piece) (more bool, err error) {
-		data, err := p.Load()
-		if err == nil && !bytes.Equal(data, mark) {
+// checkSameSuite returns an error if a recorded part is of another suite.
+func (r *suiteRun) checkSameSuite(hash []byte) error {
+	ledger := r.opt.Split
+	return ledger.Replay(shard.Stream{Name: suiteStream, End: int64(ledger.Part().Of)}, func(piece *shard.Piece) (more bool, err error) {
+		data, err := piece.Load()
+		if err == nil && !bytes.Equal(data, hash) {
 			err = errors.New("it is of a suite with other tests than there are now")
 		}
 		return true, err
 	})
 }
 
-// stream names the unit: by its identity, and by its number, because tests may have the same identity and other
-// expectations.
-func (u *unit) stream() string {
-	return fmt.Sprintf("test %d, %s, on %s", u.number, shortID(u.identity()), u.entrant.Called())
+// streamName returns the name under which the ledger has the results of the run. It has the number of the test, because two tests may have the
+// same identity and different expectations.
+func (u *testRun) streamName() string {
+	return fmt.Sprintf("test %d, %s, on %s", u.number, shortID(u.identity()), u.engine.DisplayName())
 }
 
-// recorded has the results of a unit.
-type recorded struct {
-	Whole   json.RawMessage `json:"whole"`
-	Results json.RawMessage `json:"results,omitempty"` // absent if no item was judged
-	Notes   []string        `json:"notes,omitempty"`
+// recordedRun has the results of a unit.
+type recordedRun struct {
+	RunResults      json.RawMessage `json:"whole"`
+	InstanceResults json.RawMessage `json:"results,omitempty"` // absent if no instance was judged
+	Notes           []string        `json:"notes,omitempty"`
 }
 
-func (u *unit) record() error {
-	var x recorded
+// record writes the results of the run to the ledger.
+func (u *testRun) record() error {
+	var recorded recordedRun
 	var err error
-	if x.Whole, err = report.EncodeResults(u.whole); err != nil {
+	if recorded.RunResults, err = report.EncodeResults(u.runResults); err != nil {
 		return err
 	}
-	if u.results != nil {
-		if x.Results, err = report.EncodeResults(u.results); err != nil {
+	if u.instanceResults != nil {
+		if recorded.InstanceResults, err = report.EncodeResults(u.instanceResults); err != nil {
 			return err
 		}
 	}
-	x.Notes = u.notes
-	return u.opt.Split.PutJSON(&shard.Piece{Stream: u.stream(), End: 1, Timed: true}, x)
+	recorded.Notes = u.notes
+	return u.opt.Split.PutJSON(&shard.Piece{Stream: u.streamName(), End: 1, Timed: true}, recorded)
 }
 
-// replay reads the results that a part recorded. The ledger keeps an error. If the part is absent, the test was not run.
-func (u *unit) replay() {
-	l := u.opt.Split
+// replay reads the results that a part recorded. The ledger keeps an error. If the part is absent, the result is that the test was not run.
+func (u *testRun) replay() {
+	ledger := u.opt.Split
 	found := false
-	err := l.Replay(shard.Stream{Name: u.stream(), End: 1}, func(p *shard.Piece) (more bool, err error) {
+	err := ledger.Replay(shard.Stream{Name: u.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
 		found = true
-		return true, u.decode(p)
+		return true, u.decode(piece)
 	})
 	if err == nil && !found { // finishSplit returns the error
-		u.whole = append(u.whole, u.errorResult(u.entrant, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(l.Absent())}))
+		u.runResults = append(u.runResults, u.errorResult(u.engine, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}))
 	}
 }
 
-func (u *unit) decode(p *shard.Piece) error {
-	var x recorded
-	err := p.Decode(&x)
+// decode sets the results of the run from a record, and checks that they are about the property instances of this test.
+func (u *testRun) decode(piece *shard.Piece) error {
+	var recorded recordedRun
+	err := piece.Decode(&recorded)
 	if err != nil {
 		return err
 	}
-	if u.whole, err = report.DecodeResults(x.Whole); err != nil {
+	if u.runResults, err = report.DecodeResults(recorded.RunResults); err != nil {
 		return err
 	}
-	u.notes = x.Notes
-	if x.Results == nil {
+	u.notes = recorded.Notes
+	if recorded.InstanceResults == nil {
 		return nil
 	}
-	if u.results, err = report.DecodeResults(x.Results); err != nil {
+	if u.instanceResults, err = report.DecodeResults(recorded.InstanceResults); err != nil {
 		return err
 	}
-	if len(u.results) != len(u.items) {
-		return fmt.Errorf("found %d results, want %d", len(u.results), len(u.items))
+	if len(u.instanceResults) != len(u.instances) {
+		return fmt.Errorf("found %d results, want %d", len(u.instanceResults), len(u.instances))
 	}
-	for i, it := range u.items {
-		r := &u.results[i]
-		if want := result.Valuation(it.constants()).String(); r.Property != it.task.Text || r.Engine != u.entrant.Called() || result.Valuation(r.Constants).String() != want {
-			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", r.Engine, r.Property, r.Constants, u.entrant.Called(), it.task.Text, want)
+	for i, instance := range u.instances {
+		read := &u.instanceResults[i]
+		engine, valuation := u.engine.DisplayName(), result.Valuation(instance.constants()).String()
+		if read.Property != instance.task.Text || read.Engine != engine || result.Valuation(read.Constants).String() != valuation {
+			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", read.Engine, read.Property, read.Constants, engine, instance.task.Text, valuation)
 		}
-		own := u.result(u.entrant, it) // with the texts of the files, which may not be UTF-8
-		own.Outcome, own.Got, own.Reason, own.Verdict = r.Outcome, r.Got, r.Reason, r.Verdict
-		own.Log, own.Cached, own.Seconds, own.Run = r.Log, r.Cached, r.Seconds, r.Run
-		*r = own
+		combined := u.newResult(u.engine, instance) // has the texts of the files, which may not be UTF-8
+		combined.Outcome, combined.Got, combined.Reason, combined.Verdict = read.Outcome, read.Got, read.Reason, read.Verdict
+		combined.Log, combined.Cached, combined.Seconds, combined.Run = read.Log, read.Cached, read.Seconds, read.Run
+		*read = combined
 	}
 	return nil
 }

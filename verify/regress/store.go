@@ -13,94 +13,94 @@ import (
 	"tilecheck/verify/cache"
 )
 
-// caching reports whether answers of the entrant are kept.
-func (u *unit) caching() bool { return u.opt.Cache != nil && u.entrant.Identity != "" }
+// caching reports whether the cache keeps the answers of the engine.
+func (u *testRun) caching() bool { return u.opt.Cache != nil && u.engine.Identity != "" }
 
-// propertyKey returns the key of the verdicts of a property in a job: all that they depend on, and the names of the
-// files, which messages contain.
-func (u *unit) propertyKey(job *runner.Job, number string) cache.Hash {
-	sim, num := job.Simulation, job.Numeric
-	sim.Workers, num.Workers, num.MaxMemory = 0, 0, 0
+// propertyKey returns the cache key of the verdicts of a property in a job. It covers everything that the verdicts depend on, and the names of
+// the files, which appear in messages.
+func (u *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
+	simulation, numeric := job.Simulation, job.Numeric
+	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0
 	parts := []string{
-		"verdicts", u.entrant.Identity, job.File, string(job.Model), job.PropsFile, string(job.Properties), number, u.imports,
-		string(job.Method), fmt.Sprintf("%#v %#v", sim, num), strconv.FormatBool(job.NoFixDeadlocks),
+		"verdicts", u.engine.Identity, job.File, string(job.Model), job.PropsFile, string(job.Properties), number, u.importsHash,
+		string(job.Method), fmt.Sprintf("%#v %#v", simulation, numeric), strconv.FormatBool(job.NoFixDeadlocks),
 	}
 	return cache.Key(append(parts, job.Consts...)...)
 }
 
-// checkBatch fills in the verdicts of a batch, from the cache or from the engine.
-func (u *unit) checkBatch(ctx context.Context, b *batch, answers []answer) error {
+// checkBatch fills in the answers of a batch. Answers that are not in the cache come from the engine and are kept.
+func (u *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
 	if !u.caching() {
-		return u.check(ctx, b, answers)
+		return u.check(ctx, batch, answers)
 	}
-	missing := *b
-	missing.selected = nil
-	for _, number := range b.selected {
-		if !u.readCache(b, number, answers) {
-			missing.selected = append(missing.selected, number)
+	missing := *batch
+	missing.properties = nil
+	for _, number := range batch.properties {
+		if !u.readCache(batch, number, answers) {
+			missing.properties = append(missing.properties, number)
 		}
 	}
-	if len(missing.selected) == 0 {
+	if len(missing.properties) == 0 {
 		return nil
 	}
 	if err := u.check(ctx, &missing, answers); err != nil {
 		return err
 	}
-	for _, number := range missing.selected {
-		u.writeCache(b, number, answers)
+	for _, number := range missing.properties {
+		u.writeCache(batch, number, answers)
 	}
 	return nil
 }
 
-// check checks the selected properties with the engine.
-func (u *unit) check(ctx context.Context, b *batch, answers []answer) error {
+// check asks the engine about the properties of a batch, and fills in the answers.
+func (u *testRun) check(ctx context.Context, b *batch, answers []answer) error {
 	plan, err := u.batchPlan(b)
 	if err != nil {
 		return err
 	}
-	verdicts, err := u.entrant.Engine.Check(ctx, plan)
+	verdicts, err := u.engine.Engine.Check(ctx, plan)
 	if err != nil {
 		return err
 	}
 	return u.attribute(b, verdicts, answers)
 }
 
-// itemsOf lists the items of a property in a batch.
-func (u *unit) itemsOf(b *batch, number string) []int {
-	return slices.DeleteFunc(slices.Clone(b.items), func(i int) bool { return strconv.Itoa(u.items[i].number) != number })
+// instancesOf returns the instances of a batch that belong to the property with a number.
+func (u *testRun) instancesOf(b *batch, number string) []int {
+	return slices.DeleteFunc(slices.Clone(b.instances), func(i int) bool { return strconv.Itoa(u.instances[i].number) != number })
 }
 
-// readCache fills in the verdicts of a property from the cache, and reports whether it has them all.
-func (u *unit) readCache(b *batch, number string, answers []answer) bool {
-	data, ok := u.opt.Cache.Get(u.propertyKey(&b.plan.Job, number))
+// readCache fills in the answers about a property from the cache. It returns false if the cache does not have them all.
+func (u *testRun) readCache(batch *batch, number string, answers []answer) bool {
+	data, ok := u.opt.Cache.Get(u.propertyKey(&batch.plan.Job, number))
 	if !ok {
 		return false
 	}
-	kept := make(map[string]result.Verdict)
+	verdictOf := make(map[string]result.Verdict)
 	verdicts, err := result.DecodeVerdicts(data)
 	if err != nil {
 		return false
 	}
-	for _, v := range verdicts {
-		kept[fmt.Sprint(v.Constants)] = v
+	for _, verdict := range verdicts {
+		verdictOf[fmt.Sprint(verdict.Constants)] = verdict
 	}
-	items := u.itemsOf(b, number)
+	items := u.instancesOf(batch, number)
 	for _, i := range items {
-		v, ok := kept[fmt.Sprint(u.items[i].constants())]
-		if !ok || v.Property != u.items[i].task.Text {
+		verdict, ok := verdictOf[fmt.Sprint(u.instances[i].constants())]
+		if !ok || verdict.Property != u.instances[i].task.Text {
 			return false
 		}
 	}
 	for _, i := range items {
-		answers[i] = answer{Verdict: kept[fmt.Sprint(u.items[i].constants())], cached: true}
+		answers[i] = answer{Verdict: verdictOf[fmt.Sprint(u.instances[i].constants())], cached: true}
 	}
 	return true
 }
 
-// writeCache keeps the verdicts of a property, if another run would give the same ones.
-func (u *unit) writeCache(b *batch, number string, answers []answer) {
+// writeCache keeps the verdicts of a property, unless another run might give other ones.
+func (u *testRun) writeCache(batch *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
-	for _, i := range u.itemsOf(b, number) {
+	for _, i := range u.instancesOf(batch, number) {
 		if !repeatable(answers[i].Err) {
 			return
 		}
@@ -108,49 +108,49 @@ func (u *unit) writeCache(b *batch, number string, answers []answer) {
 	}
 	data, err := result.EncodeVerdicts(verdicts)
 	if err == nil {
-		err = u.opt.Cache.Put(u.propertyKey(&b.plan.Job, number), data)
+		err = u.opt.Cache.Put(u.propertyKey(&batch.plan.Job, number), data)
 	}
 	u.noteError(err)
 }
 
-// noteError adds a note if something could not be kept.
-func (u *unit) noteError(err error) {
+// noteError adds a note to the report if an answer could not be written to the cache.
+func (u *testRun) noteError(err error) {
 	if err != nil {
 		u.notes = append(u.notes, err.Error())
 	}
 }
 
-// transcript runs a command, or finds the output of an earlier run. Runs that sample are not kept, because PRISM has no
-// seed.
-func (u *unit) transcript(ctx context.Context, c runner.Command) (t *transcript, cached bool, err error) {
-	if !u.caching() || slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-sim") }) {
-		t, err = u.runTool(ctx, c)
-		return t, false, err
+// transcript runs a command of PRISM, or returns its output from the cache. Runs that sample are not cached, because PRISM has no seed for random
+// numbers.
+func (u *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
+	if !u.caching() || slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") }) {
+		output, err = u.runTool(ctx, command)
+		return output, false, err
 	}
-	parts := append([]string{"transcript", u.entrant.Identity, strconv.Itoa(len(c.Args))}, c.Args...)
-	for _, f := range c.Files {
-		parts = append(parts, f.Name, string(f.Data))
+	parts := append([]string{"transcript", u.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
+	for _, file := range command.Files {
+		parts = append(parts, file.Name, string(file.Data))
 	}
-	key := cache.Key(append(parts, c.Collect...)...)
+	key := cache.Key(append(parts, command.Collect...)...)
 	if data, ok := u.opt.Cache.Get(key); ok {
-		t := new(transcript)
-		if err := json.Unmarshal(data, t); err == nil {
-			return t, true, nil
+		output := new(transcript)
+		if err := json.Unmarshal(data, output); err == nil {
+			return output, true, nil
 		}
 	}
-	t, err = u.runTool(ctx, c)
-	if err != nil || !t.repeatable() {
-		return t, false, err
+	output, err = u.runTool(ctx, command)
+	if err != nil || !output.repeatable() {
+		return output, false, err
 	}
-	data, err := json.Marshal(t)
+	data, err := json.Marshal(output)
 	if err == nil {
 		err = u.opt.Cache.Put(key, data)
 	}
 	u.noteError(err)
-	return t, false, nil
+	return output, false, nil
 }
 
-// repeatable reports whether another run would end in the same way.
+// repeatable reports whether another run of the command would have the same output.
 func (t *transcript) repeatable() bool {
 	log := t.log()
 	if t.Cause != runner.Finished || !repeatable(log.Err) {

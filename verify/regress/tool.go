@@ -20,133 +20,135 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// tool runs PRISM with its own switches, and reads its output.
-func (u *unit) tool(ctx context.Context) ([]answer, error) {
-	answers := make([]answer, len(u.items))
+// checkWithPRISM runs PRISM with the switches of the test, one run for each batch, and returns one answer for each instance.
+func (u *testRun) checkWithPRISM(ctx context.Context) ([]answer, error) {
+	answers := make([]answer, len(u.instances))
 	batches := u.batches()
-	if len(batches) == 0 && u.wanted { // only exports
+	if len(batches) == 0 && u.wantsRunResults { // only exports
 		batches = []*batch{{}}
 	}
-	for _, b := range batches {
-		if err := u.toolBatch(ctx, b, answers); err != nil {
+	for _, batch := range batches {
+		if err := u.runPRISMBatch(ctx, batch, answers); err != nil {
 			return nil, err
 		}
 	}
 	return answers, nil
 }
 
-func (u *unit) toolBatch(ctx context.Context, b *batch, answers []answer) error {
-	c, err := u.toolCommand(b)
+// runPRISMBatch runs PRISM on a batch, fills in the answers, and compares the exported files.
+func (u *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []answer) error {
+	command, err := u.newToolCommand(batch)
 	if err != nil {
 		return err
 	}
-	t, cached, err := u.transcript(ctx, c.Command)
+	output, cached, err := u.transcript(ctx, command.Command)
 	if err != nil {
 		return err
 	}
-	log := t.log()
-	u.attributeTool(b, log, t, answers)
-	for _, i := range b.items {
+	log := output.log()
+	u.attributeLog(batch, log, output, answers)
+	for _, i := range batch.instances {
 		answers[i].cached = cached
 	}
-	if b.terms == nil && u.wanted {
-		u.toolExports(c, t, cached, log)
+	if batch.terms == nil && u.wantsRunResults {
+		u.compareToolExports(command, output, cached, log)
 	}
 	return nil
 }
 
-// toolCommand returns the command of a run of PRISM.
-func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
-	c := &toolCommand{subject: u.subject, names: make(map[string]string)}
-	o := &u.switches
-	if o.Model != "" {
-		c.Args = append(c.Args, c.file(o.Model, u.model))
+// newToolCommand returns the command that runs PRISM on a batch.
+func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
+	command := &toolCommand{test: u.loadedTest, shortNames: make(map[string]string)}
+	switches := &u.switches
+	if switches.Model != "" {
+		command.Args = append(command.Args, command.addFile(switches.Model, u.model))
 	}
-	if o.Props != "" {
-		c.Args = append(c.Args, c.file(o.Props, u.props))
+	if switches.Props != "" {
+		command.Args = append(command.Args, command.addFile(switches.Props, u.props))
 	}
-	whole := b.terms == nil && len(b.items) == len(u.items)
-	for i := range o.Switches {
-		if err := c.addSwitch(&o.Switches[i], whole, b.terms != nil); err != nil {
+	allInstances := batch.terms == nil && len(batch.instances) == len(u.instances)
+	for i := range switches.Switches {
+		if err := command.addSwitch(&switches.Switches[i], allInstances, batch.terms != nil); err != nil {
 			return nil, err
 		}
 	}
-	if !whole && len(b.selected) > 0 {
-		c.Args = append(c.Args, "-prop", strings.Join(b.selected, ","))
+	if !allInstances && len(batch.properties) > 0 {
+		command.Args = append(command.Args, "-prop", strings.Join(batch.properties, ","))
 	}
 	for _, def := range u.job.Consts {
-		c.Args = append(c.Args, "-const", def)
+		command.Args = append(command.Args, "-const", def)
 	}
-	if b.terms != nil {
-		c.Args = append(c.Args, u.sampling(b.terms)...)
+	if batch.terms != nil {
+		command.Args = append(command.Args, u.samplingSwitches(batch.terms)...)
 	}
-	c.Args = append(c.Args, bridge.PRISMMemory(u.memory())...)
-	c.Limits = runner.Limits{Time: u.limit(), Memory: u.memory()}
-	c.Args = append(append(c.Args, u.entrant.PRISM.Args...), "-testall")
-	return c, nil
+	command.Args = append(command.Args, bridge.PRISMMemory(u.memory())...)
+	command.Limits = runner.Limits{Time: u.timeLimit(), Memory: u.memory()}
+	command.Args = append(append(command.Args, u.engine.PRISM.Args...), "-testall")
+	return command, nil
 }
 
-// sampling returns the switches for terms of sampling.
-func (u *unit) sampling(s *expect.Statistical) []string {
-	float := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// samplingSwitches returns PRISM's switches for these terms of sampling.
+func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
+	format := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	args := []string{
-		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(s.Samples, 10),
-		"-simconf", float(stats.Alpha(u.level(s))),
+		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
+		"-simconf", format(stats.Alpha(u.confidenceLevel(terms))),
 	}
-	if s.MaxPath > 0 {
-		args = append(args, "-simpathlen", strconv.FormatInt(s.MaxPath, 10))
+	if terms.MaxPath > 0 {
+		args = append(args, "-simpathlen", strconv.FormatInt(terms.MaxPath, 10))
 	}
-	if s.MaxReward > 0 {
-		args = append(args, "-simmaxrwd", float(s.MaxReward))
+	if terms.MaxReward > 0 {
+		args = append(args, "-simmaxrwd", format(terms.MaxReward))
 	}
 	return args
 }
 
-// toolCommand is an incomplete run of PRISM. Its files have names without a directory.
+// toolCommand is a command of PRISM that is being put together. Its files have names without a directory.
 type toolCommand struct {
 	runner.Command
-	subject *subject
-	names   map[string]string // in the run, by file
-	exports []export
+	test       *loadedTest
+	shortNames map[string]string // the name in the run of each file
+	exports    []export
 }
 
-// export is a file to compare with the output of the run.
+// export is a file to compare with a file that the run writes.
 type export struct{ file, written string }
 
 // exportPrefix begins the names of the files that a run writes.
 const exportPrefix = "tmp."
 
-// file adds a file and returns its name in the run.
-func (c *toolCommand) file(name string, text []byte) string {
-	if known, ok := c.names[name]; ok {
+// addFile adds a file to the command, and returns its name in the run: its base name, with a number if another file has that name.
+func (c *toolCommand) addFile(name string, text []byte) string {
+	if known, ok := c.shortNames[name]; ok {
 		return known
 	}
-	base := path.Base(name)
-	for i := 1; slices.ContainsFunc(c.Files, func(f runner.File) bool { return f.Name == base }); i++ {
-		base = strconv.Itoa(i) + "." + path.Base(name)
+	short := path.Base(name)
+	for i := 1; slices.ContainsFunc(c.Files, func(f runner.File) bool { return f.Name == short }); i++ {
+		short = strconv.Itoa(i) + "." + path.Base(name)
 	}
-	c.names[name] = base
-	c.Files = append(c.Files, runner.File{Name: base, Data: text})
-	return base
+	c.shortNames[name] = short
+	c.Files = append(c.Files, runner.File{Name: short, Data: text})
+	return short
 }
 
-// add translates a switch of the test. sampled drops what exports and simulates.
-func (c *toolCommand) addSwitch(s *suite.Switch, whole, sampled bool) error {
-	words := s.Words
-	switch name := s.Name(); {
+// addSwitch adds a switch of the test to the arguments. allInstances says that the run checks all properties of the test. sampled says that it
+// samples on terms of an annotation; the test's own switches for exports and simulation are then left out.
+func (c *toolCommand) addSwitch(option *suite.Switch, allInstances, sampled bool) error {
+	words := option.Words
+	switch name := option.Name(); {
 	case slices.Contains([]string{"const", "test", "testall"}, name):
-	case (name == "prop" || name == "property") && !whole:
-	case sampled && (s.Export() || strings.HasPrefix(name, "sim")):
-	case s.Import():
-		target, err := c.importing(words[1])
+	case (name == "prop" || name == "property") && !allInstances:
+	case sampled && (option.Export() || strings.HasPrefix(name, "sim")):
+	case option.Import():
+		target, err := c.addImport(words[1])
 		if err != nil {
 			return err
 		}
 		c.Args = append(c.Args, words[0], target)
-	case s.Export():
+	case option.Export():
 		c.Args = append(c.Args, words[0])
 		for _, target := range words[1:] {
-			c.Args = append(c.Args, c.exporting(target))
+			c.Args = append(c.Args, c.addExport(target))
 		}
 	default:
 		c.Args = append(c.Args, words...)
@@ -154,41 +156,41 @@ func (c *toolCommand) addSwitch(s *suite.Switch, whole, sampled bool) error {
 	return nil
 }
 
-// importing adds the files of an import and returns its argument in the run.
-func (c *toolCommand) importing(target string) (string, error) {
-	file, options, more := strings.Cut(target, ":")
-	found, err := importFiles(c.subject.opt.FS, path.Join(c.subject.Dir, file))
+// addImport adds the files of an import to the command, and returns the argument of the import in the run.
+func (c *toolCommand) addImport(target string) (string, error) {
+	file, options, hasOptions := strings.Cut(target, ":")
+	found, err := importFiles(c.test.opt.FS, path.Join(c.test.Dir, file))
 	if err != nil {
 		return "", err
 	}
 	for _, name := range found {
-		text, err := c.subject.read(name)
+		text, err := c.test.read(name)
 		if err != nil {
 			return "", err
 		}
-		c.file(name, text)
+		c.addFile(name, text)
 	}
 	arg := path.Base(file)
-	if more {
+	if hasOptions {
 		arg += ":" + options
 	}
 	return arg, nil
 }
 
-// exporting records the files to compare with an export, and returns its argument in the run.
-func (c *toolCommand) exporting(target string) string {
-	file, options, more := strings.Cut(target, ":")
+// addExport records the files that an export of the run is compared with, and returns its argument in the run.
+func (c *toolCommand) addExport(target string) string {
+	file, options, hasOptions := strings.Cut(target, ":")
 	if file == "stdout" {
 		return target
 	}
 	dir, base := path.Split(file)
-	for _, name := range exportFiles(c.subject.opt.FS, path.Join(c.subject.Dir, dir, base)) {
-		x := export{name, exportPrefix + path.Base(name)}
-		c.exports = append(c.exports, x)
-		c.Collect = append(c.Collect, x.written)
+	for _, name := range exportFiles(c.test.opt.FS, path.Join(c.test.Dir, dir, base)) {
+		exported := export{name, exportPrefix + path.Base(name)}
+		c.exports = append(c.exports, exported)
+		c.Collect = append(c.Collect, exported.written)
 	}
 	arg := exportPrefix + base
-	if more {
+	if hasOptions {
 		arg += ":" + options
 	}
 	return arg
@@ -202,18 +204,18 @@ type transcript struct {
 	Files          []runner.File
 }
 
-// runTool runs a command.
-func (u *unit) runTool(ctx context.Context, c runner.Command) (*transcript, error) {
+// runTool runs a command of PRISM and returns its output.
+func (u *testRun) runTool(ctx context.Context, c runner.Command) (*transcript, error) {
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
-	exit, err := runner.Run(ctx, u.entrant.PRISM.Commander, c)
+	exit, err := runner.Run(ctx, u.engine.PRISM.Commander, c)
 	if err != nil {
 		return nil, err
 	}
 	return &transcript{stdout.Bytes(), stderr.Bytes(), exit.Code, exit.Cause, exit.Files}, nil
 }
 
-// log parses the output.
+// log parses the output of PRISM.
 func (t *transcript) log() *parse.Log {
 	p := parse.NewPRISM(parse.Options{})
 	_, _ = p.Write(t.Stdout) // never fails
@@ -221,38 +223,39 @@ func (t *transcript) log() *parse.Log {
 	return p.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
 }
 
-// attributeTool assigns the verdicts of the log to the items. An item without a verdict gets the failure of the run.
-func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []answer) {
+// attributeLog assigns the verdicts in PRISM's log to the instances of a batch. An instance without a verdict gets the failure of the run.
+func (u *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript, answers []answer) {
 	verdicts := log.Verdicts()
-	found := log.Attribute(len(b.items), func(i int, p *parse.Property) bool {
-		it := u.items[b.items[i]]
-		return p.Echoes(it.task.Name, it.task.Text, it.constants())
+	indices := log.Attribute(len(batch.instances), func(i int, p *parse.Property) bool {
+		instance := u.instances[batch.instances[i]]
+		return p.Echoes(instance.task.Name, instance.task.Text, instance.constants())
 	})
-	for n, i := range b.items {
-		it, a := u.items[i], &answers[i]
-		if k := found[n]; k < 0 {
-			a.Err = runFailure(log)
+	for position, i := range batch.instances {
+		instance, given := u.instances[i], &answers[i]
+		if index := indices[position]; index < 0 {
+			given.Err = runFailure(log)
 		} else {
-			a.Verdict = verdicts[k]
-			a.Err = refusedBy(&log.Properties[k])
-			if p := &log.Properties[k]; p.Err != nil && p.ValueText != "" {
-				a.testing = p.Testing // PRISM has judged what we cannot read
+			given.Verdict = verdicts[index]
+			given.Err = propertyFailure(&log.Properties[index])
+			if p := &log.Properties[index]; p.Err != nil && p.ValueText != "" {
+				given.testing = p.Testing // PRISM has judged what we cannot read
 			}
 		}
-		a.Property, a.Name, a.Engine, a.Constants = it.task.Text, it.task.Name, u.entrant.Called(), it.constants()
-		a.Tool = log.Made(u.entrant.PRISM.Commander.Where())
-		a.log = logText(t)
+		given.Property, given.Name, given.Engine, given.Constants = instance.task.Text, instance.task.Name, u.engine.DisplayName(), instance.constants()
+		given.Tool = log.Made(u.engine.PRISM.Commander.Where())
+		given.log = logText(output)
 	}
 }
 
-// refusedBy returns the failure of a property. It is unsupported if PRISM says so, whatever its message looks like.
-func refusedBy(p *parse.Property) *result.Failure {
-	if p.Err == nil || !strings.HasPrefix(p.Testing, "UNSUPPORTED") {
-		return p.Err
+// propertyFailure returns the failure of a property, nil if there is none. It is of class Unsupported if PRISM says so, whatever the message
+// looks like.
+func propertyFailure(property *parse.Property) *result.Failure {
+	if property.Err == nil || !strings.HasPrefix(property.Testing, "UNSUPPORTED") {
+		return property.Err
 	}
-	f := *p.Err
-	f.Class = result.Unsupported
-	return &f
+	failure := *property.Err
+	failure.Class = result.Unsupported
+	return &failure
 }
 
 // runFailure returns the reason why a run has no verdict about a property.
@@ -266,62 +269,63 @@ func runFailure(log *parse.Log) *result.Failure {
 // maxLog is the largest size of an output in a result.
 const maxLog = 64 << 10
 
-func logText(t *transcript) string {
-	text := string(t.Stdout) + string(t.Stderr)
+// logText returns the output of a run, without its middle part if it is longer than maxLog.
+func logText(output *transcript) string {
+	text := string(output.Stdout) + string(output.Stderr)
 	if len(text) > maxLog {
 		text = text[:maxLog/2] + "\n[...]\n" + text[len(text)-maxLog/2:]
 	}
 	return text
 }
 
-// toolExports compares the files that PRISM wrote.
-func (u *unit) toolExports(c *toolCommand, t *transcript, cached bool, log *parse.Log) {
+// compareToolExports compares the files that PRISM wrote with the expected ones, and adds a result for each.
+func (u *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
-	if len(u.items) == 0 && len(c.exports) == 0 && failed {
-		u.addRunResult(u.failedRun(runFailure(log)), cached, logText(t))
+	if len(u.instances) == 0 && len(command.exports) == 0 && failed {
+		u.addRunResult(u.failedRun(runFailure(log)), cached, logText(output))
 		return
 	}
-	for _, x := range c.exports {
-		k := slices.IndexFunc(t.Files, func(f runner.File) bool { return f.Name == x.written })
+	for _, exported := range command.exports {
+		index := slices.IndexFunc(output.Files, func(f runner.File) bool { return f.Name == exported.written })
 		var text []byte
-		if k >= 0 {
-			text = t.Files[k].Data
+		if index >= 0 {
+			text = output.Files[index].Data
 		}
-		r := u.compareExport(x.file, text, k >= 0)
-		if k < 0 && failed {
-			r.Reason += ": " + runFailure(log).Message
+		compared := u.compareExport(exported.file, text, index >= 0)
+		if index < 0 && failed {
+			compared.Reason += ": " + runFailure(log).Message
 		}
-		u.addRunResult(r, cached, logText(t))
+		u.addRunResult(compared, cached, logText(output))
 	}
-	if len(u.items) == 0 && len(c.exports) == 0 {
-		r := u.result(u.entrant, nil)
-		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.addRunResult(r, cached, "")
+	if len(u.instances) == 0 && len(command.exports) == 0 {
+		compared := u.newResult(u.engine, nil)
+		compared.Outcome, compared.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
+		u.addRunResult(compared, cached, "")
 	}
 }
 
 // addRunResult adds a result about the whole run.
-func (u *unit) addRunResult(r report.TestResult, cached bool, log string) {
+func (u *testRun) addRunResult(r report.TestResult, cached bool, log string) {
 	r.Cached = cached
 	if r.Outcome != report.TestPassed {
 		r.Log = log
 	}
-	u.whole = append(u.whole, r)
+	u.runResults = append(u.runResults, r)
 }
 
-// failedRun returns the result of a failed run without properties.
-func (u *unit) failedRun(f *result.Failure) report.TestResult {
-	r := u.result(u.entrant, nil)
-	r.Verdict = &result.Verdict{Engine: u.entrant.Called(), Err: f}
-	r.Reason = f.Message
+// failedRun returns the result of a run that failed before it checked a property.
+func (u *testRun) failedRun(failure *result.Failure) report.TestResult {
+	out := u.newResult(u.engine, nil)
+	out.Verdict = &result.Verdict{Engine: u.engine.DisplayName(), Err: failure}
+	out.Reason = failure.Message
 	switch {
-	case f.Class == result.Unsupported:
-		r.Outcome = report.TestUnsupported
-	case f.Class.Limited():
-		r.Outcome = report.TestLimit
+	case failure.Class == result.Unsupported:
+		out.Outcome = report.TestUnsupported
+	case failure.Class.Limited():
+		out.Outcome = report.TestLimit
 	default:
-		r.Outcome = report.TestError
-		r.Reason = fmt.Sprintf("%s (%s)", f.Message, f.Class)
+		out.Outcome = report.TestError
+		out.Reason = fmt.Sprintf("%s (%s)", failure.Message, failure.Class)
 	}
-	return r
+	return out
 }

@@ -40,8 +40,8 @@ func (p *prism) Run(_ context.Context, c runner.Command) (runner.Exit, error) {
 	return runner.Exit{Files: p.files, Cause: p.cause}, err
 }
 
-func (p *prism) entrant() regress.Entrant {
-	return regress.Entrant{Entrant: runner.Entrant{Engine: bridge.PRISM(p, bridge.Options{})}, Identity: "double", PRISM: &regress.PRISM{Commander: p, Args: []string{"-ex"}}}
+func (p *prism) engine() regress.EngineConfig {
+	return regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: bridge.PRISM(p, bridge.Options{})}, Identity: "double", PRISM: &regress.PRISM{Commander: p, Args: []string{"-ex"}}}
 }
 
 // section is what PRISM prints of one property.
@@ -84,7 +84,7 @@ multi(Pmax=? [ F s=1 ], Pmax=? [ F s=2 ]);
 			section("multi(Pmax=? [ F s=1 ], Pmax=? [ F s=2 ])", "p=1/3", "Result: [(1.0,2.0)]\nTesting result: PASS")
 	}}
 	fsys["d/coin.prism.props.args"].Data = []byte("-h -const p=1/3\n")
-	rep := test(t, fsys, regress.Options{Memory: 1 << 30}, p.entrant())
+	rep := test(t, fsys, regress.Options{Memory: 1 << 30}, p.engine())
 	compare(t, lines(rep), `
 fail d/coin.prism.props:2 [{p 0.3333333333333333}]: Wrong result (expected 1/3 = 0.3333333333333333, abs err = 3.333333333332966E-5 > 3.333E-6)
 not tested d/coin.prism.props:4 [{p 0.3333333333333333}]: Did not find a RESULT specification (for p=0.333333333333) to test against
@@ -121,7 +121,7 @@ func TestPRISMNothing(t *testing.T) {
 	} {
 		p := tt.p
 		p.say = func(string) string { return "" }
-		if got := lines(test(t, fsys, regress.Options{}, p.entrant())); !strings.HasPrefix(got, tt.want) {
+		if got := lines(test(t, fsys, regress.Options{}, p.engine())); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("got\n%swant\n%s", got, tt.want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestPRISMFiles(t *testing.T) {
 	p := &prism{say: func(string) string { return "" }, files: []runner.File{
 		{Name: "tmp.out.sta", Data: []byte("states")}, {Name: "tmp.out.tra", Data: []byte("transition\n")}, {Name: "tmp.out1.srew", Data: []byte("one")},
 	}}
-	rep := test(t, fsys, regress.Options{}, p.entrant())
+	rep := test(t, fsys, regress.Options{}, p.engine())
 	compare(t, lines(rep), `
 fail d/out.tra:1: the export out.tra differs from line 1 on
 pass d/out.sta:0
@@ -165,7 +165,7 @@ func TestPRISMSampling(t *testing.T) {
 	}}
 	c := newCache(t)
 	for range 2 {
-		rep := test(t, fsys, regress.Options{Cache: c, Flakes: 0.001}, p.entrant())
+		rep := test(t, fsys, regress.Options{Cache: c, Flakes: 0.001}, p.engine())
 		compare(t, lines(rep), "pass coin.prism.props:3\npass coin.prism.props:5")
 	}
 	var got []string
@@ -247,7 +247,7 @@ func TestPRISMConstants(t *testing.T) {
 			return listed("P=? [ F s=1 ]") +
 				section("P=? [ F s=1 ]", tt.first, "Result: 1/3 (exact)") + section("P=? [ F s=1 ]", tt.second, "Result: 2/3 (exact)")
 		}}
-		rep := test(t, fsys, regress.Options{}, p.entrant())
+		rep := test(t, fsys, regress.Options{}, p.engine())
 		if got := lines(rep); strings.Count(got, "pass coin.prism.props:2 ") != 2 || len(rep.Results) != 2 {
 			t.Errorf("%s:\n%s", tt.args, got)
 		}

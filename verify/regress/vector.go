@@ -14,30 +14,30 @@ import (
 	"tilecheck/runner"
 )
 
-// vector writes the values of the last property in all states, one line each.
-func (e *exporter) vector() ([]byte, error) {
-	if len(e.items) == 0 {
+// vectorFile returns the text of -exportvector: the values of the last property in all states, one a line.
+func (e *exporter) vectorFile() ([]byte, error) {
+	if len(e.instances) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
 	}
-	values, err := e.valuesEverywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
+	values, err := e.valuesEverywhere(e.instances[len(e.instances)-1].task.Property.X, "-exportvector")
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	for _, v := range values {
-		if v.Value.Kind == result.Boolean {
-			out.WriteString(strconv.FormatBool(v.Value.Bool) + "\n")
+	for _, state := range values {
+		if state.Value.Kind == result.Boolean {
+			out.WriteString(strconv.FormatBool(state.Value.Bool) + "\n")
 			continue
 		}
-		x := sema.Value{Type: sema.Double, Float: v.Value.Num}
-		out.WriteString(x.String() + "\n")
+		number := sema.Value{Type: sema.Double, Float: state.Value.Num}
+		out.WriteString(number.String() + "\n")
 	}
 	return out.Bytes(), nil
 }
 
-// valuesEverywhere returns the values of an expression in all states, in PRISM's order. It uses a filter that prints
-// them all.
-func (e *exporter) valuesEverywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
+// valuesEverywhere returns the values of an expression in all states, in PRISM's order of states. It checks a filter that prints all values.
+// exportSwitch is the switch that error messages name.
+func (e *exporter) valuesEverywhere(x syntax.Expr, exportSwitch string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
 	job.Props = []string{"filter(printall, " + syntax.ExprString(x) + ", true)"}
@@ -49,42 +49,43 @@ func (e *exporter) valuesEverywhere(x syntax.Expr, name string) ([]result.StateV
 		return nil, err
 	}
 	if n := plan.Verdicts(); n != 1 {
-		return nil, refusal("states of a property under %d valuations (%s)", n, name)
+		return nil, unsupported("states of a property under %d valuations (%s)", n, exportSwitch)
 	}
-	vs, err := e.entrant.Engine.Check(e.ctx, plan)
+	verdicts, err := e.engine.Engine.Check(e.ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	if vs[0].Err != nil {
-		return nil, vs[0].Err
+	if verdicts[0].Err != nil {
+		return nil, verdicts[0].Err
 	}
-	if len(vs[0].Listings) == 0 || vs[0].Listings[len(vs[0].Listings)-1].Left > 0 {
-		return nil, refusal("so many states (%s)", name)
+	listings := verdicts[0].Listings
+	if len(listings) == 0 || listings[len(listings)-1].Left > 0 {
+		return nil, unsupported("so many states (%s)", exportSwitch)
 	}
-	return vs[0].Listings[len(vs[0].Listings)-1].Values, nil
+	return listings[len(listings)-1].Values, nil
 }
 
-// targets writes the target states of the one property and the initial states as labels. Targets of LTL are states of a
-// product that only PRISM has.
+// targetFile returns the text of -exporttarget: a labels file that marks the initial states and the target states of the only property. For LTL
+// PRISM writes states of a product that only it has, so this is not supported.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
-func (e *exporter) targets() ([]byte, error) {
-	if len(e.items) != 1 {
-		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.items))
+func (e *exporter) targetFile() ([]byte, error) {
+	if len(e.instances) != 1 {
+		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.instances))
 	}
-	asked := logic.Read(e.items[0].task.Property.X)
-	if asked.Kind != logic.Probability {
-		return nil, refusal("targets of other properties than P (-exporttarget)")
+	formula := logic.Read(e.instances[0].task.Property.X)
+	if formula.Kind != logic.Probability {
+		return nil, unsupported("targets of other properties than P (-exporttarget)")
 	}
-	path := asked.Path
-	if !asked.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
-		return nil, refusal("targets of LTL, which are states of PRISM's own product (-exporttarget)")
+	path := formula.Path
+	if !formula.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
+		return nil, unsupported("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
 	values, err := e.valuesEverywhere(path.Y, "-exporttarget")
 	if err != nil {
 		return nil, err
 	}
-	if err := e.build(); err != nil {
+	if err := e.buildOnce(); err != nil {
 		return nil, err
 	}
 	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")

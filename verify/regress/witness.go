@@ -18,38 +18,47 @@ type Witnesser interface {
 // maxWitnesses is the number of failures of one run that get a witness.
 const maxWitnesses = 10
 
-// addWitnesses adds the likeliest path to results of bounds that should hold and do not. A result stays as it is if
-// there is no path, or no time is left.
-func (u *unit) addWitnesses(ctx context.Context) {
-	w, ok := runner.As[Witnesser](u.entrant.Engine)
+// addWitnesses adds the most probable path to results of bounded properties that are false although they should be true, for at most maxWitnesses
+// results. A result stays as it is if there is no such path or no time is left.
+func (u *testRun) addWitnesses(ctx context.Context) {
+	engine, ok := runner.As[Witnesser](u.engine.Engine)
 	if !ok || u.plan == nil {
 		return
 	}
-	left := maxWitnesses
-	for i := range u.results {
-		r := &u.results[i]
-		if left == 0 || ctx.Err() != nil {
+	found := 0
+	for i := range u.instanceResults {
+		if found == maxWitnesses || ctx.Err() != nil {
 			return
 		}
-		if r.Outcome != report.TestFailed || r.Verdict == nil || r.Verdict.Value.Kind != result.Boolean || r.Verdict.Value.Bool || r.Verdict.Samples > 0 {
+		tested := &u.instanceResults[i]
+		if !boundFails(tested) {
 			continue
 		}
-		left--
-		it := u.items[i]
-		task := slices.Index(u.plan.Tasks, it.task)
+		found++
+		instance := u.instances[i]
+		task := slices.Index(u.plan.Tasks, instance.task)
 		if task < 0 {
 			continue
 		}
 		var consts []string
-		for _, c := range runner.Constants(it.model, it.property) {
+		for _, c := range instance.constants() {
 			consts = append(consts, c.Name+"="+c.Value)
 		}
 		plan, err := u.planFor(nil).Part([]int{task}, consts)
 		if err != nil {
 			continue
 		}
-		if verdicts, err := w.Witness(ctx, plan); err == nil && len(verdicts) == 1 && verdicts[0].Err == nil {
-			r.Verdict.Witnesses = verdicts[0].Witnesses
+		if verdicts, err := engine.Witness(ctx, plan); err == nil && len(verdicts) == 1 && verdicts[0].Err == nil {
+			tested.Verdict.Witnesses = verdicts[0].Witnesses
 		}
 	}
+}
+
+// boundFails reports whether a test failed because its property is false. A sampled verdict does not count.
+func boundFails(tested *report.TestResult) bool {
+	verdict := tested.Verdict
+	if tested.Outcome != report.TestFailed || verdict == nil || verdict.Samples > 0 {
+		return false
+	}
+	return verdict.Value.Kind == result.Boolean && !verdict.Value.Bool
 }

@@ -22,227 +22,229 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// exporter writes the exports of a unit and compares them with the existing files.
+// exporter writes the exports of a run and compares them with the existing files.
 type exporter struct {
-	*unit
-	ctx     context.Context
-	answers []answer
-	opts    files.Options
-	space   *explicit.Space
-	err     error // why the states could not be built
+	*testRun
+	ctx      context.Context
+	answers  []answer
+	options  files.Options
+	space    *explicit.Space
+	buildErr error // why the states could not be built
 }
 
-// compareExports compares the exports of the switches. It adds a result if there is nothing to check.
-func (u *unit) compareExports(ctx context.Context, answers []answer) {
-	if !u.wanted {
+// compareExports writes the exports that the switches ask for and compares them with the existing files. If there is neither an export nor a
+// property, it adds a result that says so.
+func (u *testRun) compareExports(ctx context.Context, answers []answer) {
+	if !u.wantsRunResults {
 		return
 	}
-	x := &exporter{unit: u, ctx: ctx, answers: answers}
-	before := len(u.whole)
+	writer := &exporter{testRun: u, ctx: ctx, answers: answers}
+	resultsBefore := len(u.runResults)
 	for i := range u.switches.Switches {
-		s := &u.switches.Switches[i]
-		switch s.Name() {
+		option := &u.switches.Switches[i]
+		switch option.Name() {
 		case "exportmodelprecision":
-			x.opts.Precision, _ = strconv.Atoi(s.Words[1]) // refused below if it is not a number
+			writer.options.Precision, _ = strconv.Atoi(option.Words[1]) // refused below if it is not a number
 		case "noexportheaders":
-			x.opts.NoHeaders = true
+			writer.options.NoHeaders = true
 		}
 	}
-	x.opts.Symbolic = !u.explicit()
+	writer.options.Symbolic = !u.explicitEngine()
 	for _, words := range u.switches.Exports {
 		for _, target := range words[1:] {
-			x.target(words[0], target)
+			writer.compareTarget(words[0], target)
 		}
 	}
-	if len(u.items) == 0 && len(u.whole) == before {
-		r := u.result(u.entrant, nil)
+	if len(u.instances) == 0 && len(u.runResults) == resultsBefore {
+		r := u.newResult(u.engine, nil)
 		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
 		u.addRunResult(r, false, "")
 	}
 }
 
-// explicit reports whether PRISM builds explicit states with these switches.
-func (u *unit) explicit() bool {
+// explicitEngine reports whether PRISM uses its explicit engine with these switches.
+func (u *testRun) explicitEngine() bool {
 	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(s suite.Switch) bool { return s.Name() == "ex" || s.Name() == "explicit" })
 }
 
-// target compares the files of one export.
-func (e *exporter) target(name, target string) {
-	file, options, _ := strings.Cut(target, ":")
+// compareTarget writes the files of one export and compares each with the existing file. option is the switch, target its argument.
+func (e *exporter) compareTarget(option, compareTarget string) {
+	file, options, _ := strings.Cut(compareTarget, ":")
 	if file == "stdout" {
 		return
 	}
-	index := map[string]int{} // of the reward structure, by extension
-	for _, want := range exportFiles(e.opt.FS, path.Join(e.Dir, file)) {
-		ext := strings.TrimPrefix(path.Ext(want), ".")
-		text, err := e.write(strings.TrimLeft(name, "-"), ext, options, index[ext])
-		index[ext]++
+	rewardIndex := map[string]int{} // the number of files with an extension so far, which is the index of the reward structure
+	for _, expected := range exportFiles(e.opt.FS, path.Join(e.Dir, file)) {
+		ext := strings.TrimPrefix(path.Ext(expected), ".")
+		text, err := e.render(strings.TrimLeft(option, "-"), ext, options, rewardIndex[ext])
+		rewardIndex[ext]++
 		if err != nil {
-			r := e.failedRun(check.Failure(e.interrupted(e.ctx, err), e.job.File, syntax.Pos{}))
-			r.File, r.Line, r.Col, r.Expected = e.opt.name(want), 0, 0, "the contents of "+e.opt.name(want)
-			e.addRunResult(r, false, "")
+			compared := e.failedRun(check.Failure(e.contextError(e.ctx, err), e.job.File, syntax.Pos{}))
+			compared.File, compared.Line, compared.Col, compared.Expected = e.opt.name(expected), 0, 0, "the contents of "+e.opt.name(expected)
+			e.addRunResult(compared, false, "")
 			continue
 		}
-		r := e.compareExport(want, text, true)
-		if r.Outcome == report.TestFailed && probabilities(name) {
-			e.compareNumbers(&r, want, text)
+		compared := e.compareExport(expected, text, true)
+		if compared.Outcome == report.TestFailed && exportsProbabilities(option) {
+			e.compareNumbers(&compared, expected, text)
 		}
-		e.addRunResult(r, false, "")
+		e.addRunResult(compared, false, "")
 	}
 }
 
-// write returns the content of an export. The error is a refusal, or says why there is no content.
-func (e *exporter) write(name, ext, options string, index int) ([]byte, error) {
-	var b bytes.Buffer
-	switch name {
+// render returns the contents of an export. The error says that the export is not supported or has no contents.
+func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byte, error) {
+	var buffer bytes.Buffer
+	switch option {
 	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exportproplabels", "exporttransdot", "exporttransdotstates",
 		"exportstaterewards", "exporttransrewards", "exportrewards":
-		err := e.model(&b, name, ext, options, index)
-		return b.Bytes(), err
+		err := e.writeModel(&buffer, option, ext, arguments, rewardIndex)
+		return buffer.Bytes(), err
 	case "exportresults":
-		err := e.resultsFile(&b, options)
-		return b.Bytes(), err
+		err := e.writeResults(&buffer, arguments)
+		return buffer.Bytes(), err
 	case "exportvector":
-		return e.vector()
+		return e.vectorFile()
 	case "exporttarget":
-		return e.targets()
+		return e.targetFile()
 	case "exportsteadystate", "exportss", "exporttransient", "exporttr":
-		err := e.probabilities(&b, name)
-		return b.Bytes(), err
+		err := e.writeProbabilities(&buffer, option)
+		return buffer.Bytes(), err
 	case "exportstrat":
-		return e.scheduler(ext, options)
+		return e.schedulerFile(ext, arguments)
 	}
-	return nil, refusal("exports of that kind (-%s)", name)
+	return nil, unsupported("exports of that kind (-%s)", option)
 }
 
-// model writes a file of the state space.
-func (e *exporter) model(w io.Writer, name, ext, options string, index int) error {
-	opts := e.opts
-	labels := name == "exportproplabels"
+// writeModel writes one file of the state space: transitions, states, labels, rewards or a graph. The extension or the switch selects it.
+// rewardIndex is the index of the reward structure.
+func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, rewardIndex int) error {
+	settings := e.options
+	labels := exportSwitch == "exportproplabels"
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "", "headers=true", "actions=true":
 		case "headers=false":
-			opts.NoHeaders = true
+			settings.NoHeaders = true
 		case "actions=false":
-			opts.NoActions = true
+			settings.NoActions = true
 		case "rows":
-			if opts.Format == files.Plain {
-				opts.Format = files.Rows
+			if settings.Format == files.Plain {
+				settings.Format = files.Rows
 			}
 		case "matlab":
-			opts.Format = files.Matlab
+			settings.Format = files.Matlab
 		case "proplabels":
 			labels = true
 		default:
-			return refusal("the option %s of -%s", option, name)
+			return unsupported("the option %s of -%s", option, exportSwitch)
 		}
 	}
-	if err := e.build(); err != nil {
+	if err := e.buildOnce(); err != nil {
 		return err
 	}
 	if labels {
 		var err error
-		if opts.Program, err = e.propertyLabels(); err != nil {
+		if settings.Program, err = e.propertyLabels(); err != nil {
 			return err
 		}
 	}
-	opts.NoValuations = name == "exporttransdot"
-	out, err := files.NewWriter(e.space, opts)
+	settings.NoValuations = exportSwitch == "exporttransdot"
+	writer, err := files.NewWriter(e.space, settings)
 	if err != nil {
 		return err
 	}
 	switch {
-	case name == "exportproplabels":
-		return out.PropertyLabels(e.ctx, w)
-	case ext == "dot" || name == "exporttransdot" || name == "exporttransdotstates":
-		return out.DOT(e.ctx, w)
+	case exportSwitch == "exportproplabels":
+		return writer.PropertyLabels(e.ctx, w)
+	case ext == "dot" || exportSwitch == "exporttransdot" || exportSwitch == "exporttransdotstates":
+		return writer.DOT(e.ctx, w)
 	case ext == "pexp":
-		return out.Combined(e.ctx, w)
-	case ext == "tra" || name == "exporttrans":
-		return out.Transitions(e.ctx, w)
-	case ext == "sta" || name == "exportstates":
-		return out.States(e.ctx, w)
+		return writer.Combined(e.ctx, w)
+	case ext == "tra" || exportSwitch == "exporttrans":
+		return writer.Transitions(e.ctx, w)
+	case ext == "sta" || exportSwitch == "exportstates":
+		return writer.States(e.ctx, w)
 	case ext == "obs":
-		return out.Observations(e.ctx, w)
-	case ext == "lab" || name == "exportlabels":
-		return out.Labels(e.ctx, w)
-	case ext == "srew" || name == "exportstaterewards":
-		return out.StateRewards(e.ctx, w, index)
-	case ext == "trew" || name == "exporttransrewards":
-		return out.TransitionRewards(e.ctx, w, index)
+		return writer.Observations(e.ctx, w)
+	case ext == "lab" || exportSwitch == "exportlabels":
+		return writer.Labels(e.ctx, w)
+	case ext == "srew" || exportSwitch == "exportstaterewards":
+		return writer.StateRewards(e.ctx, w, rewardIndex)
+	case ext == "trew" || exportSwitch == "exporttransrewards":
+		return writer.TransitionRewards(e.ctx, w, rewardIndex)
 	}
-	return refusal("exports of .%s files (-%s)", ext, name)
+	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
 }
 
-// build builds the states once for all exports.
-func (e *exporter) build() error {
-	if e.space == nil && e.err == nil {
-		e.space, e.err = e.buildSpace(e.ctx)
+// buildOnce builds the states on its first call.
+func (e *exporter) buildOnce() error {
+	if e.space == nil && e.buildErr == nil {
+		e.space, e.buildErr = e.buildSpace(e.ctx)
 	}
-	return e.err
+	return e.buildErr
 }
 
-// propertyLabels returns the program of the space with the labels of the properties file.
+// propertyLabels returns the program of the state space with the labels of the properties file added.
 func (e *exporter) propertyLabels() (*sema.Program, error) {
-	prog := e.space.Program()
+	program := e.space.Program()
 	if len(e.props) == 0 {
-		return prog, nil
+		return program, nil
 	}
 	tree, err := syntax.ParseProperties(e.job.PropsFile, e.props)
 	if err != nil {
 		return nil, err
 	}
-	props, err := prog.Model().CheckProperties(tree)
+	props, err := program.Model().CheckProperties(tree)
 	if err != nil {
 		return nil, err
 	}
-	_, full, err := props.Instantiate(prog, []int{}, nil)
-	return full, err
+	_, withLabels, err := props.Instantiate(program, []int{}, nil)
+	return withLabels, err
 }
 
-// resultsFile writes the results of all properties.
-func (e *exporter) resultsFile(w io.Writer, options string) error {
+// writeResults writes the results of all properties in the style that the options of -exportresults ask for.
+func (e *exporter) writeResults(w io.Writer, options string) error {
 	style, err := report.ParseResultsStyle(options)
 	if err != nil {
-		return refusal("%v (-exportresults)", err)
+		return unsupported("%v (-exportresults)", err)
 	}
 	var verdicts []result.Verdict
 	for i := range e.answers {
-		if f := e.answers[i].Err; f != nil && f.Class == result.Unsupported {
-			return f
+		if failure := e.answers[i].Err; failure != nil && failure.Class == result.Unsupported {
+			return failure
 		}
-		v := e.answers[i].Verdict
-		if !e.switches.Exact && v.Value.Kind == result.Number {
-			v.Value.Rat = nil // PRISM writes fractions with -exact only
+		verdict := e.answers[i].Verdict
+		if !e.switches.Exact && verdict.Value.Kind == result.Number {
+			verdict.Value.Rat = nil // PRISM writes fractions with -exact only
 		}
-		verdicts = append(verdicts, v)
+		verdicts = append(verdicts, verdict)
 	}
 	return report.ExportResults(w, style, verdicts)
 }
 
-// scheduler writes the scheduler of the one property that there is.
-func (e *exporter) scheduler(ext, options string) ([]byte, error) {
-	if len(e.items) != 1 {
-		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.items))
+// schedulerFile returns the text of -exportstrat: the scheduler of the only property.
+func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
+	if len(e.instances) != 1 {
+		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))
 	}
 	var out bytes.Buffer
 	target := "scheduler." + ext
 	if options != "" {
 		target += ":" + options
 	}
-	b := &batch{selected: []string{strconv.Itoa(e.items[0].number)}}
+	selected := &batch{properties: []string{strconv.Itoa(e.instances[0].number)}}
 	write := func(_ string, write func(io.Writer) error) error { return write(&out) }
-	b.plan = e.plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = e.workers }).WithOutputs(func(o *runner.Outputs) {
+	selected.plan = e.plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = e.workers }).WithOutputs(func(o *runner.Outputs) {
 		o.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
 	})
-	plan, err := e.batchPlan(b)
+	plan, err := e.batchPlan(selected)
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := e.entrant.Engine.Check(e.ctx, plan)
+	verdicts, err := e.engine.Engine.Check(e.ctx, plan)
 	if err != nil {
-		return nil, refusal("%v (-exportstrat)", err)
+		return nil, unsupported("%v (-exportstrat)", err)
 	}
 	if k := slices.IndexFunc(verdicts, func(v result.Verdict) bool { return v.Err != nil }); k >= 0 {
 		return nil, verdicts[k].Err

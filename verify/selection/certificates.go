@@ -18,16 +18,16 @@ import (
 // provenLabel is the label of the native engine with certificates.
 const provenLabel = native.Name + ":proven"
 
-// Certify replaces the native engine by the one that proves its answers with certificates.
+// Certify replaces the native engine by the native engine with certificates, in the run and in every test.
 func (s *Selection) Certify() error {
 	replace := func(labels []string) []string {
-		out := slices.Clone(labels)
-		for i, label := range out {
+		replaced := slices.Clone(labels)
+		for i, label := range replaced {
 			if label == native.Name {
-				out[i] = provenLabel
+				replaced[i] = provenLabel
 			}
 		}
-		return out
+		return replaced
 	}
 	s.Labels = replace(s.Labels)
 	for i := range s.Tests {
@@ -39,36 +39,37 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// ProvenNotes counts the proven answers, and the reasons why others are not proven.
+// ProvenNotes returns notes with the number of proven answers, and the reasons why others are not proven.
 func ProvenNotes(rep *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
 	for i := range rep.Results {
-		v := rep.Results[i].Verdict
-		if v == nil || v.Err != nil || rep.Results[i].Engine != provenLabel {
+		verdict := rep.Results[i].Verdict
+		if verdict == nil || verdict.Err != nil || rep.Results[i].Engine != provenLabel {
 			continue
 		}
-		if answers++; v.Accuracy == result.Proven {
+		answers++
+		if verdict.Accuracy == result.Proven {
 			proven++
 			continue
 		}
 		reason := "computed otherwise, as the test asks"
-		for _, w := range v.Warnings {
-			if why, ok := strings.CutPrefix(w, native.NotProven); ok {
-				reason = why
+		for _, warning := range verdict.Warnings {
+			if cause, ok := strings.CutPrefix(warning, native.NotProven); ok {
+				reason = cause
 			}
 		}
 		reasons[reason]++
 	}
-	out := []string{fmt.Sprintf("%d of %d answers are proven", proven, answers)}
+	notes := []string{fmt.Sprintf("%d of %d answers are proven", proven, answers)}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		out = append(out, fmt.Sprintf("not proven, %d times: %s", reasons[reason], reason))
+		notes = append(notes, fmt.Sprintf("not proven, %d times: %s", reasons[reason], reason))
 	}
-	return out
+	return notes
 }
 
-// Identity identifies what produces the answers, for cache keys: the image or path of a tool with its version and switches,
-// and own, the identity of this program, which reads the tool's output. It is empty if the tool's version is unknown.
+// Identity returns a text for cache keys that identifies what produces an engine's answers: the image or path of the tool, its version and
+// switches, and own, the identity of this program, which parses the tool's output. It is empty if the version of the tool is unknown.
 func Identity(ctx context.Context, own, label string, cmd runner.Commander, args []string) string {
 	if cmd == nil {
 		return label + " " + own

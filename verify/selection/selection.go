@@ -21,8 +21,8 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// Asked is what the command line asks for. Zero fields leave the decision to suite files.
-type Asked struct {
+// Request has the options of the command line. Where a field is zero, the suite files decide.
+type Request struct {
 	Paths    []string // directories, models, properties files, …
 	Match    bool     // pair files by name prefix
 	All      bool     // pair all files of a directory
@@ -54,28 +54,28 @@ type Selection struct {
 	// PrismImage and StormImage come from suite files.
 	PrismImage, StormImage string
 
-	paths *paths
+	paths *fileNames
 }
 
 // Abs returns the absolute name of a file of the tests.
-func (s *Selection) Abs(file string) string { return s.paths.abs(file) }
+func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
-// Find finds the tests. It first calls used with the files that they consist of, and returns its error if there is one.
-func (a *Asked) Find(used func(files []string) error) (*Selection, error) {
+// Find returns the selected tests. When it knows their files, it calls used with their names, and returns its error if there is one.
+func (a *Request) Find(used func(files []string) error) (*Selection, error) {
 	p, err := newPaths(a.Paths)
 	if err != nil {
 		return nil, err
 	}
-	opened := &openedFS{FS: p.fsys}
+	opened := &recordingFS{FS: p.fsys}
 	p.fsys = opened
 	s := &Selection{paths: p, Labels: a.Engines}
-	s.Options = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: a.Only, Jobs: a.Jobs}
+	s.Options = regress.Options{FS: p.fsys, Name: p.userName, Seed: 1, Only: a.Only, Jobs: a.Jobs}
 	err = a.discover(s)
 	p.fsys, s.Options.FS = opened.FS, opened.FS
 	if err != nil {
 		return nil, p.userError(err)
 	}
-	if err := used(s.inputFiles(opened.names)); err != nil {
+	if err := used(s.inputFiles(opened.opened)); err != nil {
 		return nil, err
 	}
 	if len(s.Tests) == 0 {
@@ -92,49 +92,51 @@ func (a *Asked) Find(used func(files []string) error) (*Selection, error) {
 	return s, nil
 }
 
-// inputFiles lists the existing files among those that were opened and those of the tests, with the user's names.
+// inputFiles returns the files that were opened and the files of the tests, as far as they exist, with the user's names.
 func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
-		t := &s.Tests[i]
-		names = append(names, t.Model, t.Props)
-		for _, arg := range t.Args { // models may be among the switches
-			names = append(names, path.Join(t.Dir, arg))
+		test := &s.Tests[i]
+		names = append(names, test.Model, test.Props)
+		for _, arg := range test.Args { // models may be among the switches
+			names = append(names, path.Join(test.Dir, arg))
 		}
 	}
 	slices.Sort(names)
 	var out []string
 	for _, name := range slices.Compact(names) {
-		file := s.paths.name(name)
-		if _, err := os.Stat(file); name != "" && !errors.Is(err, fs.ErrNotExist) {
+		file := s.paths.userName(name)
+		_, err := os.Stat(file)
+		if name != "" && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, file)
 		}
 	}
 	return out
 }
 
-// openedFS records the files that are opened.
-type openedFS struct {
+// recordingFS records the files that are opened.
+type recordingFS struct {
 	fs.FS
-	names []string
+	opened []string
 }
 
-func (f *openedFS) Open(name string) (fs.File, error) {
-	f.names = append(f.names, name)
+// Open implements fs.FS and records the name.
+func (f *recordingFS) Open(name string) (fs.File, error) {
+	f.opened = append(f.opened, name)
 	return f.FS.Open(name)
 }
 
-// Stat and ReadDir open nothing that is read.
-func (f *openedFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
-func (f *openedFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
+// Stat and ReadDir do not record a name, because no contents are read.
+func (f *recordingFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
 // discover adds the tests of every path. A directory with a suite file has the tests that the file lists.
-func (a *Asked) discover(s *Selection) error {
+func (a *Request) discover(s *Selection) error {
 	if a.QVBS {
 		return a.discoverBenchmarks(s)
 	}
-	var suites []string // suites
-	for _, name := range s.paths.names {
+	var suites []string // the names of all suites
+	for _, name := range s.paths.arguments {
 		config, dir, err := a.suiteFile(s, name)
 		if err != nil {
 			return err
@@ -165,8 +167,8 @@ func (a *Asked) discover(s *Selection) error {
 }
 
 // discoverBenchmarks adds the cases of the benchmark set.
-func (a *Asked) discoverBenchmarks(s *Selection) (err error) {
-	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.names, qvbs.Options{MaxStates: a.MaxStates, Name: s.paths.name})
+func (a *Request) discoverBenchmarks(s *Selection) (err error) {
+	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.arguments, qvbs.Options{MaxStates: a.MaxStates, Name: s.paths.userName})
 	if err != nil {
 		return err
 	}
@@ -175,28 +177,23 @@ func (a *Asked) discoverBenchmarks(s *Selection) (err error) {
 }
 
 // suiteFile reads the suite file that a path is, or that the directory contains; nil if there is none.
-func (a *Asked) suiteFile(s *Selection, name string) (config *suitefile.File, dir string, err error) {
+func (a *Request) suiteFile(s *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		config, err := suitefile.Open(s.paths.fsys, name, s.paths.name)
+		config, err := suitefile.Open(s.paths.fsys, name, s.paths.userName)
 		return config, path.Dir(name), err
 	}
 	if info, err := fs.Stat(s.paths.fsys, name); err != nil || !info.IsDir() || a.NoConfig {
 		return nil, name, err
 	}
-	config, err = suitefile.In(s.paths.fsys, name, s.paths.name)
+	config, err = suitefile.In(s.paths.fsys, name, s.paths.userName)
 	return config, name, err
 }
 
-// applySuiteFile applies the settings of a suite file for the whole run, except those that a flag sets.
-func (*Asked) applySuiteFile(s *Selection, config *suitefile.File) {
-	for _, x := range []struct {
-		flag  *string
-		value string
-	}{{&s.Options.Title, config.Title}, {&s.PrismImage, config.PrismImage}, {&s.StormImage, config.StormImage}} {
-		if *x.flag == "" {
-			*x.flag = x.value
-		}
-	}
+// applySuiteFile sets the options of the whole run that a suite file has, except those that are already set.
+func (*Request) applySuiteFile(s *Selection, config *suitefile.File) {
+	s.Options.Title = cmp.Or(s.Options.Title, config.Title)
+	s.PrismImage = cmp.Or(s.PrismImage, config.PrismImage)
+	s.StormImage = cmp.Or(s.StormImage, config.StormImage)
 	if config.Seed != nil {
 		s.Options.Seed = *config.Seed
 	}
@@ -209,28 +206,28 @@ func (*Asked) applySuiteFile(s *Selection, config *suitefile.File) {
 	s.Strict = s.Strict || config.Strict
 }
 
-// applyFlags lets flags override suite files, and lists the engines.
-func (a *Asked) applyFlags(s *Selection) (err error) {
-	named := len(s.Labels) > 0
+// applyFlags replaces settings of suite files by those of the command line, and collects the labels of all engines.
+func (a *Request) applyFlags(s *Selection) (err error) {
+	enginesGiven := len(s.Labels) > 0
 	for i := range s.Tests {
-		t := &s.Tests[i]
-		if t.Consts, err = regress.Override(t.Consts, a.Consts); err != nil {
+		test := &s.Tests[i]
+		if test.Consts, err = regress.Override(test.Consts, a.Consts); err != nil {
 			return err
 		}
 		if a.Time > 0 {
-			t.Time = a.Time
+			test.Time = a.Time
 		}
 		if a.Memory > 0 {
-			t.Memory = a.Memory
+			test.Memory = a.Memory
 		}
-		if named {
-			t.Engines = nil
+		if enginesGiven {
+			test.Engines = nil
 			continue
 		}
-		if len(t.Engines) == 0 {
-			t.Engines = []string{"native"}
+		if len(test.Engines) == 0 {
+			test.Engines = []string{"native"}
 		}
-		for _, label := range t.Engines {
+		for _, label := range test.Engines {
 			if !slices.Contains(s.Labels, label) {
 				s.Labels = append(s.Labels, label)
 			}
@@ -245,7 +242,8 @@ func (a *Asked) applyFlags(s *Selection) (err error) {
 	return nil
 }
 
-func (a *Asked) pairing(otherwise suite.Pairing) suite.Pairing {
+// pairing returns the pairing that the command line asks for; without one, it returns otherwise.
+func (a *Request) pairing(otherwise suite.Pairing) suite.Pairing {
 	switch {
 	case a.Match:
 		return suite.Matching

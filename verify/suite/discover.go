@@ -28,7 +28,7 @@ const (
 	Every
 )
 
-// Discover lists the runs of a file: a directory and all below it, a model, a properties file, an .auto file or a list
+// Discover returns the runs of a file: a directory and all below it, a model, a properties file, an .auto file or a list
 // file (.txt). The order is prism-auto's: subdirectories first. Errors in the files are of type *syntax.Error, with
 // names of fsys.
 //
@@ -59,18 +59,18 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
 
-// discoverTree lists the runs of a directory and of its subdirectories, except those whose name begins with a dot.
+// discoverTree returns the runs of a directory and of its subdirectories, except those whose name begins with a dot.
 func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
-	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+	for _, entry := range entries {
+		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		below, err := discoverTree(fsys, path.Join(dir, e.Name()), pairing)
+		below, err := discoverTree(fsys, path.Join(dir, entry.Name()), pairing)
 		if err != nil {
 			return nil, err
 		}
@@ -84,15 +84,15 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	return append(runs, own...), err
 }
 
-// discoverList lists the runs of a list file. Each line has a directory, relative to the list, a comma, and a properties
+// discoverList returns the runs of a list file. Each line has a directory, relative to the list, a comma, and a properties
 // file in that directory.
 func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
-	found, err := readLines(fsys, name)
+	lines, err := readLines(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
-	for _, line := range found {
+	for _, line := range lines {
 		var words []string
 		for _, w := range line {
 			words = append(words, w.text)
@@ -105,13 +105,13 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 		if isList(file) { // two lists could name each other for ever
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("found %q, which is a list again, want a properties file", file)}
 		}
-		more, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
+		listed, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("%s: %v", path.Join(dir, file), e.Err)}
 		} else if err != nil {
 			return nil, err
 		}
-		runs = append(runs, more...)
+		runs = append(runs, listed...)
 	}
 	return runs, nil
 }
@@ -125,73 +125,75 @@ type directory struct {
 	runCount int // runs so far; see maxRuns
 }
 
+// openDirectory reads the names of the files of a directory.
 func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	d := &directory{fsys: fsys, dir: dir, pairing: pairing}
-	for _, e := range entries {
-		if !e.IsDir() {
-			d.files = append(d.files, e.Name())
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			d.files = append(d.files, entry.Name())
 		}
 	}
 	return d, nil
 }
 
-// Files are told apart by name. JANI is ours: prism-auto does not know it.
+// The extension of a file says what it is. prism-auto does not know JANI files (.jani); the rest is as there.
 func isModel(name string) bool { return hasExt(name, ".jani", ".prism", ".nm", ".pm", ".sm") }
 func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") }
 func isAuto(name string) bool  { return hasExt(name, ".auto") }
 func isList(name string) bool  { return hasExt(name, ".txt") }
 
+// hasExt reports whether a file name has one of the extensions and is more than the extension.
 func hasExt(name string, exts ...string) bool {
 	ext := path.Ext(name)
 	return slices.Contains(exts, ext) && path.Base(name) != ext
 }
 
-// discover lists the runs of the directory itself.
+// discover returns the runs of the directory itself: of its models, and of .auto files that belong to no model.
 func (d *directory) discover() ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
-	for _, m := range models {
-		more, err := d.runsOfModel(m)
+	for _, model := range models {
+		found, err := d.runsOfModel(model)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, more...)
+		runs = append(runs, found...)
 	}
-	for _, f := range d.files {
-		if !isAuto(f) || len(d.modelsNamedBy(f)) > 0 {
+	for _, file := range d.files {
+		if !isAuto(file) || len(d.modelsNamedBy(file)) > 0 {
 			continue
 		}
-		more, err := d.runsWithoutModel(f)
+		found, err := d.runsWithoutModel(file)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, more...)
+		runs = append(runs, found...)
 	}
 	return runs, nil
 }
 
-// modelLines lists the models, each followed by its switches: the lines of the file "models", or all models if there is no such file.
+// modelLines returns the models, each followed by its switches: the lines of the file "models", or all models if there is no such file.
 func (d *directory) modelLines() ([][]word, error) {
 	if slices.Contains(d.files, "models") {
 		return d.readLines("models")
 	}
 	var out [][]word
-	for _, f := range d.files {
-		if isModel(f) {
-			out = append(out, []word{{text: f}})
+	for _, file := range d.files {
+		if isModel(file) {
+			out = append(out, []word{{text: file}})
 		}
 	}
 	return out, nil
 }
 
-// modelsNamedBy lists the models whose name is a prefix of the file's name.
+// modelsNamedBy returns the models whose name is a prefix of the file's name.
 func (d *directory) modelsNamedBy(file string) []string {
 	return slices.DeleteFunc(slices.Clone(d.files), func(m string) bool { return !isModel(m) || !strings.HasPrefix(file, m) })
 }
@@ -201,47 +203,47 @@ func (d *directory) isPaired(model, props string, models [][]word) bool {
 	if d.pairing == Every {
 		return true
 	}
-	nameMatches := func(m string) bool { return strings.HasPrefix(props, path.Base(m)) }
+	nameMatches := func(name string) bool { return strings.HasPrefix(props, path.Base(name)) }
 	if d.pairing == Matching {
 		return nameMatches(model)
 	}
-	stemMatches := func(m string) bool {
-		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(m), path.Ext(m))
+	stemMatches := func(name string) bool {
+		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(name), path.Ext(name))
 	}
 	for _, fits := range []func(string) bool{nameMatches, stemMatches} {
 		if fits(model) {
 			return true
 		}
-		if slices.ContainsFunc(models, func(m []word) bool { return fits(m[0].text) }) {
+		if slices.ContainsFunc(models, func(name []word) bool { return fits(name[0].text) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// runsOfModelFile lists the runs of a model that the user named. With the pairing Closest the model gets its switches from the
+// runsOfModelFile returns the runs of a model that the user named. With the pairing Closest the model gets its switches from the
 // file "models".
 func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
-	models = slices.DeleteFunc(models, func(m []word) bool { return m[0].text != file })
+	models = slices.DeleteFunc(models, func(model []word) bool { return model[0].text != file })
 	if d.pairing != Closest || len(models) == 0 {
 		models = [][]word{{{text: file}}}
 	}
 	var runs []Run
-	for _, m := range models {
-		more, err := d.runsOfModel(m)
+	for _, model := range models {
+		found, err := d.runsOfModel(model)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, more...)
+		runs = append(runs, found...)
 	}
 	return runs, nil
 }
 
-// runsOfModel lists the runs of a model; own is its name followed by its switches.
+// runsOfModel returns the runs of a model with each of its properties and .auto files. own is the model's name followed by its switches.
 func (d *directory) runsOfModel(own []word) ([]Run, error) {
 	model, own := own[0].text, own[1:]
 	models, err := d.modelLines()
@@ -255,31 +257,31 @@ func (d *directory) runsOfModel(own []word) ([]Run, error) {
 	var runs []Run
 	for _, args := range argLines {
 		args = slices.Concat(own, args)
-		for _, f := range d.files {
-			if !isProps(f) || !d.isPaired(model, f, models) {
+		for _, file := range d.files {
+			if !isProps(file) || !d.isPaired(model, file, models) {
 				continue
 			}
-			more, err := d.combineArgs(f, func(extra []word) Run { return d.newRun(model, f, args, extra) })
+			found, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, file, args, extra) })
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, more...)
+			runs = append(runs, found...)
 		}
-		for _, f := range d.files {
-			if !isAuto(f) || !strings.HasPrefix(f, path.Base(model)) {
+		for _, file := range d.files {
+			if !isAuto(file) || !strings.HasPrefix(file, path.Base(model)) {
 				continue
 			}
-			more, err := d.runsOfAuto(model, f, args)
+			found, err := d.runsOfAuto(model, file, args)
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, more...)
+			runs = append(runs, found...)
 		}
 	}
 	return runs, nil
 }
 
-// runsOfProps lists the runs of a properties file.
+// runsOfProps returns the runs of a properties file.
 func (d *directory) runsOfProps(file string) ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
@@ -287,8 +289,8 @@ func (d *directory) runsOfProps(file string) ([]Run, error) {
 	}
 	if d.pairing == Matching { // prism-auto -m ignores the file "models"
 		models = nil
-		for _, m := range d.modelsNamedBy(file) {
-			models = append(models, []word{{text: m}})
+		for _, line := range d.modelsNamedBy(file) {
+			models = append(models, []word{{text: line}})
 		}
 	}
 	extras, err := d.argLinesOf(file)
@@ -297,22 +299,22 @@ func (d *directory) runsOfProps(file string) ([]Run, error) {
 	}
 	var runs []Run
 	for _, extra := range extras {
-		for _, m := range models {
-			model := m[0].text
+		for _, line := range models {
+			model := line[0].text
 			if !d.isPaired(model, file, models) {
 				continue
 			}
-			more, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, m[1:], args, extra) })
+			found, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, line[1:], args, extra) })
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, more...)
+			runs = append(runs, found...)
 		}
 	}
 	return runs, nil
 }
 
-// runsOfAutoFile lists the runs of an .auto file that the user named.
+// runsOfAutoFile returns the runs of an .auto file that the user named.
 func (d *directory) runsOfAutoFile(file string) ([]Run, error) {
 	names := d.modelsNamedBy(file)
 	if len(names) == 0 {
@@ -325,17 +327,17 @@ func (d *directory) runsOfAutoFile(file string) ([]Run, error) {
 			return nil, err
 		}
 		for _, args := range argLines {
-			more, err := d.runsOfAuto(model, file, args)
+			found, err := d.runsOfAuto(model, file, args)
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, more...)
+			runs = append(runs, found...)
 		}
 	}
 	return runs, nil
 }
 
-// runsWithoutModel lists the runs of an .auto file that belongs to no model; its lines name the models.
+// runsWithoutModel returns the runs of an .auto file that belongs to no model; its lines name the models.
 func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	argLines, err := d.readLines(file)
 	if err != nil {
@@ -348,13 +350,14 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for every line of the .args file that belongs to a file.
+// combineArgs returns one run for every line of the .args file that belongs to a file. run makes a run from the switches of a line.
 func (d *directory) combineArgs(file string, run func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {
 		return nil, err
 	}
-	if d.runCount += len(argLines); d.runCount > maxRuns {
+	d.runCount += len(argLines)
+	if d.runCount > maxRuns {
 		return nil, &syntax.Error{File: path.Join(d.dir, file), Msg: fmt.Sprintf("found more than %d runs in this directory, want less", maxRuns)}
 	}
 	var runs []Run
@@ -364,7 +367,7 @@ func (d *directory) combineArgs(file string, run func(args []word) Run) ([]Run, 
 	return runs, nil
 }
 
-// runsOfAuto lists the runs of an .auto file with its model.
+// runsOfAuto returns the runs of an .auto file with its model.
 func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
 	argLines, err := d.readLines(file)
 	if err != nil {
@@ -372,29 +375,29 @@ func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
 	}
 	var runs []Run
 	for _, line := range argLines {
-		more, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, "", args, line, extra) })
+		found, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, "", args, line, extra) })
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, more...)
+		runs = append(runs, found...)
 	}
 	return runs, nil
 }
 
 // newRun returns the run of a model and a properties file; each is empty if there is none.
 func (d *directory) newRun(model, props string, args ...[]word) Run {
-	r := Run{Dir: d.dir}
+	run := Run{Dir: d.dir}
 	if model != "" {
-		r.Model = path.Join(d.dir, model)
+		run.Model = path.Join(d.dir, model)
 	}
 	if props != "" {
-		r.Props = path.Join(d.dir, props)
+		run.Props = path.Join(d.dir, props)
 	}
 	for _, w := range slices.Concat(args...) {
-		r.Args = append(r.Args, w.text)
-		r.Places = append(r.Places, w.place)
+		run.Args = append(run.Args, w.text)
+		run.Places = append(run.Places, w.place)
 	}
-	return r
+	return run
 }
 
 // argLinesOf reads the .args file that belongs to a file. If it does not exist there is one line without switches.

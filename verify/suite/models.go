@@ -26,10 +26,10 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 	var out []ModelFiles
 	d := &directory{fsys: fsys, dir: dir, pairing: Closest}
 	var models [][]word
-	for _, e := range entries {
-		name := e.Name()
+	for _, entry := range entries {
+		name := entry.Name()
 		switch {
-		case !e.IsDir():
+		case !entry.IsDir():
 			d.files = append(d.files, name)
 			if isModel(name) {
 				models = append(models, []word{{text: name}})
@@ -42,14 +42,14 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 			out = append(out, below...)
 		}
 	}
-	for _, m := range models {
-		own := ModelFiles{Model: path.Join(dir, m[0].text)}
+	for _, model := range models {
+		paired := ModelFiles{Model: path.Join(dir, model[0].text)}
 		for _, f := range d.files {
-			if isProps(f) && d.isPaired(m[0].text, f, models) {
-				own.Props = append(own.Props, path.Join(dir, f))
+			if isProps(f) && d.isPaired(model[0].text, f, models) {
+				paired.Props = append(paired.Props, path.Join(dir, f))
 			}
 		}
-		out = append(out, own)
+		out = append(out, paired)
 	}
 	return out, nil
 }

@@ -62,6 +62,7 @@ type optionReader struct {
 	err     error
 }
 
+// fail records an error at the current switch, if it is the first one.
 func (r *optionReader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = r.run.errorAt(r.current, fmt.Sprintf(format, args...))
@@ -71,11 +72,11 @@ func (r *optionReader) fail(format string, args ...any) {
 // splitArgs splits the arguments into switches and files.
 func (r *optionReader) splitArgs() {
 	args := r.run.Args
-	var names []int
+	var fileArgs []int
 	for i := 0; i < len(args); {
 		r.current = i
 		if !strings.HasPrefix(args[i], "-") {
-			names = append(names, i)
+			fileArgs = append(fileArgs, i)
 			i++
 			continue
 		}
@@ -95,7 +96,7 @@ func (r *optionReader) splitArgs() {
 	imported := slices.ContainsFunc(r.Switches, func(s Switch) bool {
 		return s.Import() && s.Name() != "importresults" && s.Name() != "importpepa"
 	})
-	for _, i := range names {
+	for _, i := range fileArgs {
 		r.current = i
 		r.addFile(args[i], imported)
 	}
@@ -158,31 +159,33 @@ func (r *optionReader) readGroup(s *Switch) {
 	}
 }
 
+// readSimulation interprets a switch of the simulator.
 func (r *optionReader) readSimulation(s *Switch) {
 	if r.Simulation == nil {
 		r.Simulation = &Simulation{}
 	}
-	sim := r.Simulation
+	simulation := r.Simulation
 	switch s.Name() {
 	case "simmethod":
-		sim.Method = s.Words[1]
+		simulation.Method = s.Words[1]
 	case "simsamples":
-		sim.Samples = r.parseInteger(s.Words[1])
+		simulation.Samples = r.parseInteger(s.Words[1])
 	case "simvar":
-		sim.MinSamples = r.parseInteger(s.Words[1])
+		simulation.MinSamples = r.parseInteger(s.Words[1])
 	case "simpathlen":
-		sim.PathLength = r.parseInteger(s.Words[1])
+		simulation.PathLength = r.parseInteger(s.Words[1])
 	case "simconf":
-		sim.Error = r.parseNumber(s.Words[1])
+		simulation.Error = r.parseNumber(s.Words[1])
 	case "simwidth":
-		sim.HalfWidth = r.parseNumber(s.Words[1])
+		simulation.HalfWidth = r.parseNumber(s.Words[1])
 	case "simapprox":
-		sim.Approximation = r.parseNumber(s.Words[1])
+		simulation.Approximation = r.parseNumber(s.Words[1])
 	case "simmaxrwd":
-		sim.MaxRewardSum = r.parseNumber(s.Words[1])
+		simulation.MaxRewardSum = r.parseNumber(s.Words[1])
 	}
 }
 
+// parseInteger parses an integer argument; it records an error if the word is none.
 func (r *optionReader) parseInteger(word string) int64 {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
@@ -191,6 +194,7 @@ func (r *optionReader) parseInteger(word string) int64 {
 	return n
 }
 
+// parseNumber parses a number argument; it records an error if the word is none.
 func (r *optionReader) parseNumber(word string) float64 {
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil {

@@ -29,9 +29,9 @@ type Place struct {
 // String returns the command line as prism-auto prints it, without the program.
 func (r Run) String() string {
 	var words []string
-	for _, w := range append([]string{r.Model, r.Props}, r.Args...) {
-		if w != "" {
-			words = append(words, w)
+	for _, word := range append([]string{r.Model, r.Props}, r.Args...) {
+		if word != "" {
+			words = append(words, word)
 		}
 	}
 	return strings.Join(words, " ")

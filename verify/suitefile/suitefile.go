@@ -118,6 +118,7 @@ func Read(name string, src []byte) (*File, error) {
 	return f, nil
 }
 
+// probability parses a number between 0 and 1, both excluded.
 func probability(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err == nil && !(x > 0 && x < 1) {
@@ -130,61 +131,64 @@ func probability(s string) (float64, error) {
 type suiteReader struct{ yamlReader }
 
 // readCluster reads the cluster settings.
-func (r *suiteReader) readCluster(n ast.Node, s *settings.Settings) {
-	readText := func(to *string, check func(string) error) func(ast.Node) {
+func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
+	readText := func(target *string, check func(string) error) func(ast.Node) {
 		return func(n ast.Node) {
-			if *to = r.text(n); *to != "" {
-				r.report(n, check(*to))
+			*target = r.text(n)
+			if *target != "" {
+				r.report(n, check(*target))
 			}
 		}
 	}
-	readCount := func(to *int, most int) func(ast.Node) {
+	readCount := func(target *int, maximum int) func(ast.Node) {
 		return func(n ast.Node) {
-			if *to = r.count(n); *to > most {
-				r.fail(n, "found %d, want at most %d", *to, most)
+			*target = r.count(n)
+			if *target > maximum {
+				r.fail(n, "found %d, want at most %d", *target, maximum)
 			}
 		}
 	}
-	readList := func(to *[]string, check func(string) error) func(ast.Node) {
+	readList := func(target *[]string, check func(string) error) func(ast.Node) {
 		return func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
 				text := r.text(n)
 				r.report(n, check(text))
-				*to = append(*to, text)
+				*target = append(*target, text)
 			})
 		}
 	}
 	r.mapping(n, "cluster", []entry{
-		{"partition", readText(&s.Partition, settings.CheckName)},
-		{"account", readText(&s.Account, settings.CheckName)},
-		{"time", readText(&s.Time, settings.CheckTime)},
-		{"memory", func(n ast.Node) { s.Memory = r.size(n) }},
-		{"cpus", readCount(&s.CPUs, settings.MaxCPUs)},
-		{"shards", readCount(&s.Shards, settings.MaxShards)},
-		{"tasks", readCount(&s.Tasks, settings.MaxShards)},
-		{"sbatch", readList(&s.Sbatch, settings.CheckSbatch)},
+		{"partition", readText(&cluster.Partition, settings.CheckName)},
+		{"account", readText(&cluster.Account, settings.CheckName)},
+		{"time", readText(&cluster.Time, settings.CheckTime)},
+		{"memory", func(n ast.Node) { cluster.Memory = r.size(n) }},
+		{"cpus", readCount(&cluster.CPUs, settings.MaxCPUs)},
+		{"shards", readCount(&cluster.Shards, settings.MaxShards)},
+		{"tasks", readCount(&cluster.Tasks, settings.MaxShards)},
+		{"sbatch", readList(&cluster.Sbatch, settings.CheckSbatch)},
 		{"kubernetes", func(n ast.Node) {
-			k := &s.Kubernetes
+			kubernetes := &cluster.Kubernetes
 			r.mapping(n, "kubernetes", []entry{
-				{"image", readText(&k.Image, settings.CheckImage)},
-				{"claim", readText(&k.Claim, settings.CheckObject)},
-				{"mount", readText(&k.Mount, settings.CheckMount)},
-				{"namespace", readText(&k.Namespace, settings.CheckNamespace)},
-				{"parallelism", readCount(&k.Parallelism, settings.MaxShards)},
-				{"run-as", readText(&k.RunAs, settings.CheckRunAs)},
-				{"pull-secret", readText(&k.PullSecret, settings.CheckObject)},
-				{"priority-class", readText(&k.Priority, settings.CheckObject)},
-				{"labels", readList(&k.Labels, settings.CheckLabel)},
-				{"nodes", readList(&k.Nodes, settings.CheckNode)},
-				{"tolerations", readList(&k.Tolerations, settings.CheckToleration)},
+				{"image", readText(&kubernetes.Image, settings.CheckImage)},
+				{"claim", readText(&kubernetes.Claim, settings.CheckObject)},
+				{"mount", readText(&kubernetes.Mount, settings.CheckMount)},
+				{"namespace", readText(&kubernetes.Namespace, settings.CheckNamespace)},
+				{"parallelism", readCount(&kubernetes.Parallelism, settings.MaxShards)},
+				{"run-as", readText(&kubernetes.RunAs, settings.CheckRunAs)},
+				{"pull-secret", readText(&kubernetes.PullSecret, settings.CheckObject)},
+				{"priority-class", readText(&kubernetes.Priority, settings.CheckObject)},
+				{"labels", readList(&kubernetes.Labels, settings.CheckLabel)},
+				{"nodes", readList(&kubernetes.Nodes, settings.CheckNode)},
+				{"tolerations", readList(&kubernetes.Tolerations, settings.CheckToleration)},
 			})
 		}},
 	})
 	if len(r.errs) == 0 {
-		r.report(n, s.Check())
+		r.report(n, cluster.Check())
 	}
 }
 
+// report records an error at a node, unless it is nil.
 func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
@@ -213,6 +217,7 @@ func (r *suiteReader) sectionEntries(s *section) []entry {
 	}
 }
 
+// parsePairing parses the value of match.
 func parsePairing(s string) (suite.Pairing, error) {
 	names := []string{"closest", "name", "all"}
 	i := slices.Index(names, s)
@@ -242,11 +247,11 @@ func (r *suiteReader) readConsts(n ast.Node) []string {
 		return out
 	}
 	var out []string
-	for _, v := range values {
-		name, ok := scalar(v.Key)
-		text := name + "=" + r.text(v.Value)
+	for _, entry := range values {
+		name, ok := scalar(entry.Key)
+		text := name + "=" + r.text(entry.Value)
 		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
-			r.fail(v.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(v.Value))
+			r.fail(entry.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(entry.Value))
 		}
 		out = append(out, text)
 	}
@@ -254,42 +259,44 @@ func (r *suiteReader) readConsts(n ast.Node) []string {
 }
 
 // readExpectation reads an element of the list "expect".
-func (r *suiteReader) readExpectation(n ast.Node, s *section) {
-	x := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
+func (r *suiteReader) readExpectation(n ast.Node, target *section) {
+	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	var conditions string
 	var result, terms ast.Node
 	r.mapping(n, "an expectation", []entry{
-		{"property", func(n ast.Node) { x.Property = r.text(n) }},
-		{"file", func(n ast.Node) { x.file = located{r.text(n), posOf(n)} }},
+		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
+		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
 		{"const", func(n ast.Node) {
 			before := len(r.errs)
-			if conditions = strings.Join(r.readConsts(n), ","); len(r.errs) > before {
+			conditions = strings.Join(r.readConsts(n), ",")
+			if len(r.errs) > before {
 				conditions = "" // readConsts has reported the error
 			}
 		}},
 		{"result", func(n ast.Node) { result = n }},
 		{"terms", func(n ast.Node) { terms = n }},
 	})
-	if x.Property == "" || result == nil && terms == nil {
+	if expected.Property == "" || result == nil && terms == nil {
 		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
 	if result != nil {
-		e, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
+		parsedResult, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
 		r.addMistakes(mistakes)
-		x.Result = &e
+		expected.Result = &parsedResult
 	}
 	if terms != nil {
-		t, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
+		parsedTerms, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
 		r.addMistakes(mistakes)
-		x.Terms = &t
+		expected.Terms = &parsedTerms
 	}
-	s.extra = append(s.extra, x)
+	target.extra = append(target.extra, expected)
 }
 
-func (r *suiteReader) addMistakes(ms []expect.Mistake) {
-	for _, m := range ms {
-		r.errs.Add(r.file, m.Pos, "%s", m.Msg)
+// addMistakes records the mistakes in an expectation.
+func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
+	for _, mistake := range mistakes {
+		r.errs.Add(r.file, mistake.Pos, "%s", mistake.Msg)
 	}
 }
 
@@ -304,25 +311,25 @@ func (f *File) Suites() []string {
 	return out
 }
 
-// Tests lists the tests of a suite file that is in the directory dir of fsys. only are the names of the wanted suites;
+// Tests returns the tests of a suite file that is in the directory dir of fsys. only has the names of the selected suites;
 // empty means all. The error is a syntax.ErrorList if the suite file names files that do not exist.
 func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
 	var out []regress.Test
 	var errs syntax.ErrorList
 	for i := range f.sections {
-		s := &f.sections[i]
-		if len(only) > 0 && !slices.Contains(only, s.name) {
+		section := &f.sections[i]
+		if len(only) > 0 && !slices.Contains(only, section.name) {
 			continue
 		}
-		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, s, &errs), f.pairingOf(s))
+		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, section, &errs), f.pairingOf(section))
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range tests {
-			f.applyDefaults(&t, s)
-			out = append(out, t)
+		for _, test := range tests {
+			f.applyDefaults(&test, section)
+			out = append(out, test)
 		}
-		f.reportUnmatched(s.extra, tests, &errs)
+		f.reportUnmatched(section.extra, tests, &errs)
 	}
 	if len(only) == 0 {
 		f.reportUnmatched(f.defaults.extra, out, &errs)
@@ -331,15 +338,15 @@ func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, err
 }
 
 // testPaths returns the files and directories of a suite.
-func (f *File) testPaths(fsys fs.FS, dir string, s *section, errs *syntax.ErrorList) []string {
-	if len(s.paths) == 0 {
+func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
+	if len(section.paths) == 0 {
 		return []string{dir}
 	}
 	var names []string
-	for _, p := range s.paths {
-		name := path.Join(dir, p.text)
+	for _, file := range section.paths {
+		name := path.Join(dir, file.text)
 		if _, err := fs.Stat(fsys, name); err != nil {
-			errs.Add(f.name, p.pos, "found %q, want a file or directory that is there", p.text)
+			errs.Add(f.name, file.pos, "found %q, want a file or directory that is there", file.text)
 			continue
 		}
 		names = append(names, name)
@@ -347,6 +354,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, s *section, errs *syntax.ErrorL
 	return names
 }
 
+// pairingOf returns the pairing of a suite: its own, or that of the file.
 func (f *File) pairingOf(s *section) suite.Pairing {
 	if s.paired {
 		return s.pairing
@@ -354,11 +362,11 @@ func (f *File) pairingOf(s *section) suite.Pairing {
 	return f.defaults.pairing
 }
 
-// reportUnmatched reports expectations for files that no test has.
-func (f *File) reportUnmatched(xs []expectation, tests []regress.Test, errs *syntax.ErrorList) {
-	for _, x := range xs {
-		if x.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return x.appliesTo(&t) }) {
-			errs.Add(f.name, x.file.pos, "found %q, want a properties file of a test", x.file.text)
+// reportUnmatched adds an error for every expectation that names a properties file which no test has.
+func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
+	for _, e := range expectations {
+		if e.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return e.appliesTo(&t) }) {
+			errs.Add(f.name, e.file.pos, "found %q, want a properties file of a test", e.file.text)
 		}
 	}
 }
@@ -368,64 +376,65 @@ func (e *expectation) appliesTo(t *regress.Test) bool {
 	return e.file.text == "" || path.Base(t.Props) == e.file.text || strings.HasSuffix(t.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the fields of a test from its suite and, where that is silent, from the file.
-func (f *File) applyDefaults(t *regress.Test, s *section) {
-	t.Engines = s.engines
-	if len(t.Engines) == 0 {
-		t.Engines = f.defaults.engines
+// applyDefaults sets the fields of a test to the values of its suite. Values that the suite does not have come from the file.
+func (f *File) applyDefaults(test *regress.Test, section *section) {
+	test.Engines = section.engines
+	if len(test.Engines) == 0 {
+		test.Engines = f.defaults.engines
 	}
-	t.Consts, _ = regress.Override(f.defaults.consts, s.consts) // the definitions were validated before
-	t.Time, t.Memory = s.timeout, s.memory
-	if t.Time == 0 {
-		t.Time = f.defaults.timeout
+	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // the definitions were validated before
+	test.Time, test.Memory = section.timeout, section.memory
+	if test.Time == 0 {
+		test.Time = f.defaults.timeout
 	}
-	if t.Memory == 0 {
-		t.Memory = f.defaults.memory
+	if test.Memory == 0 {
+		test.Memory = f.defaults.memory
 	}
-	for _, x := range slices.Concat(s.extra, f.defaults.extra) {
-		if x.appliesTo(t) {
-			t.Extra = append(t.Extra, x.Extra)
+	for _, e := range slices.Concat(section.extra, f.defaults.extra) {
+		if e.appliesTo(test) {
+			test.Extra = append(test.Extra, e.Extra)
 		}
 	}
 }
 
-// Pair replaces the pairings of the file by p.
-func (f *File) Pair(p suite.Pairing) {
-	f.defaults.pairing = p
+// Pair sets the pairing of all suites of the file, instead of those in the file.
+func (f *File) Pair(pairing suite.Pairing) {
+	f.defaults.pairing = pairing
 	for i := range f.sections {
 		f.sections[i].paired = false
 	}
 }
 
-// Engine parses a label such as "native:exact": the name of an engine, and how it computes.
-func Engine(label string) (name string, e runner.Entrant, err error) {
-	name, e, err = runner.ParseEntrant(label)
+// Engine parses a label such as "native:exact": the name of an engine and its accuracy. Suites run these engines only: native and storm with an
+// accuracy, and prism.
+func Engine(label string) (name string, config runner.EngineConfig, err error) {
+	name, config, err = runner.ParseEngineLabel(label)
 	switch {
 	case !slices.Contains([]string{"native", "prism", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)
-	case e.Accuracy == result.Proven && name != "native":
+	case config.Accuracy == result.Proven && name != "native":
 		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
-	case err != nil, e.Method != "" && (e.Method != runner.States || name == "prism"):
+	case err != nil, config.Method != "" && (config.Method != runner.States || name == "prism"):
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
-	return name, e, err
+	return name, config, err
 }
 
-// In reads the suite file of a directory; nil if there is none. call returns the name of a file for messages.
-func In(fsys fs.FS, dir string, call func(string) string) (*File, error) {
+// In reads the suite file of a directory; it returns nil if there is none. userName returns the name of a file for messages.
+func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
-	f, err := Open(fsys, file, call)
+	f, err := Open(fsys, file, userName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return f, err
 }
 
-// Open reads a suite file. call returns the name of a file for messages.
-func Open(fsys fs.FS, file string, call func(string) string) (*File, error) {
+// Open reads a suite file. userName returns the name of a file for messages.
+func Open(fsys fs.FS, file string, userName func(string) string) (*File, error) {
 	src, err := limited.ReadFile(fsys, file, maxYAML)
 	if err != nil {
 		return nil, err
 	}
-	return Read(call(file), src)
+	return Read(userName(file), src)
 }

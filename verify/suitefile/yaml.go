@@ -23,6 +23,7 @@ type yamlReader struct {
 	errs syntax.ErrorList
 }
 
+// fail records an error at the place of a node.
 func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 	r.errs.Add(r.file, posOf(n), format, args...)
 }
@@ -47,26 +48,26 @@ func (r *yamlReader) document(src []byte) ast.Node {
 	}
 	file, err := parser.ParseBytes(src, 0)
 	if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
-		at := syntax.Pos{Line: 1, Col: 1}
+		pos := syntax.Pos{Line: 1, Col: 1}
 		if e.Token != nil && e.Token.Position != nil {
-			at = syntax.Pos{Line: int32(e.Token.Position.Line), Col: int32(e.Token.Position.Column)}
+			pos = syntax.Pos{Line: int32(e.Token.Position.Line), Col: int32(e.Token.Position.Column)}
 		}
-		r.errs.Add(r.file, at, "%s", e.Message)
+		r.errs.Add(r.file, pos, "%s", e.Message)
 		return nil
 	} else if err != nil {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "%v", err)
 		return nil
 	}
 	var body ast.Node
-	for _, d := range file.Docs {
-		if d.Body == nil || d.Body.Type() == ast.CommentType || d.Body.Type() == ast.CommentGroupType {
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.CommentGroupType {
 			continue
 		}
 		if body != nil {
-			r.fail(d.Body, "found a second document, want one")
+			r.fail(doc.Body, "found a second document, want one")
 			return nil
 		}
-		body = d.Body
+		body = doc.Body
 	}
 	return body
 }
@@ -79,14 +80,16 @@ const (
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small and flat enough for the parser. It overestimates the depth: it counts all
-// brackets, also in strings and comments, and the dashes at the beginning of a line.
+// withinLimits reports whether a file is small enough and not nested too deeply for the parser. It overestimates the depth: it counts
+// all brackets, also in strings and comments, and the dashes at the beginning of a line.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
 	}
-	at, depth, dashes, begins := syntax.Pos{Line: 1, Col: 1}, 0, 0, true
+	pos := syntax.Pos{Line: 1, Col: 1}
+	depth, dashes := 0, 0
+	atLineStart := true // only dashes, colons and blanks so far in this line
 	for _, c := range string(src) {
 		switch c {
 		case '[', '{':
@@ -94,18 +97,19 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 		case ']', '}':
 			depth = max(depth-1, 0)
 		case '-', '?', ':':
-			if begins {
+			if atLineStart {
 				dashes++
 			}
 		}
-		begins = begins && strings.ContainsRune(" -?:\t", c)
-		if max(depth, dashes) > maxNesting && (depth > maxNesting || begins) {
-			r.errs.Add(r.file, at, "found something nested more than %d deep, want less", maxNesting)
+		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", c)
+		if max(depth, dashes) > maxNesting && (depth > maxNesting || atLineStart) {
+			r.errs.Add(r.file, pos, "found something nested more than %d deep, want less", maxNesting)
 			return false
 		}
-		at.Col++
+		pos.Col++
 		if c == '\n' {
-			at, dashes, begins = syntax.Pos{Line: at.Line + 1, Col: 1}, 0, true
+			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
+			dashes, atLineStart = 0, true
 		}
 	}
 	return true
@@ -117,7 +121,7 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping. Other keys than those of entries, and duplicate keys, are errors.
+// mapping reads a mapping by calling the function of each key's entry. Unknown and duplicate keys are errors. what names the mapping in errors.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	var values []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -132,8 +136,8 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 		return
 	}
 	seen := make(map[string]bool)
-	for _, v := range values {
-		key, ok := scalar(v.Key)
+	for _, pair := range values {
+		key, ok := scalar(pair.Key)
 		i := slices.IndexFunc(entries, func(e entry) bool { return ok && e.key == key })
 		switch {
 		case i < 0:
@@ -141,17 +145,17 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 			for _, e := range entries {
 				keys = append(keys, e.key)
 			}
-			r.fail(v.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, v.Key.String()), what, strings.Join(keys, ", "))
+			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), what, strings.Join(keys, ", "))
 		case seen[key]:
-			r.fail(v.Key, "key %q is given twice", key)
+			r.fail(pair.Key, "key %q is given twice", key)
 		default:
-			entries[i].read(v.Value)
+			entries[i].read(pair.Value)
 		}
 		seen[key] = true
 	}
 }
 
-// list reads a sequence, or a single value as a sequence of one.
+// list calls read for each element of a sequence. A single value counts as a sequence of one.
 func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -164,7 +168,7 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	}
 }
 
-// text returns a scalar as it is written, without quotes.
+// text returns the text of a node that must be one value, without quotes.
 func (r *yamlReader) text(n ast.Node) string {
 	s, ok := scalar(n)
 	if !ok {
@@ -173,7 +177,7 @@ func (r *yamlReader) text(n ast.Node) string {
 	return s
 }
 
-// value parses a scalar; want describes it in the error message.
+// value parses a node that must be one value; want describes the value in the error message.
 func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
 	s, ok := scalar(n)
 	x, err := parse(s)
@@ -185,6 +189,7 @@ func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T,
 	return x
 }
 
+// duration reads a positive duration.
 func (r *yamlReader) duration(n ast.Node) time.Duration {
 	return value(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -195,6 +200,7 @@ func (r *yamlReader) duration(n ast.Node) time.Duration {
 	})
 }
 
+// size reads a positive number of bytes.
 func (r *yamlReader) size(n ast.Node) int64 {
 	return value(r, n, "an amount of memory such as 512MB or 4GB", func(s string) (int64, error) {
 		b, err := units.RAMInBytes(s)
@@ -205,6 +211,7 @@ func (r *yamlReader) size(n ast.Node) int64 {
 	})
 }
 
+// boolean reads true or false.
 func (r *yamlReader) boolean(n ast.Node) bool {
 	return value(r, n, "true or false", func(s string) (bool, error) {
 		if s != "true" && s != "false" {
@@ -214,6 +221,7 @@ func (r *yamlReader) boolean(n ast.Node) bool {
 	})
 }
 
+// count reads a positive integer.
 func (r *yamlReader) count(n ast.Node) int {
 	return value(r, n, "a number from 1", func(s string) (int, error) {
 		i, err := strconv.Atoi(s)
@@ -224,7 +232,7 @@ func (r *yamlReader) count(n ast.Node) int {
 	})
 }
 
-// scalar returns the text of a scalar.
+// scalar returns the text of a node that is one value, without quotes; false if it is a list, a mapping or nothing.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

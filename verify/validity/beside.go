@@ -15,12 +15,13 @@ import (
 // BesideStates is the default limit of states for the check beside a tool.
 const BesideStates = 1_000_000
 
-// Beside returns an engine that runs the check of the model beside the given engine. If
+// Beside returns an engine that checks the model while the given engine runs. If
 // the model, or a reward structure of the property, is invalid, the verdict gets an
 // error of class model. If the model has too many states for the check, or its
 // kind is not supported here, the verdict gets a warning.
 func (c *Checker) Beside(engine runner.Engine) runner.Engine { return &beside{engine, c} }
 
+// beside is an engine that is accompanied by the check of the model.
 type beside struct {
 	runner.Engine
 	checker *Checker
@@ -29,8 +30,8 @@ type beside struct {
 // Unwrap returns the engine itself; see runner.As.
 func (b *beside) Unwrap() runner.Engine { return b.Engine }
 
-// answer is the answer of the tool.
-type answer struct {
+// toolAnswer is the answer of the tool.
+type toolAnswer struct {
 	verdicts []result.Verdict
 	err      error
 }
@@ -43,112 +44,116 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 	if p.Job.Method != "" && p.Job.Method != runner.States {
 		return b.Engine.Check(ctx, p)
 	}
-	checking, stop := context.WithCancel(ctx)
-	defer stop()
+	checkCtx, stopCheck := context.WithCancel(ctx)
+	defer stopCheck()
 	found := make(chan []finding, 1)
-	go func() { found <- b.findings(checking, p) }()
-	running, end := context.WithCancel(ctx)
-	defer end()
-	answered := make(chan answer, 1)
+	go func() { found <- b.findings(checkCtx, p) }()
+	toolCtx, stopTool := context.WithCancel(ctx)
+	defer stopTool()
+	answered := make(chan toolAnswer, 1)
 	go func() {
-		verdicts, err := b.Engine.Check(running, p)
-		answered <- answer{verdicts, err}
+		verdicts, err := b.Engine.Check(toolCtx, p)
+		answered <- toolAnswer{verdicts, err}
 	}()
 	var findings []finding
-	var a answer
+	var answer toolAnswer
 	select {
-	case a = <-answered:
-		if a.err != nil {
-			stop()
+	case answer = <-answered:
+		if answer.err != nil {
+			stopCheck()
 		}
 		findings = <-found
 	case findings = <-found:
 		valid := validTasks(p, findings)
 		if len(valid) == len(p.Tasks) {
-			a = <-answered
+			answer = <-answered
 			break
 		}
 		select {
-		case a = <-answered:
+		case answer = <-answered:
 		case <-time.After(b.checker.Patience):
-			end()
-			if a = <-answered; a.err != nil && ctx.Err() == nil {
-				a = b.checkValid(ctx, p, valid)
+			stopTool()
+			answer = <-answered
+			if answer.err != nil && ctx.Err() == nil {
+				answer = b.checkValid(ctx, p, valid)
 			}
 		}
 	}
-	for i := range a.verdicts[:min(len(a.verdicts), len(findings))] {
-		b.apply(&a.verdicts[i], findings[i])
+	for i := range min(len(answer.verdicts), len(findings)) {
+		b.addFinding(&answer.verdicts[i], findings[i])
 	}
-	return a.verdicts, a.err
+	return answer.verdicts, answer.err
 }
 
-// validTasks returns the indices of the tasks that are not known to be invalid under every valuation.
+// validTasks returns the indices of the tasks that may be valid under at least one valuation of the model's constants.
 func validTasks(p *runner.Plan, findings []finding) []int {
 	valid := make([]bool, len(p.Tasks))
 	for range p.Models() {
-		for i, t := range p.Tasks {
-			n := max(1, count(t))
+		for i, task := range p.Tasks {
+			n := max(1, verdictCount(task))
 			for _, f := range findings[:n] {
-				valid[i] = valid[i] || f.Validity != Broken && f.rewards == nil
+				if f.Validity != Broken && f.rewards == nil {
+					valid[i] = true
+				}
 			}
 			findings = findings[n:]
 		}
 	}
-	var out []int
+	var tasks []int
 	for i := range valid {
 		if valid[i] {
-			out = append(out, i)
+			tasks = append(tasks, i)
 		}
 	}
-	return out
+	return tasks
 }
 
-// checkValid runs the tool on the valid tasks. The verdicts of the other tasks say that the run was stopped.
-func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a answer) {
+// checkValid runs the tool on the valid tasks only. The verdicts about the other tasks are failures: the run was stopped.
+func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (answer toolAnswer) {
 	var fromTool []result.Verdict
 	if len(tasks) > 0 {
 		part, err := p.Part(tasks, nil)
 		if err != nil {
-			return answer{err: err}
+			return toolAnswer{err: err}
 		}
-		if fromTool, a.err = b.Engine.Check(ctx, part); a.err != nil {
-			return a
+		if fromTool, answer.err = b.Engine.Check(ctx, part); answer.err != nil {
+			return answer
 		}
 	}
 	for model := range p.Models() {
-		for i, t := range p.Tasks {
+		for i, task := range p.Tasks {
 			if slices.Contains(tasks, i) {
-				n := min(max(1, count(t)), len(fromTool))
-				a.verdicts, fromTool = append(a.verdicts, fromTool[:n]...), fromTool[n:]
+				n := min(max(1, verdictCount(task)), len(fromTool))
+				answer.verdicts = append(answer.verdicts, fromTool[:n]...)
+				fromTool = fromTool[n:]
 				continue
 			}
-			none := result.Verdict{
-				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
+			stopped := result.Verdict{
+				Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
 				Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
 			}
-			if r := t.Rejected; r != nil {
-				none.Err = &result.Failure{Class: t.Class, Message: r.Msg, File: r.File, Pos: r.Pos}
-				a.verdicts = append(a.verdicts, none)
+			if rejected := task.Rejected; rejected != nil {
+				stopped.Err = &result.Failure{Class: task.Class, Message: rejected.Msg, File: rejected.File, Pos: rejected.Pos}
+				answer.verdicts = append(answer.verdicts, stopped)
 				continue
 			}
-			for values := range t.Valuations() {
-				none.Constants = runner.Constants(model, values)
-				a.verdicts = append(a.verdicts, none)
+			for values := range task.Valuations() {
+				stopped.Constants = runner.Constants(model, values)
+				answer.verdicts = append(answer.verdicts, stopped)
 			}
 		}
 	}
-	return a
+	return answer
 }
 
-// finding is the result of the check for a verdict.
+// finding is the result of the check of the model that a verdict is about.
 type finding struct {
 	Check
 	late    bool            // the check did not finish in time
-	rewards *result.Failure // of a reward structure of the property
+	rewards *result.Failure // an invalid reward structure of the property; nil if there is none
 }
 
-// findings checks the model under every valuation, in the order of the verdicts.
+// findings checks the model under every valuation of its constants, and returns one finding for each verdict of the tool, in the same order.
 func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
 	quiet := p.WithOutputs(func(o *runner.Outputs) { o.Progress = nil }) // only the tool reports progress
 	limits := Limits{MaxStates: p.Job.Numeric.MaxStates}
@@ -157,33 +162,33 @@ func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
 	}
 	var out []finding
 	for model := range p.Models() {
-		in := b.checker.Instance(ctx, quiet, model, limits)
-		for _, t := range p.Tasks {
-			f := finding{Check: in.Check}
+		instance := b.checker.Instance(ctx, quiet, model, limits)
+		for _, task := range p.Tasks {
+			f := finding{Check: instance.Check}
 			if f.Validity == Valid {
-				f.rewards = in.checkRewards(ctx, t, p.Job.File)
+				f.rewards = instance.checkRewards(ctx, task, p.Job.File)
 			}
 			f.late = ctx.Err() != nil
-			out = append(out, slices.Repeat([]finding{f}, max(1, count(t)))...)
+			out = append(out, slices.Repeat([]finding{f}, max(1, verdictCount(task)))...)
 		}
-		in.Forget()
+		instance.Forget()
 	}
 	return out
 }
 
-// count is the number of verdicts of a task under one valuation of the model's constants.
-func count(t *runner.Task) int {
-	n := 0
-	if t.Rejected == nil {
-		for range t.Valuations() {
-			n++
+// verdictCount returns the number of verdicts about a task under one valuation of the model's constants; 0 if the task was rejected.
+func verdictCount(task *runner.Task) int {
+	count := 0
+	if task.Rejected == nil {
+		for range task.Valuations() {
+			count++
 		}
 	}
-	return n
+	return count
 }
 
-// apply changes the verdict of the tool by the finding.
-func (b *beside) apply(v *result.Verdict, f finding) {
+// addFinding replaces the verdict of the tool by a failure if the model is invalid, and adds a warning if the model was not fully checked.
+func (b *beside) addFinding(v *result.Verdict, f finding) {
 	switch {
 	case v.Err != nil && !mayBeInvalid(v.Err):
 	case f.late:
@@ -201,8 +206,8 @@ func (b *beside) apply(v *result.Verdict, f finding) {
 
 // mayBeInvalid reports whether an invalid model can be the cause of a failure: a tool
 // may crash on an infinite rate, and may not finish if a reward is NaN.
-func mayBeInvalid(f *result.Failure) bool {
-	switch f.Class {
+func mayBeInvalid(failure *result.Failure) bool {
+	switch failure.Class {
 	case result.Timeout, result.Memory, result.Killed, result.NonConverge, result.Truncated, result.Other:
 		return true
 	}
@@ -224,7 +229,7 @@ func invalidate(v *result.Verdict, tool string, f *result.Failure) {
 	}
 }
 
-// checkRewards returns the failure of a reward structure that the property uses.
+// checkRewards returns a failure if a reward structure that the property uses is invalid, otherwise nil.
 func (in *Instance) checkRewards(ctx context.Context, t *runner.Task, file string) *result.Failure {
 	used := usedRewards(in.Program, t)
 	if len(used) == 0 {
@@ -242,29 +247,29 @@ func (in *Instance) checkRewards(ctx context.Context, t *runner.Task, file strin
 	return nil
 }
 
-// usedRewards lists the reward structures that a property names, by name or by
+// usedRewards returns the indices of the reward structures that a property uses, by name or by
 // number.
-func usedRewards(prog *sema.Program, t *runner.Task) []int {
-	var out []int
+func usedRewards(program *sema.Program, task *runner.Task) []int {
+	var used []int
 	add := func(i int) {
-		if i >= 0 && i < len(prog.Rewards) && !slices.Contains(out, i) {
-			out = append(out, i)
+		if i >= 0 && i < len(program.Rewards) && !slices.Contains(used, i) {
+			used = append(used, i)
 		}
 	}
-	syntax.Inspect(t.Property.X, func(n syntax.Node) bool {
-		r, ok := n.(*syntax.Reward)
+	syntax.Inspect(task.Property.X, func(n syntax.Node) bool {
+		reward, ok := n.(*syntax.Reward)
 		if !ok {
 			return true
 		}
-		switch s := r.Struct.(type) {
+		switch name := reward.Struct.(type) {
 		case nil:
 			add(0)
 		case *syntax.Quoted:
-			add(slices.IndexFunc(prog.Rewards, func(x sema.RewardStruct) bool { return x.Name == s.Name }))
+			add(slices.IndexFunc(program.Rewards, func(x sema.RewardStruct) bool { return x.Name == name.Name }))
 		case *syntax.IntLit:
-			add(int(s.Value) - 1)
+			add(int(name.Value) - 1)
 		}
 		return true
 	})
-	return out
+	return used
 }

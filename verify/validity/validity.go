@@ -45,16 +45,16 @@ type Check struct {
 
 // String returns the result in one line.
 func (c *Check) String() string {
-	who := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
+	name := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
 	case Valid:
-		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, c.States, c.Choices, c.Transitions)
+		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", name, c.States, c.Choices, c.Transitions)
 	case Sampled:
-		return who + ": " + c.Note
+		return name + ": " + c.Note
 	case Broken:
-		return who + ": invalid: " + c.Failure.Error()
+		return name + ": invalid: " + c.Failure.Error()
 	}
-	return who + ": not checked: " + c.Failure.Error()
+	return name + ": not checked: " + c.Failure.Error()
 }
 
 // Limits limit the check, and say whether a deadlock is an error.
@@ -78,14 +78,14 @@ type Checker struct {
 	// Patience is how long a tool may still run when properties are known to be invalid. New sets two seconds.
 	Patience time.Duration
 
-	mu    sync.Mutex
-	known map[string]*Instance
-	order []string
+	mu        sync.Mutex
+	instances map[string]*Instance
+	keys      []string
 }
 
 // New returns a checker that knows no model.
 func New() *Checker {
-	return &Checker{Patience: 2 * time.Second, known: make(map[string]*Instance)}
+	return &Checker{Patience: 2 * time.Second, instances: make(map[string]*Instance)}
 }
 
 // Instance is a model under one valuation of its constants.
@@ -94,16 +94,16 @@ type Instance struct {
 	Program   *sema.Program // nil if the model could not be instantiated
 	Check     Check
 
-	mu      sync.Mutex
-	done    bool
-	model   *compile.Model // nil if it could not be compiled
-	options explicit.Options
-	space   *explicit.Space // nil if not all states are known, or after Forget
-	given   *explicit.Space // nil unless the job has the states
-	states  runner.StateSpace
+	mu             sync.Mutex
+	done           bool
+	model          *compile.Model // nil if it could not be compiled
+	options        explicit.Options
+	space          *explicit.Space // nil if not all states are known, or after Forget
+	imported       *explicit.Space // nil unless the job has the states
+	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation. It checks the model unless that was done before.
+// Instance returns a model under a valuation of its constants. It checks the model unless that was done before.
 func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation, limits Limits) *Instance {
 	in := c.lookUp(&p.Job, v, limits)
 	in.mu.Lock()
@@ -111,25 +111,27 @@ func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation
 	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
 		return in // all its states are known, or at least limits.MaxStates
 	}
-	if err := in.build(ctx, p, limits); err != nil {
+	if err := in.exploreAndCheck(ctx, p, limits); err != nil {
 		in.setFailure(err, p.Job.File)
 	}
 	in.done = ctx.Err() == nil
 	return in
 }
 
-// lookUp returns a known instance or a new one. The oldest one is forgotten if there are too many.
+// lookUp returns the instance of a model under a valuation: a known one or a new one. If there are too many, the checker forgets the oldest.
 func (c *Checker) lookUp(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
-	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
+	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
+	key := source + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.known[key]
+	in := c.instances[key]
 	if in == nil {
 		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
-		c.known[key] = in
-		if c.order = append(c.order, key); len(c.order) > maxInstances {
-			delete(c.known, c.order[0])
-			c.order = c.order[1:]
+		c.instances[key] = in
+		c.keys = append(c.keys, key)
+		if len(c.keys) > maxInstances {
+			delete(c.instances, c.keys[0])
+			c.keys = c.keys[1:]
 		}
 	}
 	return in
@@ -142,15 +144,15 @@ func (in *Instance) Forget() {
 	in.space = nil
 }
 
-// Space returns the states of a valid instance.
+// Space returns the state space of a valid instance; it builds the space again after Forget. For another instance it returns why there is none.
 func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
 	case in.space != nil:
 		return in.space, nil
-	case in.given != nil && in.Check.Validity == Valid:
-		return in.given, nil
+	case in.imported != nil && in.Check.Validity == Valid:
+		return in.imported, nil
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
 	}
@@ -165,23 +167,23 @@ func (in *Instance) notValid() error {
 	return &result.Failure{Class: result.Memory, Message: in.Check.Note}
 }
 
-// Exact returns the states of a valid instance with fractions. They are not kept.
+// Exact returns the state space of a valid instance with fractions as weights. It builds the space on every call.
 func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
 	case in.Check.Validity != Valid:
 		return nil, in.notValid()
-	case in.states != nil:
-		return explicit.SpaceOf(ctx, in.states, explicit.StrictFractions)
+	case in.importedStates != nil:
+		return explicit.SpaceOf(ctx, in.importedStates, explicit.StrictFractions)
 	}
 	options := in.options
 	options.Exact = true
 	return explicit.Build(ctx, in.model, options)
 }
 
-// build explores and checks the model.
-func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) error {
+// exploreAndCheck explores all states of the model, which checks them. If there are more than limits.MaxStates, it checks random paths.
+func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits Limits) error {
 	job := &p.Job
 	if job.States != nil {
 		return in.readStates(ctx, job, limits)
@@ -195,12 +197,12 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
 		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
 	})
-	m, err := load.Compile(program, &strict.Job)
+	compiled, err := load.Compile(program, &strict.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = m, load.Options(&strict.Job)
-	in.space, err = explicit.Build(ctx, m, in.options)
+	in.model, in.options = compiled, load.Options(&strict.Job)
+	in.space, err = explicit.Build(ctx, compiled, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return in.sample(ctx, job, limit)
 	}
@@ -211,30 +213,30 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 	return nil
 }
 
-// readStates is build for a job with States. These were checked when they were
+// readStates is exploreAndCheck for a job that has the states. These were checked when they were
 // read, except for deadlocks.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
-	if in.given, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
+	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
 	}
-	in.Program, in.states = in.given.Program(), job.States
-	in.options.MaxStates = in.given.Model().NumStates()
-	if dead := in.given.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
+	in.Program, in.importedStates = in.imported.Program(), job.States
+	in.options.MaxStates = in.imported.Model().NumStates()
+	if dead := in.imported.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
 		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
 	}
-	in.setValid(in.given)
+	in.setValid(in.imported)
 	return nil
 }
 
-// setValid records that all states are valid.
+// setValid records that all states of the space are valid, and its size.
 func (in *Instance) setValid(space *explicit.Space) {
-	g := space.Model()
+	model := space.Model()
 	in.Check.Validity, in.Check.Failure = Valid, nil
-	in.Check.States, in.Check.Choices, in.Check.Transitions = g.NumStates(), g.NumChoices(), g.NumTransitions()
-	in.Check.Deterministic = g.NumChoices() == g.NumStates()
+	in.Check.States, in.Check.Choices, in.Check.Transitions = model.NumStates(), model.NumChoices(), model.NumTransitions()
+	in.Check.Deterministic = model.NumChoices() == model.NumStates()
 }
 
-// sample checks random paths of a model with too many states.
+// sample checks random paths of a model with too many states. limit is the error of the exploration.
 func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {

@@ -10,9 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Complete answers the shell that asks how a command line may go on: COMP_LINE is
-// what is typed, up to the byte COMP_POINT, as bash tells commands of complete -C.
-// It reports whether one asked. Without an answer the shell offers files.
+// Complete prints the possible next words of a command line, if a shell asks for them. COMP_LINE is the command line so far and COMP_POINT the
+// position of the cursor in it, as bash sets them for complete -C. It returns false if no shell asks. Without an answer the shell offers files.
 func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
@@ -26,12 +25,12 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 		words = append(words, "")
 	}
 	if len(words) < 2 {
-		return true // the program itself
+		return true // the shell completes the name of the program
 	}
 	last := words[len(words)-1]
 	for _, s := range continuations(model.Node, words[1:len(words)-1], last) {
 		if _, typed, ok := strings.Cut(last, "="); ok {
-			last = typed // to a shell the value is a word of its own
+			last = typed // for a shell the value is a separate word
 		}
 		if s != "" && strings.HasPrefix(s, last) {
 			fmt.Fprintln(w, s)
@@ -40,10 +39,11 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	return true
 }
 
-// continuations are the words that may stand after others.
+// continuations returns the words that may follow the words before in a command line: flags, subcommands or values. last is the beginning of the
+// next word.
 func continuations(node *kong.Node, before []string, last string) (out []string) {
 	flags := slices.Clone(node.Flags)
-	find := func(word string) *kong.Flag {
+	findFlag := func(word string) *kong.Flag {
 		i := slices.IndexFunc(flags, func(f *kong.Flag) bool {
 			return "--"+f.Name == word || f.Short != 0 && "-"+string(f.Short) == word
 		})
@@ -53,15 +53,15 @@ func continuations(node *kong.Node, before []string, last string) (out []string)
 		return flags[i]
 	}
 	arguments := 0
-	var open *kong.Flag // which wants the next word as its value
+	var needsValue *kong.Flag // the flag whose value is the next word
 	for _, word := range before {
-		if open != nil {
-			open = nil
+		if needsValue != nil {
+			needsValue = nil
 			continue
 		}
 		if strings.HasPrefix(word, "-") {
-			if f := find(word); f != nil && !f.IsBool() {
-				open = f
+			if f := findFlag(word); f != nil && !f.IsBool() {
+				needsValue = f
 			}
 			continue
 		}
@@ -72,12 +72,12 @@ func continuations(node *kong.Node, before []string, last string) (out []string)
 			arguments++
 		}
 	}
-	name, _, valued := strings.Cut(last, "=")
+	name, _, hasValue := strings.Cut(last, "=")
 	switch {
-	case open != nil:
-		return open.EnumSlice()
-	case valued:
-		if f := find(name); f != nil {
+	case needsValue != nil:
+		return needsValue.EnumSlice()
+	case hasValue:
+		if f := findFlag(name); f != nil {
 			return f.EnumSlice()
 		}
 	case strings.HasPrefix(last, "-"):

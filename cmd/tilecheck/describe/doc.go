@@ -1,3 +1,3 @@
-// Package describe says what the command line is: its help, its manual page, and
-// how what is typed may go on. It knows kong, and no command.
+// Package describe describes a command line of kong: its help, its manual page, and the
+// completion of a line that is being typed. It does not depend on any command.
 package describe

@@ -9,14 +9,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
+// HelpOptions returns the layout of all help texts.
 func HelpOptions() kong.HelpOptions {
 	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: ValueHelp}
 }
 
-// ValueHelp is the help of a flag or argument, with its default.
+// ValueHelp returns the help of a flag or argument, with its default.
 func ValueHelp(v *kong.Value) string { return kong.DefaultHelpValueFormatter(withDefault(v)) }
 
-// withDefault returns v with the default in its help, unless that says it already.
+// withDefault returns a copy of a flag whose help also says the default. It returns v itself if the help already does.
 func withDefault(v *kong.Value) *kong.Value {
 	if v.Flag == nil || v.Default == "" || v.IsBool() || strings.Contains(v.Help, "default") {
 		return v
@@ -26,9 +27,8 @@ func withDefault(v *kong.Value) *kong.Value {
 	return &shown
 }
 
-// PrintHelp prints the help of a command on one screen: the flags that hardly
-// anybody needs there, which have the tag "rare", are only named at its end. all
-// describes them, too.
+// PrintHelp returns a printer that prints the help of a command on one screen: it only names
+// flags with the tag "rare" at the end. With all, it describes them too.
 func PrintHelp(all bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, kctx *kong.Context) error {
 		node := kctx.Selected()

@@ -9,7 +9,7 @@ import (
 	"tilecheck/internal/build"
 )
 
-// Manual is one section of the manual for all commands.
+// Manual returns the manual page, which describes all commands.
 func Manual(app *kong.Application) string {
 	m := &manual{}
 	m.line(`.TH TILECHECK 1 "" "tilecheck %s" "User Commands"`, build.Version)
@@ -24,12 +24,13 @@ func Manual(app *kong.Application) string {
 	return m.String()
 }
 
-// manual is a page in the macros of man(7).
+// manual builds a page with the macros of man(7).
 type manual struct{ strings.Builder }
 
+// line writes a formatted line.
 func (m *manual) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
 
-// text writes paragraphs; those that are indented are shown as they are.
+// text writes paragraphs. Indented paragraphs are shown unchanged.
 func (m *manual) text(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -43,6 +44,7 @@ func (m *manual) text(text string) {
 	}
 }
 
+// commands writes the descriptions of all commands below a node.
 func (m *manual) commands(parent *kong.Node) {
 	for _, n := range parent.Children {
 		if n.Hidden {
@@ -62,6 +64,7 @@ func (m *manual) commands(parent *kong.Node) {
 	}
 }
 
+// arguments returns the arguments of a command as its usage shows them.
 func arguments(n *kong.Node) string {
 	var out strings.Builder
 	for _, p := range n.Positional {
@@ -70,6 +73,7 @@ func arguments(n *kong.Node) string {
 	return out.String()
 }
 
+// flags writes the descriptions of flags.
 func (m *manual) flags(flags []*kong.Flag) {
 	for _, f := range flags {
 		if f.Hidden {
@@ -86,7 +90,7 @@ func (m *manual) flags(flags []*kong.Flag) {
 	}
 }
 
-// roff is a text that means nothing to the typesetter.
+// roff escapes the characters of a text that troff would interpret.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "…", "...").Replace(text)
 	lines := strings.Split(text, "\n")

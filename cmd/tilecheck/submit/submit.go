@@ -1,5 +1,5 @@
-// Package submit brings commands to the back ends of package cluster: Slurm,
-// Kubernetes and processes here. Who submits says what is to be run, and drives it.
+// Package submit runs commands on the back ends of package cluster: Slurm, Kubernetes, and
+// processes of this machine. The caller describes the job, and drives it.
 package submit
 
 import (
@@ -23,14 +23,14 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// Login says where the clusters' own commands are.
-type Login struct {
+// ClusterCommands says how to run the clusters' own commands.
+type ClusterCommands struct {
 	SlurmPrefix string // words before sbatch, squeue, scancel and scontrol
 	Kubectl     string // the program kubectl, or words
 }
 
-// slurm finds the commands of Slurm.
-func (f Login) slurm(program string) (runner.Commander, []string, error) {
+// slurm finds a command of Slurm, and returns it with the words that come before its arguments.
+func (f ClusterCommands) slurm(program string) (runner.Commander, []string, error) {
 	words := append(strings.Fields(f.SlurmPrefix), program)
 	t, err := tool.New(words[0])
 	if err != nil && len(words) == 1 {
@@ -39,7 +39,7 @@ func (f Login) slurm(program string) (runner.Commander, []string, error) {
 	return t, words[1:], err
 }
 
-// Program runs a staged program.
+// Program returns a commander that runs a staged program in a directory.
 func Program(program, dir string, env ...string) (runner.Commander, error) {
 	t, err := tool.New(program)
 	if err != nil {
@@ -48,8 +48,8 @@ func Program(program, dir string, env ...string) (runner.Commander, error) {
 	return t.In(dir, env...), nil
 }
 
-// kubectl finds kubectl. It runs here, which what is relative in KUBECONFIG is relative to.
-func (f Login) kubectl() (runner.Commander, []string, error) {
+// kubectl finds kubectl. It runs in the current directory, because relative paths in KUBECONFIG are resolved against it.
+func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	words := strings.Fields(f.Kubectl)
 	if len(words) == 0 {
 		return nil, nil, usage.Errorf("--kubectl is blank, want words such as: k3s kubectl")
@@ -61,8 +61,8 @@ func (f Login) kubectl() (runner.Commander, []string, error) {
 	return t.In("."), words[1:], nil
 }
 
-// OverFile returns settings of flags over those of the suite file here.
-func OverFile(asked settings.Settings) (settings.Settings, error) {
+// WithSuiteSettings returns the settings of the flags, completed by those of the suite file in the current directory.
+func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
 	if err := asked.Check(); err != nil {
 		return asked, usage.Errorf("%w", err)
 	}
@@ -74,10 +74,10 @@ func OverFile(asked settings.Settings) (settings.Settings, error) {
 	return asked, asked.Check()
 }
 
-// Open makes the directory of a job, or opens that where the same one was; of shards,
-// 0 stands for those that there are. Ours says that the directory is new.
-func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, shards int, login Login) (w *cluster.Work, ours bool, err error) {
-	if err := Fits(dir, &job, &q); err != nil {
+// Open creates the directory of a job, or opens an existing directory of the same job. shards
+// is the number of shards that the directory must have; 0 accepts any. created says that the directory is new.
+func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, shards int, login ClusterCommands) (w *cluster.Work, created bool, err error) {
+	if err := CompleteAndCheck(dir, &job, &q); err != nil {
 		return nil, false, err
 	}
 	if cluster.Exists(dir) {
@@ -99,26 +99,26 @@ func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, s
 		}
 	}
 	_, err = os.Stat(dir)
-	ours = errors.Is(err, fs.ErrNotExist)
+	created = errors.Is(err, fs.ErrNotExist)
 	w, err = cluster.Create(dir, q)
-	return w, ours, err
+	return w, created, err
 }
 
-// Forget removes the directory of a job that ended with an error, if there is
-// nothing to come back to. Misused is the exit code of a command line that is wrong.
-func Forget(w *cluster.Work, err error, misused int) error {
-	_, never := errors.AsType[*cluster.Refused](err)
+// RemoveFailed removes the directory of a job that ended with an error, if it has no results
+// with which the job could continue. usageCode is the exit code of a wrong command line.
+func RemoveFailed(w *cluster.Work, err error, usageCode int) error {
+	_, refused := errors.AsType[*cluster.Refused](err)
 	failed, _ := errors.AsType[*cluster.Failure](err)
-	wrong := failed != nil && failed.Code == misused && w.Backend == "local" // whose tasks have ended
-	if done, _ := filepath.Glob(w.Dir.Part("*")); (never || wrong) && len(done) == 0 {
+	wrongCommand := failed != nil && failed.Code == usageCode && w.Backend == "local" // local tasks have ended
+	if results, _ := filepath.Glob(w.Dir.Part("*")); (refused || wrongCommand) && len(results) == 0 {
 		return errors.Join(err, os.RemoveAll(string(w.Dir)))
 	}
 	return err
 }
 
-// Preview is the script or manifest that would be submitted.
+// Preview returns the script or manifest that would be submitted.
 func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
-	if err := Fits(dir, &job, &q); err != nil {
+	if err := CompleteAndCheck(dir, &job, &q); err != nil {
 		return "", err
 	}
 	round, err := cluster.Preview(dir, job, q.Settings)
@@ -134,8 +134,8 @@ func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
 	return "", nil
 }
 
-// Fits completes what a back end needs to know, and refuses what it cannot run in a directory.
-func Fits(dir string, job *cluster.Job, q *cluster.Request) error {
+// CompleteAndCheck completes the settings that a back end needs, and returns an error if it cannot run the job in this directory.
+func CompleteAndCheck(dir string, job *cluster.Job, q *cluster.Request) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func Fits(dir string, job *cluster.Job, q *cluster.Request) error {
 	return nil
 }
 
-// manifest is the Job of a round, as people read it.
+// manifest returns the Job of a round in YAML.
 func manifest(r *cluster.Round) (string, error) {
 	job, err := kubernetes.Manifest(r)
 	if err != nil {
@@ -163,8 +163,8 @@ func manifest(r *cluster.Round) (string, error) {
 	return string(text), err
 }
 
-// Driver returns what runs a job, and what ends its processes.
-func Driver(ctx context.Context, w *cluster.Work, login Login, note func(text string)) (d *cluster.Driver, done func(), err error) {
+// Driver returns the driver that runs a job, and a function that ends its processes.
+func Driver(ctx context.Context, w *cluster.Work, login ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
 	d = &cluster.Driver{Work: w, Note: note}
 	switch w.Backend {
 	case "local":

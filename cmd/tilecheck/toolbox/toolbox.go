@@ -21,8 +21,8 @@ import (
 	"tilecheck/verify/validity"
 )
 
-// Box is the engines of one run. Docker is asked only when a tool in a container is
-// wanted.
+// Box provides the engines of one run. It connects to Docker only when an engine needs a
+// container.
 type Box struct {
 	PrismPath, StormPath   string // programs of this machine
 	PrismImage, StormImage string
@@ -38,8 +38,8 @@ type Box struct {
 	pools  []*containers.Pool
 }
 
-// Named reports whether a flag or the environment says where a tool is.
-func (b *Box) Named(name string) bool {
+// IsConfigured reports whether a flag or the environment says where a tool is.
+func (b *Box) IsConfigured(name string) bool {
 	return name == "prism" && b.PrismPath+b.PrismImage != "" || name == "storm" && b.StormPath+b.StormImage != ""
 }
 
@@ -55,7 +55,7 @@ func (b *Box) Close() error {
 	return errors.Join(errs...)
 }
 
-// Engine returns the engine of that name.
+// Engine returns the engine with a name: native, prism or storm.
 func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	opt := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
 	switch name {
@@ -77,8 +77,8 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	return nil, usage.Errorf("unknown engine %q, want native, prism or storm", name)
 }
 
-// commander finds a tool: where a flag says it is, else in a container of an
-// image that is there, else on PATH.
+// commander returns the program of a tool: the one at path; otherwise the one in an image of
+// this machine; otherwise the one on PATH.
 func (b *Box) commander(ctx context.Context, name, path, image string) (runner.Commander, error) {
 	if path != "" {
 		return local.New(path)
@@ -93,39 +93,40 @@ func (b *Box) commander(ctx context.Context, name, path, image string) (runner.C
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // another place would not have been asked either
+		return nil, ctx.Err() // no other place was searched
 	}
 	return nil, fmt.Errorf("engine %s: %w; or install it and give --%s-path", name, err, name)
 }
 
+// pool returns the containers that run a tool from an image.
 func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, error) {
 	d, err := b.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := FindImage(ctx, d, name, image, Memory())
+	found, err := FindImage(ctx, d, name, image, ImageCache())
 	if err != nil {
 		return nil, err
 	}
-	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(ImagesOf(name)), Image: found.Image.Ref, Jobs: b.Jobs})
+	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(ImageKind(name)), Image: found.Image.Ref, Jobs: b.Jobs})
 	if err == nil {
 		b.pools = append(b.pools, p)
 	}
 	return p, err
 }
 
-// ImagesOf is how images of a tool are found.
-func ImagesOf(name string) containers.Kind {
+// ImageKind returns the description by which images of a tool are found.
+func ImageKind(name string) containers.Kind {
 	if name == "storm" {
 		return stormimage.Kind()
 	}
 	return prismimage.Kind()
 }
 
-// FindImage returns an image of a tool and where it is there: the one that was
-// asked for, or the best one on the machine.
+// FindImage returns the image with a name, or without a name the best image of the tool on this
+// machine.
 func FindImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Cache) (containers.Found, error) {
-	kind := ImagesOf(name)
+	kind := ImageKind(name)
 	if image != "" {
 		img, err := d.Find(ctx, kind.Tool, image)
 		if err != nil {
@@ -161,6 +162,7 @@ func MissingImage(name string) string {
 		stormimage.ObservatoryImage + "` gets one that has PRISM and Storm"
 }
 
+// connect connects to Docker on its first call.
 func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
 	if b.docker != nil {
 		return b.docker, nil
@@ -170,8 +172,8 @@ func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
 	return d, err
 }
 
-// Memory is where it is remembered what images of other makers hold.
-func Memory() containers.Cache {
+// ImageCache returns the file that keeps what was found in images that tilecheck did not make.
+func ImageCache() containers.Cache {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""

@@ -9,9 +9,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Chain returns the Markov chain of the states that a scheduler reaches, with their rewards.
+// Chain returns the Markov chain that the scheduler induces, with its reachable states and their rewards.
 func (x Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
-	in, err := x.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
+	induced, err := x.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
 		return nil, err
 	}
@@ -21,19 +21,20 @@ func (x Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		rewards[i] = in.Reward(r)
+		rewards[i] = induced.Reward(r)
 	}
-	return space.Quotient(in.State, in.Model, rewards), nil
+	return space.Quotient(induced.State, induced.Model, rewards), nil
 }
 
-// CheckResolved returns an error unless what resolves the choices of a model leaves every state a choice. Unless several
-// of them are equally likely, it leaves exactly one.
-func CheckResolved(before, after *sparse.Model, likely bool) error {
-	if n := after.NumDeadlocks(); n > 0 && before.NumDeadlocks() == 0 {
-		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", n)
+// CheckResolved compares a model before and after a scheduler or policy was added to it. It returns an error if there are
+// new states without a choice, or states with several choices. If the remaining choices are equally likely, several are
+// allowed.
+func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
+	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
+		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", deadlocks)
 	}
-	if open := after.NumDeciding(); open > 0 && !likely {
-		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", open)
+	if deciding := after.NumDeciding(); deciding > 0 && !equallyLikely {
+		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", deciding)
 	}
 	return nil
 }

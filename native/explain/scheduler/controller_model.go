@@ -14,11 +14,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ControllerModel returns a model whose only module is the Markov chain that a controller induces: it has the variables of all
-// modules and one for the memory, and a command for each node of the controller. text is that of the model, in which the memory
-// has no namesake.
+// ControllerModel returns a model whose only module is the Markov chain that a controller induces. The module has the variables
+// of all modules, a variable for the controller's memory, and a command for each node of the controller. text is the text of the
+// model; the new variable gets a name that does not occur in it.
 func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, x *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
-	r := &moduleWriter{space: space, x: x, chain: chain, memory: "memory"}
+	r := &moduleWriter{space: space, controller: x, chain: chain, memory: "memory"}
 	for strings.Contains(string(text), r.memory) {
 		r.memory += "_"
 	}
@@ -45,37 +45,37 @@ func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, spac
 
 // moduleWriter writes the chain of a controller as a module.
 type moduleWriter struct {
-	space  *explicit.Space
-	x      *sparse.Controller
-	chain  *sparse.Model
-	memory string // the name of the variable for the memory
-	text   strings.Builder
+	space      *explicit.Space
+	controller *sparse.Controller
+	chain      *sparse.Model
+	memory     string // the name of the variable for the memory
+	text       strings.Builder
 }
 
 // module writes the module: the variables of all modules, the memory, and a command for each node.
 func (r *moduleWriter) module(ctx context.Context) error {
-	most := uint32(1) // a variable has two values at least
-	for _, n := range r.x.Nodes {
-		most = max(most, n.Memory)
+	maxMemory := uint32(1) // a variable has at least two values
+	for _, n := range r.controller.Nodes {
+		maxMemory = max(maxMemory, n.Memory)
 	}
-	first := r.x.Start[0]
-	state := r.space.State(nil, int(r.x.Nodes[first].State))
+	initial := r.controller.Start[0]
+	state := r.space.State(nil, int(r.controller.Nodes[initial].State))
 	r.text.WriteString("module scheduled\n")
-	for i, v := range r.space.Program().Vars {
+	for i, variable := range r.space.Program().Vars {
 		kind := "int"
 		switch {
-		case v.Type == sema.Bool:
+		case variable.Type == sema.Bool:
 			kind = "bool"
-		case v.Bounded:
-			kind = fmt.Sprintf("[%d..%d]", v.Low, v.High)
+		case variable.Bounded:
+			kind = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
 		}
-		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", v.Name, kind, literal(&v, state[i]))
+		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
 	}
-	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, most, r.x.Nodes[first].Memory)
-	for _, a := range r.space.Program().Actions { // which rewards may name
+	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, maxMemory, r.controller.Nodes[initial].Memory)
+	for _, a := range r.space.Program().Actions { // rewards may refer to actions that no node has
 		fmt.Fprintf(&r.text, "  [%s] false -> true;\n", a)
 	}
-	for i := range r.x.Nodes {
+	for i := range r.controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -87,34 +87,36 @@ func (r *moduleWriter) module(ctx context.Context) error {
 	return nil
 }
 
-// command writes the command of a node. A deadlock has none.
+// command writes the command of node i. A deadlock has none.
 func (r *moduleWriter) command(i int) error {
-	n, m := &r.x.Nodes[i], r.space.Model()
-	if m.Deadlocks != nil && m.Deadlocks.Has(int(n.State)) {
+	node := &r.controller.Nodes[i]
+	m := r.space.Model()
+	if m.Deadlocks != nil && m.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
-	name, err := r.action(n)
+	name, err := r.action(node)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&r.text, "  [%s] %s ->", name, r.formula(n, " & ", func(v *sema.Variable, x int32) string { return v.Name + "=" + literal(v, x) }, r.memory+"="))
-	lo, hi := r.chain.Row(i)
-	for t := lo; t < hi; t++ {
+	fmt.Fprintf(&r.text, "  [%s] %s ->", name, strings.Join(r.nodeTexts(node, "%s=%s"), " & "))
+	first, end := r.chain.Row(i)
+	for t := first; t < end; t++ {
 		prob := strconv.FormatFloat(r.chain.Prob(t), 'g', -1, 64)
 		if r.chain.Rats != nil {
 			prob = fractionText(r.chain.Rat(t))
 		}
-		if t > lo {
+		if t > first {
 			r.text.WriteString(" +")
 		}
-		to := &r.x.Nodes[r.chain.Target[t]]
-		fmt.Fprintf(&r.text, " %s:%s", prob, r.formula(to, "&", func(v *sema.Variable, x int32) string { return "(" + v.Name + "'=" + literal(v, x) + ")" }, "("+r.memory+"'=")+")")
+		target := &r.controller.Nodes[r.chain.Target[t]]
+		fmt.Fprintf(&r.text, " %s:%s", prob, strings.Join(r.nodeTexts(target, "(%s'=%s)"), "&"))
 	}
 	r.text.WriteString(";\n")
 	return nil
 }
 
-// fractionText returns a fraction in the language, which has integers of 32 bits: larger ones are written as decimals.
+// fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
+// decimals.
 func fractionText(x *big.Rat) string {
 	number := func(n *big.Int) string {
 		if n.BitLen() < 32 {
@@ -128,19 +130,20 @@ func fractionText(x *big.Rat) string {
 	return number(x.Num()) + "/" + number(x.Denom())
 }
 
-// action returns the action that all moves of a node have; empty if they differ.
-func (r *moduleWriter) action(n *sparse.Node) (string, error) {
+// action returns the name of the action that all moves of a node have. It is empty if the actions differ, which is an error if
+// rewards depend on actions.
+func (r *moduleWriter) action(node *sparse.Node) (string, error) {
 	m := r.space.Model()
 	if m.Actions == nil {
 		return "", nil
 	}
-	action := m.Actions[n.Moves[0].Choice]
-	for _, v := range n.Moves {
-		if m.Actions[v.Choice] == action {
+	action := m.Actions[node.Moves[0].Choice]
+	for _, move := range node.Moves {
+		if m.Actions[move.Choice] == action {
 			continue
 		}
 		if r.rewardsActions() {
-			return "", fmt.Errorf("state %s has several actions, which earn rewards of their own: no command of a chain does", r.space.Compiled().StateText(r.space.State(nil, int(n.State))))
+			return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", r.space.Compiled().StateText(r.space.State(nil, int(node.State))))
 		}
 		return "", nil
 	}
@@ -150,7 +153,7 @@ func (r *moduleWriter) action(n *sparse.Node) (string, error) {
 	return r.space.Program().Actions[action-1], nil
 }
 
-// rewardsActions reports whether a reward structure rewards transitions.
+// rewardsActions reports whether a reward structure has rewards of transitions.
 func (r *moduleWriter) rewardsActions() bool {
 	for _, s := range r.space.Program().Rewards {
 		for _, item := range s.Items {
@@ -162,18 +165,18 @@ func (r *moduleWriter) rewardsActions() bool {
 	return false
 }
 
-// formula returns the variables of a node and its memory, joined. of returns the text of one variable; before comes before the
-// memory.
-func (r *moduleWriter) formula(n *sparse.Node, and string, of func(*sema.Variable, int32) string, before string) string {
-	var words []string
+// nodeTexts returns a text for each variable of a node, and for its memory. format has verbs for the name and the value.
+func (r *moduleWriter) nodeTexts(n *sparse.Node, format string) []string {
+	var texts []string
 	state := r.space.State(nil, int(n.State))
 	for i := range r.space.Program().Vars {
-		words = append(words, of(&r.space.Program().Vars[i], state[i]))
+		v := &r.space.Program().Vars[i]
+		texts = append(texts, fmt.Sprintf(format, v.Name, literal(v, state[i])))
 	}
-	return strings.Join(append(words, before+strconv.FormatUint(uint64(n.Memory), 10)), and)
+	return append(texts, fmt.Sprintf(format, r.memory, strconv.FormatUint(uint64(n.Memory), 10)))
 }
 
-// literal returns a value of a variable in the language.
+// literal returns a value of a variable in PRISM's language.
 func literal(v *sema.Variable, x int32) string {
 	if v.Type == sema.Bool {
 		return strconv.FormatBool(x != 0)

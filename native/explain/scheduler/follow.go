@@ -9,21 +9,21 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Follower makes the choices of a scheduler along one path: a simulate.Chooser for explicit.Steps. Not safe for
-// concurrent use.
+// Follower makes the choices of a scheduler along one path. It is a simulate.Chooser for explicit.Steps, and is not safe
+// for concurrent use.
 type Follower struct {
 	space      *explicit.Space
 	scheduler  Scheduler          // memoryless; nil if it has memory or permits several choices
 	permitted  *sparse.Set        // choices that are equally likely; nil if the scheduler has memory
 	controller *sparse.Controller // nil if the scheduler has no memory
 
-	state uint32
-	node  uint32       // of the controller
-	move  *sparse.Move // drawn last
+	state uint32       // the current state
+	node  uint32       // the current node of the controller
+	move  *sparse.Move // the move that Choose drew last
 }
 
-// ReadFollower reads a scheduler as ReadController does if it has memory, and otherwise as ReadPermitted does: in a state with
-// several permitted choices all of them are equally likely.
+// ReadFollower reads a scheduler with ReadController if it has memory, and with ReadPermitted otherwise. In a state with several
+// permitted choices, these are equally likely.
 func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space) (*Follower, error) {
 	if kind := space.Model().Kind; kind != sparse.MDP {
 		return nil, fmt.Errorf("%s: found a %v, want an MDP for the scheduler %s", space.Program().File, kind, file)
@@ -40,9 +40,9 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 
 // Start begins a path in an initial state.
 func (f *Follower) Start(state []int32) error {
-	s, ok := f.space.Find(state)
+	s, found := f.space.Find(state)
 	i := slices.Index(f.space.Model().Initial, uint32(s))
-	if !ok || i < 0 {
+	if !found || i < 0 {
 		return fmt.Errorf("the path begins in state %s, which is not initial", f.space.Compiled().StateText(state))
 	}
 	f.state = uint32(s)
@@ -52,7 +52,8 @@ func (f *Follower) Start(state []int32) error {
 	return nil
 }
 
-// Choose draws the choice of the current state with a number in [0,1), and returns its index among those of the state.
+// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. x is a random number
+// in [0,1), which decides between several choices.
 func (f *Follower) Choose(x float64) int {
 	m := f.space.Model()
 	first, end := m.Choices(int(f.state))
@@ -62,7 +63,8 @@ func (f *Follower) Choose(x float64) int {
 		for i := range moves {
 			f.move = &moves[i]
 			p, _ := f.move.Probability().Float64()
-			if x -= p; x < 0 {
+			x -= p
+			if x < 0 {
 				break
 			}
 		}

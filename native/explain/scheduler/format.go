@@ -26,7 +26,7 @@ const (
 	// scheduler counts them, and the choice (c) with its number in the model, or "undefined" for any
 	// choice.
 	JSON
-	// Tree is a decision tree, which package tree writes. The file's extension decides on its form.
+	// Tree is a decision tree, which package tree writes. The file's extension selects text, DOT or PRISM's language.
 	Tree
 )
 
@@ -78,16 +78,19 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 	if list != "" {
 		words = strings.Split(list, ",")
 	}
-	for _, w := range words {
-		if key, value, _ := parseOption(w); key == "type" {
-			if f, err = ParseFormat(value); err != nil {
-				return "", 0, Options{}, err
-			}
+	for _, word := range words {
+		key, value, _ := parseOption(word)
+		if key != "type" {
+			continue
+		}
+		f, err = ParseFormat(value)
+		if err != nil {
+			return "", 0, Options{}, err
 		}
 	}
 	opts = f.Defaults()
-	for _, w := range words {
-		if err := opts.set(w); err != nil {
+	for _, word := range words {
+		if err := opts.set(word); err != nil {
 			return "", 0, Options{}, err
 		}
 	}
@@ -98,7 +101,7 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 }
 
 // splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.
-func splitOptions(arg string) (file, list string) {
+func splitOptions(arg string) (file, options string) {
 	for i := range arg {
 		if arg[i] == ':' && !strings.HasPrefix(arg[i+1:], `\`) {
 			return arg[:i], arg[i+1:]
@@ -107,6 +110,7 @@ func splitOptions(arg string) (file, list string) {
 	return arg, ""
 }
 
+// formatOf returns the format that a file's extension stands for.
 func formatOf(file string) Format {
 	switch filepath.Ext(file) {
 	case ".tra":
@@ -119,8 +123,8 @@ func formatOf(file string) Format {
 	return Actions
 }
 
-// parseOption splits key=value. A key without value has the value true; alone reports this.
-func parseOption(word string) (key, value string, alone bool) {
+// parseOption splits key=value. If there is no value, alone is true and value is "true".
+func parseOption(word string) (key, value string, noValue bool) {
 	key, value, found := strings.Cut(word, "=")
 	if !found {
 		value = "true"
@@ -128,8 +132,9 @@ func parseOption(word string) (key, value string, alone bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), !found
 }
 
+// set sets the option that a word such as "reach=true" names. It ignores type, which ParseTarget treats.
 func (o *Options) set(word string) error {
-	key, value, alone := parseOption(word)
+	key, value, noValue := parseOption(word)
 	var flag *bool
 	values := [2]string{"false", "true"}
 	switch key {
@@ -142,11 +147,11 @@ func (o *Options) set(word string) error {
 	case "states":
 		flag = &o.States
 	case "loss":
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x >= 0) || math.IsInf(x, 1) {
+		loss, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(loss >= 0) || math.IsInf(loss, 1) {
 			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
 		}
-		o.Loss = x
+		o.Loss = loss
 		return nil
 	case "obs":
 		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")
@@ -154,7 +159,7 @@ func (o *Options) set(word string) error {
 		return fmt.Errorf("scheduler option %q, want type, mode, reach, states or loss", key)
 	}
 	switch {
-	case key == "mode" && alone:
+	case key == "mode" && noValue:
 		return fmt.Errorf("scheduler option mode without a value, want restrict or reduce")
 	case value != values[0] && value != values[1]:
 		return fmt.Errorf("value %q of the scheduler option %s, want %s or %s", value, key, values[1], values[0])

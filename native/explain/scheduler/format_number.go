@@ -33,14 +33,16 @@ func formatNumber(x float64) string {
 	return digits[:point+1] + "." + digits[point+1:]
 }
 
-// roundDigits rounds digits to numDigits. If that carries over, the result has one more digit.
+// roundDigits rounds a decimal number to numDigits digits, half up. If the carry passes the first digit, the
+// result has one more digit.
 func roundDigits(digits string) string {
 	head := []byte(digits[:numDigits])
 	if digits[numDigits] < '5' {
 		return string(head)
 	}
 	for i := len(head) - 1; i >= 0; i-- {
-		if head[i]++; head[i] <= '9' {
+		head[i]++
+		if head[i] <= '9' {
 			return string(head)
 		}
 		head[i] = '0'
@@ -48,13 +50,15 @@ func roundDigits(digits string) string {
 	return "1" + string(head)
 }
 
+// scientific returns a number in scientific notation, such as 1.5e-07. The decimal point follows the first digit.
 func scientific(digits string, exp int) string {
 	if len(digits) > 1 {
 		digits = digits[:1] + "." + digits[1:]
 	}
 	sign := "+"
 	if exp < 0 {
-		sign, exp = "-", -exp
+		sign = "-"
+		exp = -exp
 	}
 	text := strconv.Itoa(exp)
 	if exp < 10 {

@@ -14,9 +14,9 @@ type InduceOptions struct {
 	Reachable bool
 	// Restrict returns an MDP with one choice per state instead of a DTMC.
 	Restrict bool
-	// Order lists the states of the model in the order in which they are numbered; nil stands for the
-	// model's order. For schedulers that count steps, a breadth-first search that visits successors in
-	// this order numbers the states.
+	// Order lists the states of the model in the order in which the induced model numbers them; nil
+	// stands for the model's order. If the scheduler counts steps, the states are numbered by a
+	// breadth-first search that visits successors in this order.
 	Order []uint32
 }
 
@@ -30,9 +30,9 @@ type Induced struct {
 	Step []uint32
 }
 
-// Induce returns the model that a scheduler induces of an MDP. Where any choice will do it takes the
-// first. Rewards and labels of m are not copied. The error is the context's, or says that the scheduler
-// does not fit the model.
+// Induce returns the model that the scheduler induces of an MDP. If the scheduler allows any choice in a
+// state, the first is taken. Rewards and labels of m are not copied. The error is the context's, or says
+// that the scheduler does not fit the model.
 func (x Scheduler) Induce(ctx context.Context, m *sparse.Model, opts InduceOptions) (*Induced, error) {
 	if err := x.validate(m); err != nil {
 		return nil, err
@@ -48,7 +48,8 @@ func (x Scheduler) Induce(ctx context.Context, m *sparse.Model, opts InduceOptio
 	return b.finish(opts)
 }
 
-// Set returns the states whose original state is in a set.
+// Set translates a set of states of the original model: it returns the states of the induced model whose
+// original state is in the set.
 func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 	out := sparse.NewSet(len(in.State))
 	for i, s := range in.State {
@@ -59,7 +60,7 @@ func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 	return out
 }
 
-// Reward returns a reward structure of the original model for the induced one.
+// Reward translates a reward structure of the original model to the induced one.
 func (in *Induced) Reward(r *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
 		Name: r.Name, Err: r.Err,
@@ -84,13 +85,14 @@ func selectEntries[T any](x []T, numbers []uint32) []T {
 type inducer struct {
 	model     *sparse.Model
 	scheduler Scheduler
-	order     []uint32 // nil for the model's own
-	rank      []uint32 // the inverse; nil for the model's own
-	out       Induced
+	order     []uint32 // InduceOptions.Order; nil for the model's order
+	rank      []uint32 // the inverse of order; nil for the model's order
+	induced   Induced
 	// numberOf returns the number of a state after some steps.
 	numberOf func(step, s uint32) uint32
 }
 
+// newInducer returns an inducer without states.
 func newInducer(m *sparse.Model, x Scheduler, opts InduceOptions) *inducer {
 	b := &inducer{model: m, scheduler: x, order: opts.Order}
 	if b.order != nil {
@@ -102,15 +104,17 @@ func newInducer(m *sparse.Model, x Scheduler, opts InduceOptions) *inducer {
 	return b
 }
 
+// statesPerPoll is the number of states after which long loops look at the context again.
 const statesPerPoll = 1 << 14
 
 // numberStates numbers all states, or the reachable ones, for a memoryless scheduler.
 func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 	n := b.model.NumStates()
-	keep := sparse.FullSet(n)
+	kept := sparse.FullSet(n)
 	if reachable {
 		var err error
-		if keep, err = b.reachable(ctx); err != nil {
+		kept, err = b.reachable(ctx)
+		if err != nil {
 			return err
 		}
 	}
@@ -120,19 +124,19 @@ func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 		if b.order != nil {
 			s = b.order[k]
 		}
-		if keep.Has(int(s)) {
-			number[s] = uint32(len(b.out.State))
-			b.add(s, 0)
+		if kept.Has(int(s)) {
+			number[s] = uint32(len(b.induced.State))
+			b.addState(s, 0)
 		}
 	}
 	b.numberOf = func(_, s uint32) uint32 { return number[s] }
 	return nil
 }
 
-// add appends a state of the induced model.
-func (b *inducer) add(s uint32, step int) {
-	b.out.State = append(b.out.State, s)
-	b.out.Choice = append(b.out.Choice, uint32(choiceOrFirst(b.model, b.scheduler.Row(step), int(s))))
+// addState appends a state of the induced model: original state s after some steps.
+func (b *inducer) addState(s uint32, step int) {
+	b.induced.State = append(b.induced.State, s)
+	b.induced.Choice = append(b.induced.Choice, uint32(choiceOrFirst(b.model, b.scheduler.Row(step), int(s))))
 }
 
 // reachable returns the states that a memoryless scheduler reaches.
@@ -165,20 +169,20 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 		if _, ok := number[p]; ok {
 			return
 		}
-		number[p] = uint32(len(b.out.State))
-		b.add(p.state, int(p.step))
-		b.out.Step = append(b.out.Step, p.step)
+		number[p] = uint32(len(b.induced.State))
+		b.addState(p.state, int(p.step))
+		b.induced.Step = append(b.induced.Step, p.step)
 	}
 	b.numberOf = func(step, s uint32) uint32 { return number[pair{step, s}] }
 	for _, s := range b.inOrder(b.model.Initial) {
 		visit(pair{0, s})
 	}
-	for i := 0; i < len(b.out.State); i++ {
+	for i := 0; i < len(b.induced.State); i++ {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		lo, hi := b.model.Row(int(b.out.Choice[i]))
-		next := b.nextStep(b.out.Step[i])
+		lo, hi := b.model.Row(int(b.induced.Choice[i]))
+		next := b.nextStep(b.induced.Step[i])
 		for _, t := range b.inOrder(b.model.Target[lo:hi]) {
 			visit(pair{next, t})
 		}
@@ -186,10 +190,10 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 	return nil
 }
 
-// nextStep returns the number of steps after one more, at most that of the last row.
+// nextStep returns the row of the scheduler after one more step. The last row holds for all later steps.
 func (b *inducer) nextStep(step uint32) uint32 { return min(step+1, uint32(len(b.scheduler)-1)) }
 
-// inOrder sorts states by InduceOptions.Order.
+// inOrder returns states sorted by InduceOptions.Order.
 func (b *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(s, t uint32) int {
 		if b.rank == nil {
@@ -199,73 +203,75 @@ func (b *inducer) inOrder(states []uint32) []uint32 {
 	})
 }
 
-// finish builds the model.
+// finish builds the model from its numbered states.
 func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	kind := sparse.DTMC
 	if opts.Restrict {
 		kind = sparse.MDP
 	}
-	sb := sparse.NewBuilder(kind)
-	sb.Grow(len(b.out.State), len(b.out.State), len(b.out.State))
-	for i := range b.out.State {
-		b.addRow(sb, i, opts.Restrict)
+	builder := sparse.NewBuilder(kind)
+	builder.Grow(len(b.induced.State), len(b.induced.State), len(b.induced.State))
+	for i := range b.induced.State {
+		b.addRow(builder, i, opts.Restrict)
 	}
-	m, err := sb.Finish()
+	m, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
 	m.Err = b.model.Err
 	b.copyMarks(m)
-	b.out.Model = m
-	return &b.out, nil
+	b.induced.Model = m
+	return &b.induced, nil
 }
 
-// addRow adds the transitions of state i of the induced model.
-func (b *inducer) addRow(sb *sparse.Builder, i int, restrict bool) {
-	c, step := int(b.out.Choice[i]), uint32(0)
-	if b.out.Step != nil {
-		step = b.nextStep(b.out.Step[i])
+// addRow adds the transitions of state i of the induced model, sorted by target.
+func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
+	c := int(b.induced.Choice[i])
+	step := uint32(0)
+	if b.induced.Step != nil {
+		step = b.nextStep(b.induced.Step[i])
 	}
-	action, transitionAction := sparse.NoAction, sparse.NoAction
+	action := sparse.NoAction
 	if b.model.Actions != nil {
-		action, transitionAction = b.model.Actions[c], b.model.Actions[c]
+		action = b.model.Actions[c]
 	}
-	sb.State()
-	if restrict {
-		sb.Choice(action)
+	builder.State()
+	transitionAction := action
+	if restrict { // in an MDP choices have the actions
+		builder.Choice(action)
 		transitionAction = sparse.NoAction
 	}
 	type transition struct {
 		target uint32
-		at     int
+		index  int // in the original model
 	}
 	var row []transition
-	lo, hi := b.model.Row(c)
-	for t := lo; t < hi; t++ {
+	first, end := b.model.Row(c)
+	for t := first; t < end; t++ {
 		row = append(row, transition{b.numberOf(step, b.model.Target[t]), t})
 	}
 	slices.SortFunc(row, func(t, u transition) int { return int(t.target) - int(u.target) })
 	for _, t := range row {
 		if b.model.Exact() {
-			sb.AddRat(int(t.target), b.model.Rat(t.at), transitionAction)
+			builder.AddRat(int(t.target), b.model.Rat(t.index), transitionAction)
 		} else {
-			sb.AddAction(int(t.target), b.model.Prob(t.at), transitionAction)
+			builder.AddAction(int(t.target), b.model.Prob(t.index), transitionAction)
 		}
 	}
 }
 
-// copyMarks copies initial states and deadlocks.
+// copyMarks translates the initial states and the deadlocks of the original model to m.
 func (b *inducer) copyMarks(m *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {
 		initial.Add(int(s))
 	}
-	for i, s := range b.out.State {
-		if initial.Has(int(s)) && (b.out.Step == nil || b.out.Step[i] == 0) {
+	for i, s := range b.induced.State {
+		if initial.Has(int(s)) && (b.induced.Step == nil || b.induced.Step[i] == 0) {
 			m.Initial = append(m.Initial, uint32(i))
 		}
 	}
 	if b.model.Deadlocks != nil {
-		m.Deadlocks = b.out.Set(b.model.Deadlocks)
+		m.Deadlocks = b.induced.Set(b.model.Deadlocks)
 	}
 }

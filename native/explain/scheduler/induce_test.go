@@ -262,8 +262,8 @@ func TestInduceErrors(t *testing.T) {
 	}{
 		{chain.Model, scheduler.Scheduler{{0, 1, 2, 3}}, scheduler.InduceOptions{}, "scheduler of a DTMC, want an MDP"},
 		{m, nil, scheduler.InduceOptions{}, "scheduler without choices"},
-		{m, scheduler.Scheduler{{0, 2}}, scheduler.InduceOptions{}, "scheduler of 2 states, the model has 4"},
-		{m, scheduler.Scheduler{{0, 1, 3, 4}}, scheduler.InduceOptions{}, "choice 1 of state 1, which has 2 to 2"},
+		{m, scheduler.Scheduler{{0, 2}}, scheduler.InduceOptions{}, "found a scheduler of 2 states, wanted 4 as in the model"},
+		{m, scheduler.Scheduler{{0, 1, 3, 4}}, scheduler.InduceOptions{}, "found choice 1 for state 1, wanted one of 2 to 2"},
 		{m, scheduler.Scheduler{{0, 2, 3, 4}}, scheduler.InduceOptions{Reachable: true}, "context canceled"},
 		{m, scheduler.Scheduler{{0, 2, 3, 4}, {1, 2, 3, 4}}, scheduler.InduceOptions{}, "context canceled"},
 	}

@@ -15,6 +15,7 @@ type jsonState struct {
 	State  map[string]any `json:"s"`
 }
 
+// jsonChoice is a choice of an entry: its number in the model, its actions and its probability.
 type jsonChoice struct {
 	Index  int      `json:"index"`
 	Labels []string `json:"labels"`
@@ -25,14 +26,15 @@ type jsonChoice struct {
 
 const indent = "    "
 
-func (w *writer) json() error {
+// writeJSON writes a scheduler in Storm's format: an entry for each state, and for each row of the scheduler.
+func (w *writer) writeJSON() error {
 	separator := "[\n" + indent
 	for s := range w.model.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
 		for i := range w.scheduler {
-			if err := w.jsonElement(&separator, w.jsonState(s, i)); err != nil {
+			if err := w.writeElement(&separator, w.jsonState(s, i)); err != nil {
 				return err
 			}
 		}
@@ -41,9 +43,9 @@ func (w *writer) json() error {
 	return err
 }
 
-// jsonElement writes an element of the list, after the separator.
-func (w *writer) jsonElement(separator *string, x jsonState) error {
-	text, err := json.MarshalIndent(x, indent, indent)
+// writeElement writes the separator and an entry, and sets the separator for the next one.
+func (w *writer) writeElement(separator *string, entry jsonState) error {
+	text, err := json.MarshalIndent(entry, indent, indent)
 	if err != nil {
 		return err
 	}
@@ -53,6 +55,7 @@ func (w *writer) jsonElement(separator *string, x jsonState) error {
 	return nil
 }
 
+// jsonState returns the entry of state s after some steps. The number of steps is the memory.
 func (w *writer) jsonState(s, step int) jsonState {
 	out := jsonState{Choice: "undefined", State: w.variables(s)}
 	if !w.scheduler.Memoryless() {
@@ -64,15 +67,17 @@ func (w *writer) jsonState(s, step int) jsonState {
 	}
 	choice := w.jsonChoice(int(c), 1)
 	if !w.scheduler.Memoryless() {
-		lo, hi := w.model.Row(int(c))
-		for _, t := range w.model.Target[lo:hi] {
-			choice.Updates = append(choice.Updates, map[string]any{"m'": min(step+1, len(w.scheduler)-1), "s'": w.variables(int(t))})
+		nextStep := min(step+1, len(w.scheduler)-1)
+		first, end := w.model.Row(int(c))
+		for _, t := range w.model.Target[first:end] {
+			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": w.variables(int(t))})
 		}
 	}
 	out.Choice = []jsonChoice{choice}
 	return out
 }
 
+// jsonChoice returns choice c of the model with its action and the given probability.
 func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 	out := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
 	if a := w.action(w.model.Actions, c); a != "" {

@@ -15,9 +15,9 @@ import (
 )
 
 // Read reads a memoryless scheduler: Storm's JSON, or PRISM's lists of states with actions,
-// (0,true)=move or 17=move, or with choice indices, 17=1. States that are missing have any choice. It
-// is an error if several choices of a state have the given action. Errors name the file and line, or
-// are the context's.
+// (0,true)=move or 17=move, or with choice indices, 17=1. In states that the file does not contain, any
+// choice is allowed. It is an error if several choices of a state have the given action. Errors name the
+// file and line, or are the context's.
 func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
 	r := newReader(space)
 	if err := r.read(ctx, file, text); err != nil {
@@ -26,10 +26,10 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 	return Scheduler{r.choices}, nil
 }
 
-// ReadPermitted is Read for files that may permit several choices of a state, as a shield does: lists
-// with a line for each choice, JSON with equally likely choices. It returns all permitted choices;
-// states that are missing permit all. It also returns the scheduler, or nil if some state has several
-// choices.
+// ReadPermitted reads a file as Read does, but the file may permit several choices of a state, as shields
+// do: a list may have a line for each choice, and JSON may have equally likely choices. It returns the
+// permitted choices; in states that the file does not contain, all are. It also returns the scheduler,
+// which is nil if some state has several permitted choices in the file.
 func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
 	m := space.Model()
 	r := newReader(space)
@@ -37,8 +37,8 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 	if err := r.read(ctx, file, text); err != nil {
 		return nil, nil, err
 	}
-	for s, c := range r.choices {
-		if c != sparse.None {
+	for s, chosen := range r.choices {
+		if chosen != sparse.None {
 			continue
 		}
 		first, end := m.Choices(s)
@@ -52,6 +52,7 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 	return r.permitted, Scheduler{r.choices}, nil
 }
 
+// newReader returns a reader that has read no choices yet.
 func newReader(space *explicit.Space) *reader {
 	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
 	for i := range r.choices {
@@ -63,28 +64,28 @@ func newReader(space *explicit.Space) *reader {
 	return r
 }
 
-// read reads a file of either form.
+// read reads JSON or a list. JSON begins with a bracket.
 func (r *reader) read(ctx context.Context, file string, text []byte) error {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
-		return r.json(ctx, file, text)
+		return r.readJSON(ctx, file, text)
 	}
-	return r.list(ctx, file, text)
+	return r.readList(ctx, file, text)
 }
 
 // reader reads one scheduler.
 type reader struct {
 	space    *explicit.Space
-	choices  []uint32       // of each state: the last choice read
-	varIndex map[string]int // by name
-	// permitted are all choices read, if several per state are allowed; nil otherwise. nondeterministic
-	// says that a state has several.
+	choices  []uint32       // the choice that was read last for each state, sparse.None if there was none
+	varIndex map[string]int // the index of each variable
+	// permitted are all choices read, if the file may permit several of a state; nil otherwise.
+	// nondeterministic says that it permits several of some state.
 	permitted        *sparse.Set
 	nondeterministic bool
 	order            []uint32 // states by PRISM's numbers; nil until needed
 }
 
-// list reads one of PRISM's lists.
-func (r *reader) list(ctx context.Context, file string, text []byte) error {
+// readList reads one of PRISM's lists.
+func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -95,7 +96,7 @@ func (r *reader) list(ctx context.Context, file string, text []byte) error {
 		if line == "" {
 			continue
 		}
-		if err := r.line(line); err != nil {
+		if err := r.readLine(line); err != nil {
 			return fmt.Errorf("%s:%d:1: %w", file, n, err)
 		}
 	}
@@ -105,48 +106,49 @@ func (r *reader) list(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// line reads the choice of one state.
-func (r *reader) line(line string) error {
+// readLine reads a line of a list: the choice of one state.
+func (r *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
-		return r.numberedLine(line)
+		return r.readNumberedLine(line)
 	}
-	state, action, ok := strings.Cut(line, ")=")
+	state, action, found := strings.Cut(line, ")=")
 	words := strings.Split(strings.TrimPrefix(state, "("), ",")
 	if len(r.varIndex) == 0 && words[0] == "" {
 		words = nil
 	}
-	if strings.Contains(state, ")") {
+	if strings.Contains(state, ")") { // (0,true),3=move
 		return errSteps
 	}
-	if !ok || len(words) != len(r.varIndex) {
+	if !found || len(words) != len(r.varIndex) {
 		return r.formatError(line)
 	}
 	valuation := make([]int32, len(words))
-	for i, w := range words {
-		x, err := parseValue(w)
+	for i, word := range words {
+		value, err := parseValue(word)
 		if err != nil {
-			return fmt.Errorf("found the value %.60q, want a number, true or false", w)
+			return fmt.Errorf("found the value %.60q, want a number, true or false", word)
 		}
-		valuation[i] = x
+		valuation[i] = value
 	}
-	return r.choose(valuation, action)
+	return r.setChoiceOfValuation(valuation, action)
 }
 
-// errSteps says that a list has a memory.
+// errSteps says that a list has the choices of a scheduler with memory.
 var errSteps = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
 
+// formatError says that a line is not one of PRISM's.
 func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// numberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
-func (r *reader) numberedLine(line string) error {
-	number, what, ok := strings.Cut(line, "=")
-	if strings.Contains(number, ",") && ok {
+// readNumberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
+func (r *reader) readNumberedLine(line string) error {
+	number, choice, found := strings.Cut(line, "=")
+	if strings.Contains(number, ",") && found { // 17,3=move
 		return errSteps
 	}
 	k, err := strconv.Atoi(number)
-	if !ok || err != nil {
+	if !found || err != nil {
 		return r.formatError(line)
 	}
 	if r.order == nil {
@@ -156,9 +158,9 @@ func (r *reader) numberedLine(line string) error {
 		return fmt.Errorf("found state %d, the model has 0 to %d", k, len(r.order)-1)
 	}
 	s := int(r.order[k])
-	i, err := strconv.Atoi(what)
+	i, err := strconv.Atoi(choice)
 	if err != nil {
-		return r.chooseByAction(s, what)
+		return r.setChoiceByAction(s, choice)
 	}
 	first, end := r.space.Model().Choices(s)
 	if i < 0 || i >= end-first {
@@ -167,6 +169,7 @@ func (r *reader) numberedLine(line string) error {
 	return r.setChoice(s, first+i)
 }
 
+// parseValue reads a value of a variable. true is 1 and false is 0.
 func parseValue(word string) (int32, error) {
 	switch word = strings.TrimSpace(word); word {
 	case "true":
@@ -178,8 +181,8 @@ func parseValue(word string) (int32, error) {
 	return int32(x), err
 }
 
-// json reads Storm's format.
-func (r *reader) json(ctx context.Context, file string, text []byte) error {
+// readJSON reads Storm's format.
+func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
 	var states []struct {
 		Choice json.RawMessage            `json:"c"`
 		Memory *int                       `json:"m"`
@@ -203,12 +206,12 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 		if err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
-		valuation, err := r.valuation(s.State)
+		valuation, err := r.valuationOf(s.State)
 		if err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
 		for _, action := range actions {
-			if err := r.choose(valuation, action); err != nil {
+			if err := r.setChoiceOfValuation(valuation, action); err != nil {
 				return fmt.Errorf("%s: entry %d: %w", file, n, err)
 			}
 		}
@@ -216,13 +219,14 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// readChoice is a choice of an entry.
+// readChoice is a choice of an entry: its actions and its probability.
 type readChoice struct {
 	Labels []string        `json:"labels"`
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actionsOf returns the actions of the choices of an entry.
+// actionsOf returns the action of each choice of an entry, empty for none. Several choices must be equally
+// likely, and only ReadPermitted allows them.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	if len(choices) == 0 || len(choices) > 1 && r.permitted == nil {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
@@ -243,8 +247,8 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	return actions, nil
 }
 
-// valuation reads a state as values by variable name.
-func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
+// valuationOf returns the values of the variables, in the model's order, from those by name.
+func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
 	out := make([]int32, len(r.varIndex))
 	for name, i := range r.varIndex {
 		x, err := parseValue(string(state[name]))
@@ -256,17 +260,18 @@ func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
 	return out, nil
 }
 
-// choose records the choice with an action. States that are unreachable in the model are ignored.
-func (r *reader) choose(valuation []int32, action string) error {
+// setChoiceOfValuation records the choice with the given action of a state. It ignores states that the model does not
+// have, as they are unreachable.
+func (r *reader) setChoiceOfValuation(valuation []int32, action string) error {
 	s, ok := r.space.Find(valuation)
 	if !ok {
 		return nil
 	}
-	return r.chooseByAction(s, action)
+	return r.setChoiceByAction(s, action)
 }
 
-// chooseByAction records the choice of a state with an action.
-func (r *reader) chooseByAction(s int, action string) error {
+// setChoiceByAction records the choice of state s that has the given action.
+func (r *reader) setChoiceByAction(s int, action string) error {
 	c, err := r.choiceWithAction(s, action)
 	if err != nil {
 		return err
@@ -274,7 +279,8 @@ func (r *reader) chooseByAction(s int, action string) error {
 	return r.setChoice(s, c)
 }
 
-// choiceWithAction returns the choice of a state with an action.
+// choiceWithAction returns the only choice of state s that has the given action; an error if there is none
+// or there are several.
 func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	m := r.space.Model()
 	found := -1
@@ -296,7 +302,8 @@ func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	return found, nil
 }
 
-// setChoice records a choice.
+// setChoice records choice c of state s. A second choice of a state is an error, unless several are
+// permitted.
 func (r *reader) setChoice(s, c int) error {
 	different := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
 	switch {
@@ -304,12 +311,13 @@ func (r *reader) setChoice(s, c int) error {
 		r.permitted.Add(c)
 		r.nondeterministic = r.nondeterministic || different
 	case different:
-		return fmt.Errorf("state %s has two choices, a scheduler has one", r.stateText(s))
+		return fmt.Errorf("found two choices of state %s, a scheduler has one", r.stateText(s))
 	}
 	r.choices[s] = uint32(c)
 	return nil
 }
 
+// actionName returns the action of choice c; empty for none.
 func (r *reader) actionName(m *sparse.Model, c int) string {
 	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
 		return ""

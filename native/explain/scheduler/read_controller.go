@@ -13,18 +13,20 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Remembers reports whether a text is JSON of a scheduler with memory.
+// Remembers reports whether a text is JSON of a scheduler with memory: its first entry has a memory.
 func Remembers(text []byte) bool {
 	var states []struct {
 		Memory *json.RawMessage `json:"m"`
 	}
-	text = bytes.TrimSpace(text)
-	return len(text) > 0 && text[0] == '[' && json.Unmarshal(text, &states) == nil && len(states) > 0 && states[0].Memory != nil
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || json.Unmarshal(text, &states) != nil {
+		return false
+	}
+	return len(states) > 0 && states[0].Memory != nil
 }
 
-// ReadController reads Storm's JSON of a scheduler with memory, initially 0. A choice is identified by
-// its number in the model if its action agrees, and otherwise by its action. Pairs of state and memory
-// without an entry take the first choice forever.
+// ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is
+// identified by its number in the model if it has the given action, and otherwise by its action. From a pair
+// of a state and a memory without an entry on, the first choice is taken in every state.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
 	r := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
 	if err := r.read(text); err != nil {
@@ -37,26 +39,29 @@ func ReadController(ctx context.Context, file string, text []byte, space *explic
 type controllerReader struct {
 	*reader
 	ctx        context.Context
-	entries    map[memoryState][]controllerMove
+	entries    map[memoryState][]controllerMove // the moves of each entry of the file
 	nodeNumber map[memoryState]uint32
-	nodes      []memoryState // reachable pairs
+	nodes      []memoryState // the reachable pairs, in the order of their numbers
 }
 
 // memoryState is a pair of state and memory.
 type memoryState struct{ state, memory int }
 
 const (
-	// unknownMemory stands for any memory without an entry. The controller has one more than the greatest memory for it.
+	// unknownMemory stands for every memory that has no entry with the state. The controller represents it by the greatest
+	// memory plus 1.
 	unknownMemory = -1
 	maxMemory     = math.MaxInt32 - 1
 )
 
+// controllerMove is a choice with its probability.
 type controllerMove struct {
 	choice int
 	prob   *big.Rat
 	next   map[int]int // memory by successor state
 }
 
+// read reads the entries of a file.
 func (r *controllerReader) read(text []byte) error {
 	var states []struct {
 		Choice json.RawMessage            `json:"c"`
@@ -66,72 +71,63 @@ func (r *controllerReader) read(text []byte) error {
 	if err := json.Unmarshal(text, &states); err != nil {
 		return err
 	}
-	for n, x := range states {
+	for n, entry := range states {
 		if n%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		valuation, err := r.valuation(x.State)
+		valuation, err := r.valuationOf(entry.State)
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
-		s, ok := r.space.Find(valuation)
-		if !ok {
+		s, reachable := r.space.Find(valuation)
+		if !reachable {
 			continue
 		}
-		if x.Memory < 0 || x.Memory > maxMemory {
-			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", n, x.Memory, maxMemory)
+		if entry.Memory < 0 || entry.Memory > maxMemory {
+			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", n, entry.Memory, maxMemory)
 		}
-		at := memoryState{s, x.Memory}
-		if r.entries[at] != nil {
-			return fmt.Errorf("entry %d: state %s has two entries with memory %d", n, r.stateText(s), x.Memory)
+		key := memoryState{s, entry.Memory}
+		if r.entries[key] != nil {
+			return fmt.Errorf("entry %d: state %s has two entries with memory %d", n, r.stateText(s), entry.Memory)
 		}
-		if r.entries[at], err = r.readMoves(s, x.Choice); err != nil {
+		r.entries[key], err = r.readMoves(s, entry.Choice)
+		if err != nil {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// readMoves reads the choices of an entry; none for "undefined".
+// memoryChoice is a choice of an entry with its probability, and the memory after each successor.
+type memoryChoice struct {
+	Index  int         `json:"index"`
+	Labels []string    `json:"labels"`
+	Prob   json.Number `json:"prob"`
+	// The names in Updates have apostrophes, which struct tags cannot express.
+	Updates []map[string]json.RawMessage `json:"memory-updates"`
+}
+
+// readMoves reads the choices of an entry of state s. It returns no moves for "undefined".
 func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
-	var choices []struct {
-		Index  int         `json:"index"`
-		Labels []string    `json:"labels"`
-		Prob   json.Number `json:"prob"`
-		// The names in Updates have apostrophes, which struct tags cannot express.
-		Updates []map[string]json.RawMessage `json:"memory-updates"`
-	}
 	if bytes.Equal(bytes.TrimSpace(text), []byte(`"undefined"`)) {
 		return nil, nil
 	}
+	var choices []memoryChoice
 	if err := json.Unmarshal(text, &choices); err != nil {
 		return nil, err
 	}
 	var out []controllerMove
 	sum := new(big.Rat)
-	for _, x := range choices {
-		if len(x.Labels) > 1 {
-			return nil, fmt.Errorf("found %d actions of one choice, want one", len(x.Labels))
-		}
-		m := controllerMove{next: map[int]int{}, prob: big.NewRat(1, 1)}
-		var err error
-		if m.choice, err = r.choiceOf(s, x.Index, x.Labels); err != nil {
+	for _, choice := range choices {
+		move, err := r.readMove(s, &choice)
+		if err != nil {
 			return nil, err
 		}
-		if x.Prob != "" {
-			var ok bool
-			if m.prob, ok = new(big.Rat).SetString(string(x.Prob)); !ok || m.prob.Sign() < 0 || m.prob.Cmp(big.NewRat(1, 1)) > 0 {
-				return nil, fmt.Errorf("found the probability %.60q of a choice, want a number from 0 to 1", x.Prob)
-			}
-		}
-		if m.prob.Sign() == 0 {
+		if move.prob.Sign() == 0 {
 			continue
 		}
-		if err := r.readUpdates(m.next, x.Updates); err != nil {
-			return nil, err
-		}
-		sum.Add(sum, m.prob)
-		out = append(out, m)
+		sum.Add(sum, move.prob)
+		out = append(out, move)
 	}
 	if near, _ := sum.Float64(); near < 1-0x1p-40 || near > 1+0x1p-40 {
 		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.stateText(s), near)
@@ -142,15 +138,38 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 	return out, nil
 }
 
-// readUpdates reads the memory after each successor.
-func (r *controllerReader) readUpdates(next map[int]int, list []map[string]json.RawMessage) error {
-	for _, u := range list {
+// readMove reads one choice of an entry of state s. Without a probability it is 1.
+func (r *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
+	move := controllerMove{next: map[int]int{}, prob: big.NewRat(1, 1)}
+	if len(choice.Labels) > 1 {
+		return move, fmt.Errorf("found %d actions of one choice, want one", len(choice.Labels))
+	}
+	var err error
+	move.choice, err = r.choiceOf(s, choice.Index, choice.Labels)
+	if err != nil {
+		return move, err
+	}
+	if choice.Prob != "" {
+		_, ok := move.prob.SetString(string(choice.Prob))
+		if !ok || move.prob.Sign() < 0 || move.prob.Cmp(big.NewRat(1, 1)) > 0 {
+			return move, fmt.Errorf("found the probability %.60q of a choice, want a number from 0 to 1", choice.Prob)
+		}
+	}
+	if move.prob.Sign() == 0 {
+		return move, nil
+	}
+	return move, r.readUpdates(move.next, choice.Updates)
+}
+
+// readUpdates reads the memory after each successor into next.
+func (r *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
+	for _, update := range updates {
 		var state map[string]json.RawMessage
 		var memory int
-		if err := cmp.Or(json.Unmarshal(u["s'"], &state), json.Unmarshal(u["m'"], &memory)); err != nil {
+		if err := cmp.Or(json.Unmarshal(update["s'"], &state), json.Unmarshal(update["m'"], &memory)); err != nil {
 			return fmt.Errorf("found a memory-update without s' and m': %w", err)
 		}
-		valuation, err := r.valuation(state)
+		valuation, err := r.valuationOf(state)
 		if err != nil {
 			return err
 		}
@@ -161,19 +180,21 @@ func (r *controllerReader) readUpdates(next map[int]int, list []map[string]json.
 	return nil
 }
 
-// choiceOf returns the choice with an index and labels.
+// choiceOf returns the choice of state s with number index in the model if it has the given action, and
+// otherwise the choice with this action. labels has the action, or is empty.
 func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
 	action := ""
 	if len(labels) == 1 {
 		action = labels[0]
 	}
-	if first, end := r.space.Model().Choices(s); index >= first && index < end && r.actionName(r.space.Model(), index) == action {
+	first, end := r.space.Model().Choices(s)
+	if index >= first && index < end && r.actionName(r.space.Model(), index) == action {
 		return index, nil
 	}
 	return r.choiceWithAction(s, action)
 }
 
-// controller builds the nodes of the reachable pairs.
+// controller returns the controller, with a node for each reachable pair of a state and a memory.
 func (r *controllerReader) controller() (*sparse.Controller, error) {
 	out := &sparse.Controller{}
 	m := r.space.Model()
@@ -184,48 +205,55 @@ func (r *controllerReader) controller() (*sparse.Controller, error) {
 		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
 		}
-		at := r.nodes[i]
-		moves := r.entries[at]
+		pair := r.nodes[i]
+		moves := r.entries[pair]
 		if moves == nil {
-			first, _ := m.Choices(at.state)
+			first, _ := m.Choices(pair.state)
 			moves = []controllerMove{{choice: first}}
 		}
-		n := sparse.Node{State: uint32(at.state), Memory: uint32(max(at.memory, 0))}
-		for _, v := range moves {
-			next := sparse.Move{Choice: uint32(v.choice), Prob: v.prob}
-			lo, hi := m.Row(v.choice)
-			for _, t := range m.Target[lo:hi] {
-				memory, ok := v.next[int(t)]
-				if !ok {
-					memory = unknownMemory
-				}
-				next.Next = append(next.Next, r.nodeOf(memoryState{int(t), memory}))
-			}
-			n.Moves = append(n.Moves, next)
+		node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
+		for _, move := range moves {
+			node.Moves = append(node.Moves, r.sparseMove(move))
 		}
-		out.Nodes = append(out.Nodes, n)
+		out.Nodes = append(out.Nodes, node)
 	}
-	most := uint32(0)
-	for _, n := range out.Nodes {
-		most = max(most, n.Memory)
+	largest := uint32(0)
+	for _, node := range out.Nodes {
+		largest = max(largest, node.Memory)
 	}
-	for i, at := range r.nodes {
-		if at.memory == unknownMemory {
-			out.Nodes[i].Memory = most + 1
+	for i, pair := range r.nodes {
+		if pair.memory == unknownMemory {
+			out.Nodes[i].Memory = largest + 1
 		}
 	}
 	return out, nil
 }
 
-func (r *controllerReader) nodeOf(x memoryState) uint32 {
-	if r.entries[x] == nil {
-		x.memory = unknownMemory
+// sparseMove returns a move with its next node for each transition.
+func (r *controllerReader) sparseMove(move controllerMove) sparse.Move {
+	m := r.space.Model()
+	out := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
+	first, end := m.Row(move.choice)
+	for _, t := range m.Target[first:end] {
+		memory, known := move.next[int(t)]
+		if !known {
+			memory = unknownMemory
+		}
+		out.Next = append(out.Next, r.nodeOf(memoryState{int(t), memory}))
 	}
-	i, ok := r.nodeNumber[x]
-	if !ok {
+	return out
+}
+
+// nodeOf returns the node of a pair, and adds it if it is new. A pair without an entry has unknownMemory.
+func (r *controllerReader) nodeOf(pair memoryState) uint32 {
+	if r.entries[pair] == nil {
+		pair.memory = unknownMemory
+	}
+	i, known := r.nodeNumber[pair]
+	if !known {
 		i = uint32(len(r.nodes))
-		r.nodeNumber[x] = i
-		r.nodes = append(r.nodes, x)
+		r.nodeNumber[pair] = i
+		r.nodes = append(r.nodes, pair)
 	}
 	return i
 }

@@ -17,7 +17,8 @@ func (x Scheduler) Memoryless() bool { return len(x) == 1 }
 // Row returns the choices after some steps.
 func (x Scheduler) Row(steps int) []uint32 { return x[min(steps, len(x)-1)] }
 
-// choiceOrFirst returns the choice of a state: the first one if any will do, as in PRISM.
+// choiceOrFirst returns the scheduler's choice in state s; if the scheduler allows any choice, the first one, as
+// PRISM does.
 func choiceOrFirst(m *sparse.Model, row []uint32, s int) int {
 	if row[s] != sparse.None {
 		return int(row[s])
@@ -26,7 +27,7 @@ func choiceOrFirst(m *sparse.Model, row []uint32, s int) int {
 	return first
 }
 
-// validate checks that the scheduler fits a model.
+// validate returns an error unless the model is an MDP and the scheduler has a choice of each of its states.
 func (x Scheduler) validate(m *sparse.Model) error {
 	switch {
 	case m.Kind != sparse.MDP:
@@ -35,8 +36,9 @@ func (x Scheduler) validate(m *sparse.Model) error {
 		return fmt.Errorf("scheduler without choices")
 	}
 	for i, row := range x {
-		if i > 0 && len(row) > 0 && len(x[i-1]) == len(row) && &row[0] == &x[i-1][0] {
-			continue // the row before
+		sameAsBefore := i > 0 && len(row) > 0 && len(x[i-1]) == len(row) && &row[0] == &x[i-1][0]
+		if sameAsBefore { // the rows share memory
+			continue
 		}
 		if err := validateRow(m, row); err != nil {
 			return err
@@ -45,13 +47,14 @@ func (x Scheduler) validate(m *sparse.Model) error {
 	return nil
 }
 
+// validateRow returns an error unless row has, for each state, one of its choices or sparse.None.
 func validateRow(m *sparse.Model, row []uint32) error {
 	if len(row) != m.NumStates() {
-		return fmt.Errorf("scheduler of %d states, the model has %d", len(row), m.NumStates())
+		return fmt.Errorf("found a scheduler of %d states, wanted %d as in the model", len(row), m.NumStates())
 	}
 	for s, c := range row {
 		if first, end := m.Choices(s); c != sparse.None && (int(c) < first || int(c) >= end) {
-			return fmt.Errorf("choice %d of state %d, which has %d to %d", c, s, first, end-1)
+			return fmt.Errorf("found choice %d for state %d, wanted one of %d to %d", c, s, first, end-1)
 		}
 	}
 	return nil

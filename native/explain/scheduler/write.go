@@ -12,8 +12,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Write writes a scheduler of a space. States have PRISM's numbers (explicit.Space.Order), except in
-// JSON, which has those of the space. The error is the context's or the writer's, or says that the
+// Write writes a scheduler of a state space. States have PRISM's numbers (explicit.Space.Order); in JSON
+// choices have the numbers of the space. The error is the context's or the writer's, or says that the
 // scheduler does not fit the space.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
@@ -26,13 +26,13 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler,
 	var err error
 	switch f {
 	case Actions, Indices:
-		err = writer.list(f == Indices)
+		err = writer.writeList(f == Indices)
 	case InducedModel, Dot:
-		err = writer.induced(f == Dot)
+		err = writer.writeInduced(f == Dot)
 	case JSON:
-		err = writer.json()
+		err = writer.writeJSON()
 	default:
-		err = fmt.Errorf("scheduler format %d", f)
+		err = fmt.Errorf("found scheduler format %v, wanted actions, indices, induced, dot or json", f)
 	}
 	if err != nil {
 		return err
@@ -40,6 +40,7 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler,
 	return writer.Flush()
 }
 
+// newWriter returns a writer without a scheduler.
 func newWriter(ctx context.Context, w io.Writer, space *explicit.Space, opts Options) *writer {
 	return &writer{
 		Writer: bufio.NewWriter(w), ctx: ctx, space: space, model: space.Model(), opts: opts,
@@ -56,8 +57,8 @@ type writer struct {
 	scheduler Scheduler
 	opts      Options
 	vars      []sema.Variable
-	valuation []int32 // buffer
-	line      []byte
+	valuation []int32 // a buffer for the values of one state
+	line      []byte  // a buffer for one line
 }
 
 // poll returns the context's error at every statesPerPoll-th state.
@@ -68,8 +69,9 @@ func (w *writer) poll(i int) error {
 	return w.ctx.Err()
 }
 
-// list writes the choices of each state, for each number of steps.
-func (w *writer) list(indices bool) error {
+// writeList writes PRISM's list of actions or indices: the choice of each state for each number of steps. States
+// with any choice are left out.
+func (w *writer) writeList(indices bool) error {
 	for k, s := range w.space.Order() {
 		if err := w.poll(k); err != nil {
 			return err
@@ -78,14 +80,14 @@ func (w *writer) list(indices bool) error {
 			if row[s] == sparse.None {
 				continue
 			}
-			w.listEntry(k, int(s), i, indices)
+			w.writeEntry(k, int(s), i, indices)
 		}
 	}
 	return nil
 }
 
-// listEntry writes the choice of state s, which has number k in PRISM, after some steps.
-func (w *writer) listEntry(k, s, steps int, indices bool) {
+// writeEntry writes the choice of state s, which has number k in PRISM, after some steps.
+func (w *writer) writeEntry(k, s, steps int, indices bool) {
 	line := w.beginLine(k, s, indices)
 	if !w.scheduler.Memoryless() {
 		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
@@ -95,7 +97,7 @@ func (w *writer) listEntry(k, s, steps int, indices bool) {
 	w.Write(w.line)
 }
 
-// beginLine starts a line with state s, which has number k in PRISM.
+// beginLine returns the beginning of a line: the valuation of state s, or its number k in PRISM.
 func (w *writer) beginLine(k, s int, indices bool) []byte {
 	if w.opts.States && !indices {
 		return w.appendState(w.line[:0], s)
@@ -103,33 +105,34 @@ func (w *writer) beginLine(k, s int, indices bool) []byte {
 	return strconv.AppendInt(w.line[:0], int64(k), 10)
 }
 
-// appendChoice appends the action or index of a choice.
-func (w *writer) appendChoice(to []byte, s, c int, indices bool) []byte {
+// appendChoice appends choice c of state s to a line: its index in the state if indices is true, and
+// otherwise its action.
+func (w *writer) appendChoice(line []byte, s, c int, indices bool) []byte {
 	if indices {
 		first, _ := w.model.Choices(s)
-		return strconv.AppendInt(to, int64(c-first), 10)
+		return strconv.AppendInt(line, int64(c-first), 10)
 	}
-	return append(to, w.action(w.model.Actions, c)...)
+	return append(line, w.action(w.model.Actions, c)...)
 }
 
-// appendState appends the valuation of a state: (0,true).
-func (w *writer) appendState(to []byte, s int) []byte {
+// appendState appends the valuation of a state, such as (0,true), to a line.
+func (w *writer) appendState(line []byte, s int) []byte {
 	w.space.State(w.valuation, s)
-	for i, v := range w.vars {
-		to = append(to, "(,"[min(i, 1)])
-		if v.Type == sema.Bool {
-			to = strconv.AppendBool(to, w.valuation[i] != 0)
+	line = append(line, '(')
+	for i, variable := range w.vars {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		if variable.Type == sema.Bool {
+			line = strconv.AppendBool(line, w.valuation[i] != 0)
 		} else {
-			to = strconv.AppendInt(to, int64(w.valuation[i]), 10)
+			line = strconv.AppendInt(line, int64(w.valuation[i]), 10)
 		}
 	}
-	if len(w.vars) == 0 {
-		to = append(to, '(')
-	}
-	return append(to, ')')
+	return append(line, ')')
 }
 
-// action returns the name of an action; empty for none.
+// action returns the name of actions[i]; empty for none.
 func (w *writer) action(actions []sparse.Action, i int) string {
 	if actions == nil || actions[i] == sparse.NoAction {
 		return ""
@@ -137,20 +140,20 @@ func (w *writer) action(actions []sparse.Action, i int) string {
 	return w.space.Program().Actions[actions[i]-1]
 }
 
-// induced writes the induced model.
-func (w *writer) induced(dot bool) error {
+// writeInduced writes the model that the scheduler induces, as PRISM's .tra file or in the DOT language.
+func (w *writer) writeInduced(dot bool) error {
 	in, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
 	if err != nil {
 		return err
 	}
 	if dot {
-		return w.dot(in)
+		return w.writeDot(in)
 	}
-	return w.transitions(in)
+	return w.writeTransitions(in)
 }
 
-// transitions writes PRISM's .tra format.
-func (w *writer) transitions(in *Induced) error {
+// writeTransitions writes PRISM's .tra format.
+func (w *writer) writeTransitions(in *Induced) error {
 	m := in.Model
 	fmt.Fprintf(w, "# Transitions (%v)\n%d ", m.Kind, m.NumStates())
 	choice := ""
@@ -187,7 +190,7 @@ func (w *writer) transitionAction(in *Induced, i, t int) string {
 	return w.choiceAction(in, i)
 }
 
-// withPrefix returns the text after a prefix, unless it is empty.
+// withPrefix returns prefix + text, and the empty string if text is empty.
 func withPrefix(prefix, text string) string {
 	if text == "" {
 		return ""
@@ -195,8 +198,9 @@ func withPrefix(prefix, text string) string {
 	return prefix + text
 }
 
-// dot draws the induced model; an MDP has a point for the choice of each state.
-func (w *writer) dot(in *Induced) error {
+// writeDot writes the induced model in the DOT language, as PRISM does. In an MDP an additional point stands for
+// the choice of each state.
+func (w *writer) writeDot(in *Induced) error {
 	m := in.Model
 	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
 	for i := range m.NumStates() {
@@ -223,8 +227,8 @@ func (w *writer) dot(in *Induced) error {
 	return nil
 }
 
-// dotSublabel returns the second line of a state's box: its valuation and, if they are counted, the
-// steps.
+// dotSublabel returns the second line of a state's box: its valuation and, if the scheduler counts steps,
+// their number.
 func (w *writer) dotSublabel(in *Induced, i int) string {
 	if !w.opts.States {
 		return ""

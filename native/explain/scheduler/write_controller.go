@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 )
 
-// WriteController writes a scheduler with memory, which is a number, initially 0. Lists have a line for
-// each reachable pair of state and memory: (0,true),3=move, as PRISM writes for LTL. JSON has an entry
-// for each pair, with the memory after each successor. A randomized choice lists all actions with their
-// probabilities, 0.25:left+0.75:right. Induced models number the pairs breadth-first.
+// WriteController writes a scheduler with memory. Its memory is a number, which is 0 at first. A list has a
+// line for each reachable pair of state and memory, (0,true),3=move, as PRISM writes for LTL. JSON has an
+// entry for each pair, with the memory after each successor. A randomized choice has all actions with their
+// probabilities, 0.25:left+0.75:right. An induced model numbers the pairs breadth-first.
 //
 // The errors are those of Write.
 func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, f Format, opts Options) error {
@@ -23,11 +22,11 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	var err error
 	switch f {
 	case Actions, Indices:
-		err = writer.controllerList(controller, f == Indices)
+		err = writer.writeControllerList(controller, f == Indices)
 	case InducedModel, Dot:
-		err = writer.controllerChain(controller, f == Dot)
+		err = writer.writeControllerChain(controller, f == Dot)
 	case JSON:
-		err = writer.controllerJSON(controller)
+		err = writer.writeControllerJSON(controller)
 	default:
 		err = fmt.Errorf("scheduler format %v for a scheduler with memory, want actions, indices, induced, dot or json", f)
 	}
@@ -37,7 +36,8 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	return writer.Flush()
 }
 
-// nodeOrder returns the nodes ordered by state and memory, and PRISM's number of each state.
+// nodeOrder returns the nodes sorted by PRISM's number of the state and by memory, and PRISM's number of
+// each state.
 func (w *writer) nodeOrder(x *sparse.Controller) (order []int, rank []int) {
 	rank = make([]int, w.model.NumStates())
 	for k, s := range w.space.Order() {
@@ -47,31 +47,31 @@ func (w *writer) nodeOrder(x *sparse.Controller) (order []int, rank []int) {
 		order = append(order, i)
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		n, m := &x.Nodes[i], &x.Nodes[j]
-		return cmp.Or(rank[n.State]-rank[m.State], int(n.Memory)-int(m.Memory))
+		left, right := &x.Nodes[i], &x.Nodes[j]
+		return cmp.Or(rank[left.State]-rank[right.State], int(left.Memory)-int(right.Memory))
 	})
 	return order, rank
 }
 
-// controllerList writes a list of actions or indices.
-func (w *writer) controllerList(x *sparse.Controller, indices bool) error {
+// writeControllerList writes a list of actions or indices, with a line for each node.
+func (w *writer) writeControllerList(x *sparse.Controller, indices bool) error {
 	order, rank := w.nodeOrder(x)
 	for k, i := range order {
 		if err := w.poll(k); err != nil {
 			return err
 		}
-		n := &x.Nodes[i]
-		line := w.beginLine(rank[n.State], int(n.State), indices)
-		line = append(strconv.AppendUint(append(line, ','), uint64(n.Memory), 10), '=')
-		for j, v := range n.Moves {
+		node := &x.Nodes[i]
+		line := w.beginLine(rank[node.State], int(node.State), indices)
+		line = fmt.Appendf(line, ",%d=", node.Memory)
+		for j, move := range node.Moves {
 			if j > 0 {
 				line = append(line, '+')
 			}
-			if v.Prob != nil && len(n.Moves) > 1 {
-				near, _ := v.Prob.Float64()
-				line = append(append(line, formatNumber(near)...), ':')
+			if move.Prob != nil && len(node.Moves) > 1 {
+				near, _ := move.Prob.Float64()
+				line = fmt.Appendf(line, "%s:", formatNumber(near))
 			}
-			line = w.appendChoice(line, int(n.State), int(v.Choice), indices)
+			line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
 		}
 		w.line = append(line, '\n')
 		w.Write(w.line)
@@ -79,8 +79,8 @@ func (w *writer) controllerList(x *sparse.Controller, indices bool) error {
 	return nil
 }
 
-// controllerChain writes the induced model, whose states are the nodes.
-func (w *writer) controllerChain(x *sparse.Controller, dot bool) error {
+// writeControllerChain writes the induced model, whose states are the nodes.
+func (w *writer) writeControllerChain(x *sparse.Controller, dot bool) error {
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
@@ -90,41 +90,46 @@ func (w *writer) controllerChain(x *sparse.Controller, dot bool) error {
 	}
 	in := &Induced{Model: m}
 	for _, n := range x.Nodes {
-		in.State, in.Step = append(in.State, n.State), append(in.Step, n.Memory)
+		in.State = append(in.State, n.State)
+		in.Step = append(in.Step, n.Memory)
 	}
 	if dot {
-		return w.dot(in)
+		return w.writeDot(in)
 	}
-	return w.transitions(in)
+	return w.writeTransitions(in)
 }
 
-// controllerJSON writes Storm's JSON.
-func (w *writer) controllerJSON(x *sparse.Controller) error {
+// writeControllerJSON writes Storm's JSON, with an entry for each node.
+func (w *writer) writeControllerJSON(x *sparse.Controller) error {
 	order, _ := w.nodeOrder(x)
 	separator := "[\n" + indent
 	for k, i := range order {
 		if err := w.poll(k); err != nil {
 			return err
 		}
-		n := &x.Nodes[i]
-		memory := int(n.Memory)
+		node := &x.Nodes[i]
+		memory := int(node.Memory)
 		var choices []jsonChoice
-		for _, v := range n.Moves {
-			prob := 1.0
-			if v.Prob != nil {
-				prob, _ = v.Prob.Float64()
-			}
-			choice := w.jsonChoice(int(v.Choice), prob)
-			lo, _ := w.model.Row(int(v.Choice))
-			for j, next := range v.Next {
-				choice.Updates = append(choice.Updates, map[string]any{"m'": x.Nodes[next].Memory, "s'": w.variables(int(w.model.Target[lo+j]))})
-			}
-			choices = append(choices, choice)
+		for j := range node.Moves {
+			choices = append(choices, w.jsonMove(x, &node.Moves[j]))
 		}
-		if err := w.jsonElement(&separator, jsonState{Choice: choices, Memory: &memory, State: w.variables(int(n.State))}); err != nil {
+		entry := jsonState{Choice: choices, Memory: &memory, State: w.variables(int(node.State))}
+		if err := w.writeElement(&separator, entry); err != nil {
 			return err
 		}
 	}
 	_, err := w.WriteString("\n]\n")
 	return err
+}
+
+// jsonMove returns a move with its probability, and the memory after each successor.
+func (w *writer) jsonMove(x *sparse.Controller, move *sparse.Move) jsonChoice {
+	prob, _ := move.Probability().Float64()
+	choice := w.jsonChoice(int(move.Choice), prob)
+	first, _ := w.model.Row(int(move.Choice))
+	for j, next := range move.Next {
+		successor := int(w.model.Target[first+j])
+		choice.Updates = append(choice.Updates, map[string]any{"m'": x.Nodes[next].Memory, "s'": w.variables(successor)})
+	}
+	return choice
 }

@@ -16,14 +16,15 @@ type jsonState struct {
 	State   map[string]any `json:"s"`
 }
 
+// jsonChoice is a choice with its number in the model, its actions and its probability.
 type jsonChoice struct {
 	Index  int      `json:"index"`
 	Labels []string `json:"labels"`
 	Prob   float64  `json:"prob"`
 }
 
-// JSON writes the allowed choices of each state, equally likely, in the format of Storm's
-// --exportscheduler.
+// JSON writes the randomized scheduler in which all allowed choices of a state are equally likely, in the
+// format of Storm's --exportscheduler.
 func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriter(w)
 	m := x.Space.Model()
@@ -32,17 +33,17 @@ func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		out := jsonState{State: x.variables(s)}
+		entry := jsonState{State: x.variables(s)}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if x.Allowed.Has(c) {
-				out.Choices = append(out.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
+				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
 			}
 		}
-		for i := range out.Choices {
-			out.Choices[i].Prob = 1 / float64(len(out.Choices))
+		for i := range entry.Choices {
+			entry.Choices[i].Prob = 1 / float64(len(entry.Choices))
 		}
-		text, err := json.MarshalIndent(out, "    ", "    ")
+		text, err := json.MarshalIndent(entry, "    ", "    ")
 		if err != nil {
 			return err
 		}
@@ -54,6 +55,7 @@ func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 	return b.Flush()
 }
 
+// labels returns the action of a choice as a list, which is empty if there is none.
 func (x *Shield) labels(c int) []string {
 	if name := x.Action(c); name != "" {
 		return []string{name}
@@ -70,6 +72,7 @@ func (x *Shield) Action(c int) string {
 	return x.Space.Program().Actions[m.Actions[c]-1]
 }
 
+// variables returns the valuation of a state by variable name.
 func (x *Shield) variables(s int) map[string]any {
 	out := map[string]any{}
 	state := x.Space.State(nil, s)

@@ -17,12 +17,12 @@ import (
 // moduleName is the name of the module that Model adds.
 const moduleName = "shield"
 
-// Model returns the model with an additional module, which synchronises with every action that is not
-// always allowed, and enables it where it is allowed. Choices without an action are restricted by the
-// guards of their commands. Only states that are reachable under the shield count.
+// Model returns the text of the model with an additional module. The module synchronises with every action
+// that is not always allowed, and enables it in the states where it is allowed. Commands without an action
+// get stronger guards instead. Only states that are reachable under the shield count.
 //
-// The error says that this is impossible: two choices of a state with the same action are not both
-// allowed, or the model has a system block.
+// The error says that the model cannot be restricted so: only one of two choices with the same action is
+// allowed in a state, or the model has a system block.
 func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
 	g := &guardBuilder{shield: x, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
 	if err := g.collect(ctx); err != nil {
@@ -47,7 +47,8 @@ func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
-// guardBuilder collects, for each action, and for each command without one, where it is allowed.
+// guardBuilder collects, for each action and for each command without an action, the states in which it is
+// enabled, and whether it is allowed there.
 type guardBuilder struct {
 	shield   *Shield
 	actions  map[int][]sample // by action
@@ -58,14 +59,14 @@ type guardBuilder struct {
 func (g *guardBuilder) collect(ctx context.Context) error {
 	x := g.shield
 	m := x.Space.Model()
-	from := sparse.NewSet(m.NumStates())
+	initial := sparse.NewSet(m.NumStates())
 	for _, s := range m.Initial {
-		from.Add(int(s))
+		initial.Add(int(s))
 	}
-	states := reachableFrom(x.restricted(), from)
-	var failed error
+	states := reachableFrom(x.restricted(), initial)
+	var mixed error // an action of which only some choices are allowed in a state
 	err := x.Space.Commands(ctx, func(s, choice int, c *compile.Choice, _ []int) {
-		if failed != nil || !states.Has(s) {
+		if mixed != nil || !states.Has(s) {
 			return
 		}
 		current := sample{x.Space.State(nil, s), x.Allowed.Has(choice)}
@@ -73,68 +74,70 @@ func (g *guardBuilder) collect(ctx context.Context) error {
 			g.commands[c.Commands[0]] = append(g.commands[c.Commands[0]], current)
 			return
 		}
-		list := g.actions[c.Action]
-		if n := len(list); n > 0 && slices.Equal(list[n-1].state, current.state) {
-			if list[n-1].allowed != current.allowed {
-				failed = fmt.Errorf("in state %s only some choices of action %s are allowed, which no module can tell apart: want a file .json or files of states (.all, .umb)",
+		samples := g.actions[c.Action]
+		if n := len(samples); n > 0 && slices.Equal(samples[n-1].state, current.state) {
+			if samples[n-1].allowed != current.allowed {
+				mixed = fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
 					x.Space.Compiled().StateText(current.state), x.Space.Program().Actions[c.Action])
 			}
 			return
 		}
-		g.actions[c.Action] = append(list, current)
+		g.actions[c.Action] = append(samples, current)
 	})
-	return cmp.Or(failed, err)
+	return cmp.Or(mixed, err)
 }
 
 // strengthenGuards adds conditions to the guards of commands without an action that are not always
 // allowed.
-func (g *guardBuilder) strengthenGuards(ctx context.Context, tree *syntax.Model) error {
+func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
 	prog := g.shield.Space.Program()
 	module := -1
-	for i, item := range tree.Items {
+	for i, item := range model.Items {
 		switch item.(type) {
 		case *syntax.Module, *syntax.RenamedModule:
 			module++
 		default:
 			continue
 		}
-		var out *syntax.Module
+		var strengthened *syntax.Module // a copy of the module, made for its first command that changes
 		for k := range prog.Modules[module].Commands {
 			samples := g.commands[compile.CommandRef{Module: module, Command: k}]
 			if !slices.ContainsFunc(samples, sample.forbidden) {
 				continue
 			}
-			plain, ok := item.(*syntax.Module)
-			base := slices.ContainsFunc(prog.Modules, func(m sema.Module) bool { return m.Base == prog.Modules[module].Name })
-			if !ok || base {
+			original, ok := item.(*syntax.Module)
+			isBase := slices.ContainsFunc(prog.Modules, func(m sema.Module) bool { return m.Base == prog.Modules[module].Name })
+			if !ok || isBase {
 				return fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", prog.Modules[module].Name)
 			}
-			if out == nil {
-				y := *plain
-				y.Commands = slices.Clone(plain.Commands)
-				out = &y
+			if strengthened == nil {
+				moduleCopy := *original
+				moduleCopy.Commands = slices.Clone(original.Commands)
+				strengthened = &moduleCopy
 			}
-			cmd := *plain.Commands[k]
-			guard, err := syntax.ParseExpr("", []byte("("+syntax.ExprString(cmd.Guard)+") & ("+separatingExpr(ctx, prog.Vars, samples)+")"))
+			command := *original.Commands[k]
+			text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, prog.Vars, samples) + ")"
+			guard, err := syntax.ParseExpr("", []byte(text))
 			if err != nil {
 				return err
 			}
-			cmd.Guard = guard
-			out.Commands[k] = &cmd
+			command.Guard = guard
+			strengthened.Commands[k] = &command
 		}
-		if out != nil {
-			tree.Items[i] = out
+		if strengthened != nil {
+			model.Items[i] = strengthened
 		}
 	}
 	return nil
 }
 
-// moduleText returns the additional module; empty if it is not needed.
+// moduleText returns the text of the additional module; empty if it is not needed.
 func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
 	prog := g.shield.Space.Program()
 	var b bytes.Buffer
 	for a, name := range prog.Actions {
-		if samples := g.actions[a]; slices.ContainsFunc(samples, sample.forbidden) {
+		samples := g.actions[a]
+		if slices.ContainsFunc(samples, sample.forbidden) {
 			fmt.Fprintf(&b, "  [%s] %s -> true;\n", name, separatingExpr(ctx, prog.Vars, samples))
 		}
 	}
@@ -142,19 +145,19 @@ func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (stri
 		return "", nil
 	}
 	for _, item := range tree.Items {
-		switch y := item.(type) {
+		switch item := item.(type) {
 		case *syntax.System:
 			return "", errors.New("the model has a system block, to which a module cannot be added: want a file .json or files of states (.all, .umb)")
 		case *syntax.Module:
-			if y.Name.Name == moduleName {
+			if item.Name.Name == moduleName {
 				return "", fmt.Errorf("the model has a module %s already", moduleName)
 			}
 		}
 	}
-	return "// No action that loses more than is allowed.\nmodule " + moduleName + "\n" + b.String() + "endmodule\n", nil
+	return "// Enables an action only in states where its loss is allowed.\nmodule " + moduleName + "\n" + b.String() + "endmodule\n", nil
 }
 
-// sample is a state, in which an action or command is allowed or not.
+// sample is a state in which an action or command is enabled, and whether it is allowed there.
 type sample struct {
 	state   []int32
 	allowed bool
@@ -162,8 +165,8 @@ type sample struct {
 
 func (s sample) forbidden() bool { return !s.allowed }
 
-// separatingExpr returns an expression over the variables that holds in the allowed samples only: a
-// decision tree, grown greedily. The result is wrong once the context has ended.
+// separatingExpr returns an expression over the variables that holds in the allowed samples and in no others.
+// It grows a decision tree greedily. The result is wrong once the context has ended.
 //
 // Source: the Gini impurity of Breiman, Friedman, Olshen and Stone (1984).
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
@@ -182,24 +185,25 @@ func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample)
 	if ctx.Err() != nil {
 		return "true"
 	}
-	v, k := bestSplit(len(vars), samples)
+	v, threshold := bestSplit(len(vars), samples)
 	low := make([]sample, 0, len(samples))
 	var high []sample
 	for _, s := range samples {
-		if s.state[v] <= k {
+		if s.state[v] <= threshold {
 			low = append(low, s)
 		} else {
 			high = append(high, s)
 		}
 	}
-	condition, negation := fmt.Sprintf("%s<=%d", vars[v].Name, k), fmt.Sprintf("%s>%d", vars[v].Name, k)
+	name := vars[v].Name
+	condition, negation := fmt.Sprintf("%s<=%d", name, threshold), fmt.Sprintf("%s>%d", name, threshold)
 	if vars[v].Type == sema.Bool {
-		condition, negation = "!"+vars[v].Name, vars[v].Name
+		condition, negation = "!"+name, name
 	}
 	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, low), separatingExpr(ctx, vars, high))
 }
 
-// conditionalExpr returns the expression `condition ? low : high`, simplified.
+// conditionalExpr returns the expression `condition ? low : high`, simplified if low or high is constant.
 func conditionalExpr(condition, negation, low, high string) string {
 	switch {
 	case low == "true" && high == "false":
@@ -224,12 +228,12 @@ func bestSplit(vars int, samples []sample) (variable int, value int32) {
 		value     int32
 		good, bad float64
 	}
-	best := -1.0
+	leastImpurity := -1.0
 	var counts []count // of the values of a variable, ascending
-	for v := range vars {
-		minimum, maximum := samples[0].state[v], samples[0].state[v]
+	for candidate := range vars {
+		minimum, maximum := samples[0].state[candidate], samples[0].state[candidate]
 		for _, s := range samples {
-			minimum, maximum = min(minimum, s.state[v]), max(maximum, s.state[v])
+			minimum, maximum = min(minimum, s.state[candidate]), max(maximum, s.state[candidate])
 		}
 		indexOf := func(x int32) int { return int(int64(x) - int64(minimum)) }
 		counts = counts[:0]
@@ -239,7 +243,7 @@ func bestSplit(vars int, samples []sample) (variable int, value int32) {
 			}
 		} else {
 			for _, s := range samples {
-				counts = append(counts, count{value: s.state[v]})
+				counts = append(counts, count{value: s.state[candidate]})
 			}
 			slices.SortFunc(counts, func(a, b count) int { return cmp.Compare(a.value, b.value) })
 			counts = slices.CompactFunc(counts, func(a, b count) bool { return a.value == b.value })
@@ -250,7 +254,7 @@ func bestSplit(vars int, samples []sample) (variable int, value int32) {
 		}
 		var total count
 		for _, s := range samples {
-			c := &counts[indexOf(s.state[v])]
+			c := &counts[indexOf(s.state[candidate])]
 			if s.allowed {
 				c.good++
 				total.good++
@@ -271,8 +275,8 @@ func bestSplit(vars int, samples []sample) (variable int, value int32) {
 				break
 			}
 			impurity := low.good*low.bad/(low.good+low.bad) + high.good*high.bad/(high.good+high.bad)
-			if best < 0 || impurity < best {
-				best, variable, value = impurity, v, c.value
+			if leastImpurity < 0 || impurity < leastImpurity {
+				leastImpurity, variable, value = impurity, candidate, c.value
 			}
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Promise has the probabilities that allowed schedulers attain from the first initial state: the best
-// one, the worst one, and the uniformly random one. Free is that of the random scheduler without a
-// shield.
+// Promise has probabilities of the formula from the first initial state. Best, Worst and Uniform are
+// attained by the best, the worst and the uniformly random allowed scheduler; Free by the uniformly random
+// scheduler without a shield.
 type Promise struct {
 	Best, Worst, Uniform, Free Number
 	// Obeying is the allowed scheduler that attains Worst.
 	Obeying []uint32
 }
 
-// Promise computes these probabilities, exactly if the shield is exact.
+// Promise computes the probabilities under the shield. They are exact if the shield was computed exactly.
 func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 	exact := x.stateValue.exact != nil
 	m := x.restricted()
@@ -29,33 +29,37 @@ func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Promise{}
-	first := x.Space.Model().Initial[0]
-	for _, f := range []struct {
-		out  *Number
-		m    *sparse.Model
-		most bool
-	}{
-		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform, x.Max}, {&p.Free, free, x.Max},
-	} {
-		v, choices, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
+	first := int(x.Space.Model().Initial[0])
+	probability := func(m *sparse.Model, maximize bool) (Number, []uint32, error) {
+		v, choices, err := x.solve(ctx, sparse.NewGraph(m), maximize, exact)
 		if err != nil {
-			return nil, err
+			return Number{}, nil, err
 		}
-		*f.out = v.number(int(first))
-		if f.out == &p.Worst {
-			p.Obeying = x.originalChoices(choices)
-		}
+		return v.number(first), choices, nil
 	}
-	return p, nil
+	p := &Promise{}
+	if p.Best, _, err = probability(m, x.Max); err != nil {
+		return nil, err
+	}
+	worst, choices, err := probability(m, !x.Max)
+	if err != nil {
+		return nil, err
+	}
+	p.Worst = worst
+	p.Obeying = x.originalChoices(choices)
+	if p.Uniform, _, err = probability(uniform, x.Max); err != nil {
+		return nil, err
+	}
+	p.Free, _, err = probability(free, x.Max)
+	return p, err
 }
 
-// originalChoices translates a scheduler of the restricted model to choices of the model. If any choice
-// will do, it takes the first allowed one.
+// originalChoices translates a scheduler of the restricted model to choices of the model. In a state without
+// a choice of the scheduler it takes the first allowed one.
 func (x *Shield) originalChoices(choices []uint32) []uint32 {
 	m := x.Space.Model()
 	out := make([]uint32, m.NumStates())
-	kept := uint32(0)
+	kept := uint32(0) // the number of choice c in the restricted model
 	for s := range out {
 		out[s] = sparse.None
 		first, end := m.Choices(s)
@@ -72,7 +76,7 @@ func (x *Shield) originalChoices(choices []uint32) []uint32 {
 	return out
 }
 
-// BrokenPromise is the error of values that are not the promised ones.
+// BrokenPromise says that a shielded model or a scheduler has other values than the promised ones.
 type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", and not what was promised" }
@@ -105,8 +109,8 @@ func (x *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
 	return nil
 }
 
-// Attains returns the probability that a scheduler, one choice per state, attains from the first
-// initial state.
+// Attains returns the probability that a memoryless scheduler attains from the first initial state. choices
+// has its choice in each state.
 func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
 	m := x.Space.Model()
 	chosen := sparse.NewSet(m.NumChoices())
@@ -120,8 +124,8 @@ func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) 
 	return v.number(int(m.Initial[0])), nil
 }
 
-// uniformChain returns the Markov chain in which all choices of a state are equally likely. In floating
-// point a state may have several transitions to the same target.
+// uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false,
+// a state may have several transitions to the same target.
 func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
 	b := sparse.NewBuilder(sparse.DTMC)
 	for s := range m.NumStates() {
@@ -135,18 +139,18 @@ func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
 			continue
 		}
 		var order []uint32
-		sum := map[uint32]*big.Rat{}
+		sums := map[uint32]*big.Rat{}
 		for i := from; i < to; i++ {
 			t := m.Target[i]
-			if sum[t] == nil {
-				sum[t] = new(big.Rat)
+			if sums[t] == nil {
+				sums[t] = new(big.Rat)
 				order = append(order, t)
 			}
-			sum[t].Add(sum[t], m.Rat(i))
+			sums[t].Add(sums[t], m.Rat(i))
 		}
 		share := big.NewRat(1, int64(end-first))
 		for _, t := range order {
-			b.AddRat(int(t), sum[t].Mul(sum[t], share), sparse.NoAction)
+			b.AddRat(int(t), sums[t].Mul(sums[t], share), sparse.NoAction)
 		}
 	}
 	out, err := b.Finish()
@@ -160,28 +164,27 @@ func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
 	return out, nil
 }
 
-// Figures say how permissive a shield is, over the states that are reachable under it.
+// Figures say how permissive a shield is. They count only states that are reachable under the shield.
 type Figures struct {
 	States     int // reachable states
-	Deciding   int // of these, undecided states with several choices
-	Restricted int // of these, states with a choice that is not allowed
+	Deciding   int // states with several choices in which the formula is not decided yet
+	Restricted int // deciding states with a choice that is not allowed
 	Choices    int // choices of deciding states
-	Allowed    int // of these, allowed choices
+	Allowed    int // allowed choices of deciding states
 }
 
-// Figures computes the figures.
+// Figures counts the reachable states and the choices that are allowed in them.
 func (x *Shield) Figures() Figures {
 	var f Figures
 	m := x.Space.Model()
-	r := sparse.NewGraph(x.restricted())
-	from := sparse.NewSet(m.NumStates())
+	initial := sparse.NewSet(m.NumStates())
 	for _, s := range m.Initial {
-		from.Add(int(s))
+		initial.Add(int(s))
 	}
-	for s := range reachableFrom(r.Model, from).All() {
+	for s := range reachableFrom(x.restricted(), initial).All() {
 		f.States++
 		first, end := m.Choices(s)
-		if end-first < 2 || x.decided(s) {
+		if end-first < 2 || x.isDecided(s) {
 			continue
 		}
 		allowed := 0

@@ -13,8 +13,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Question is the probability that a shield keeps: that of Left U Right, or of its negation if Negated
-// is set, maximized or minimized.
+// Question selects the probability that a shield keeps close to the best one: the maximal (if Max) or minimal
+// probability of Left U Right, or of its negation if Negated is true.
 type Question struct {
 	Space       *explicit.Space // an MDP with exact weights
 	Left, Right *sparse.Set
@@ -24,15 +24,15 @@ type Question struct {
 
 // Options control how much the probability may differ from the best one.
 type Options struct {
-	// Threshold is the loss that one choice may cause, at least 0. With Relative it is a fraction of
-	// the best value.
+	// Threshold is the greatest allowed loss of one choice, at least 0. If Relative is true, it is a
+	// fraction of the best value.
 	Threshold *big.Rat
 	Relative  bool
-	// Total applies the threshold to the worst scheduler instead: the allowed loss of one choice is the
-	// greatest for which no scheduler loses more.
+	// Total applies the threshold to schedulers instead of choices: the allowed loss of one choice is the
+	// greatest for which no allowed scheduler loses more than the threshold.
 	Total bool
-	// Exact computes in rational arithmetic from the start. Otherwise that happens only where bounds do
-	// not decide whether a choice is allowed, and with Total.
+	// Exact computes in rational arithmetic from the start. Otherwise rational arithmetic is used only for
+	// choices that bounds do not decide, and if Total is true.
 	Exact bool
 }
 
@@ -42,7 +42,7 @@ type Number struct {
 	Exact        *big.Rat
 }
 
-// exactNumber returns a Number with a known value.
+// exactNumber returns a Number with an exact value, and the nearest bounds.
 func exactNumber(x *big.Rat) Number {
 	f, exact := x.Float64()
 	if exact {
@@ -75,6 +75,7 @@ type values struct {
 	exact        []*big.Rat // nil if only bounds are known
 }
 
+// number returns the probability of state or choice i.
 func (n *values) number(i int) Number {
 	if n.exact != nil {
 		return exactNumber(n.exact[i])
@@ -89,13 +90,14 @@ type Shield struct {
 	// Allowed are the allowed choices, at least one in each state. All are allowed in states where the
 	// formula is decided.
 	Allowed *sparse.Set
-	// Loss is the loss that one choice may cause, relative if that was asked for. It is nil if only a
-	// best scheduler is allowed, because with Total nothing else is within the threshold.
+	// Loss is the greatest allowed loss of one choice; relative if Options.Relative is true. It is nil if
+	// only a best scheduler is allowed, because with Options.Total no greater loss is within the threshold.
 	Loss *big.Rat
 
-	relative                bool
-	stateValue, choiceValue *values  // the best probability of each state, and of each choice followed by best choices
-	bestChoice              []uint32 // a scheduler that attains stateValue
+	relative    bool
+	stateValue  *values  // the best probability of each state
+	choiceValue *values  // the probability of each choice, if best choices follow
+	bestChoice  []uint32 // a scheduler that attains stateValue
 }
 
 // Value returns the best probability of a state.
@@ -109,7 +111,8 @@ var (
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield. The error is the context's, or says why there is none.
+// New computes a shield. It tries floating-point bounds first, and computes exactly if these do not decide.
+// The error is the context's, or says that the model is not an MDP with exact weights.
 func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	m := q.Space.Model()
 	switch {
@@ -119,8 +122,8 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 		return nil, errInexact
 	}
 	x := &Shield{Question: q, graph: sparse.NewGraph(m), relative: opts.Relative}
-	const usable = 1e-12 // otherwise weights are out of the range of float64
-	if !opts.Exact && !opts.Total && m.Err < usable {
+	inFloatRange := m.Err < 1e-12
+	if !opts.Exact && !opts.Total && inFloatRange {
 		if err := x.computeValues(ctx, false); err != nil {
 			return nil, err
 		}
@@ -138,22 +141,23 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	}
 	if !opts.Total {
 		x.Loss = opts.Threshold
-		x.Allowed = x.choicesWithin(ctx, x.Loss)
+		x.Allowed = x.choicesWithinLoss(ctx, x.Loss)
 		return x, ctx.Err()
 	}
 	return x, x.allowByTotalLoss(ctx, opts.Threshold)
 }
 
-// FromAllowed returns a Shield with given allowed choices, at least one of each state. Only its method Model may
-// be called.
+// FromAllowed returns a Shield with the given allowed choices, which must contain at least one of each state. It has
+// no values: only its method Model may be called.
 func FromAllowed(space *explicit.Space, allowed *sparse.Set) *Shield {
 	return &Shield{Question: &Question{Space: space}, Allowed: allowed}
 }
 
-// computeValues computes the values of states and choices.
+// computeValues computes the values of states and choices, as fractions or as bounds.
 func (x *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
-	if x.stateValue, x.bestChoice, err = x.solve(ctx, x.graph, x.Max, exact); err != nil {
+	x.stateValue, x.bestChoice, err = x.solve(ctx, x.graph, x.Max, exact)
+	if err != nil {
 		return err
 	}
 	if exact {
@@ -163,16 +167,17 @@ func (x *Shield) computeValues(ctx context.Context, exact bool) error {
 	return nil
 }
 
-// epsilon is the width of bounds. Thresholds usually are much greater.
+// epsilon is the relative width of bounds. Thresholds usually are much greater.
 const epsilon = 1e-12
 
-// solve returns the maximal or minimal probability of the formula, and a scheduler.
+// solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains
+// it. The maximal probability of a negated formula is 1 minus the minimal probability of the formula.
 func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
-	dir := solve.Min
+	direction := solve.Min
 	if maximize != q.Negated {
-		dir = solve.Max
+		direction = solve.Max
 	}
-	v, err := solve.Until(ctx, g, q.Left, q.Right, dir, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: g.Kind == sparse.MDP})
+	v, err := solve.Until(ctx, g, q.Left, q.Right, direction, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: g.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +192,8 @@ func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact b
 	default:
 		out = &values{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
 		for s := range v.Lower {
-			out.lower[s], out.upper[s] = roundDown(1-v.Upper[s]), roundUp(1-v.Lower[s])
+			out.lower[s] = roundDown(1 - v.Upper[s])
+			out.upper[s] = roundUp(1 - v.Lower[s])
 		}
 	}
 	return out, v.Scheduler, nil
@@ -198,58 +204,57 @@ func roundDown(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1)
 
 func roundUp(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
 
-// computeChoiceBounds computes bounds on the values of choices.
+// computeChoiceBounds computes bounds on the value of each choice from those of its successors.
 func (x *Shield) computeChoiceBounds() {
 	m := x.Space.Model()
 	x.choiceValue = &values{lower: make([]float64, m.NumChoices()), upper: make([]float64, m.NumChoices())}
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if x.decided(s) {
-				x.choiceValue.lower[c], x.choiceValue.upper[c] = x.stateValue.lower[s], x.stateValue.upper[s]
+			if x.isDecided(s) {
+				x.choiceValue.lower[c] = x.stateValue.lower[s]
+				x.choiceValue.upper[c] = x.stateValue.upper[s]
 				continue
 			}
 			low, high := 0.0, 0.0
 			from, to := m.Row(c)
 			for i := from; i < to; i++ {
-				w := m.Weights[m.Weight[i]]
-				low += float64(w * x.stateValue.lower[m.Target[i]])
-				high += float64(w * x.stateValue.upper[m.Target[i]])
+				weight := m.Prob(i)
+				low += float64(weight * x.stateValue.lower[m.Target[i]])
+				high += float64(weight * x.stateValue.upper[m.Target[i]])
 			}
-			// All terms are nonnegative. Each has the error of its weight and of a product, and each sum one more.
-			e := m.Err + float64(to-from+3)*0x1p-53
-			x.choiceValue.lower[c], x.choiceValue.upper[c] = roundDown(low*(1-e)), roundUp(high*(1+e))
+			// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
+			// roundoff for each product and each addition.
+			relErr := m.Err + float64(to-from+3)*0x1p-53
+			x.choiceValue.lower[c] = roundDown(low * (1 - relErr))
+			x.choiceValue.upper[c] = roundUp(high * (1 + relErr))
 		}
 	}
 }
 
-// allowByBounds allows the choices whose loss is within the threshold. Choices that bounds do not
-// decide are decided exactly, if that needs at most half of the states. It reports whether all are
-// decided.
+// allowByBounds allows the choices whose loss is within the threshold according to the bounds. It decides the
+// other choices exactly, if that needs at most half of the states. It reports whether it decided all choices.
 func (x *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	m := x.Space.Model()
 	x.Allowed = sparse.NewSet(m.NumChoices())
 	undecided, states := sparse.NewSet(m.NumChoices()), sparse.NewSet(m.NumStates())
-	d, _ := threshold.Float64()
+	nearThreshold, _ := threshold.Float64()
 	for s := range m.NumStates() {
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		first, end := m.Choices(s)
-		thresholdLow, thresholdHigh := d*(1-0x1p-50), d*(1+0x1p-50)
+		thresholdLow, thresholdHigh := nearThreshold*(1-0x1p-50), nearThreshold*(1+0x1p-50)
 		if x.relative {
-			thresholdLow, thresholdHigh = thresholdLow*x.stateValue.lower[s], thresholdHigh*x.stateValue.upper[s]
+			thresholdLow *= x.stateValue.lower[s]
+			thresholdHigh *= x.stateValue.upper[s]
 		}
 		for c := first; c < end; c++ {
-			best, value := [2]float64{x.stateValue.lower[s], x.stateValue.upper[s]}, [2]float64{x.choiceValue.lower[c], x.choiceValue.upper[c]}
-			if !x.Max {
-				best, value = value, best
-			}
-			const slack = 0x1p-50 // rounding error of the differences of probabilities
+			lossLow, lossHigh := x.lossBounds(s, c)
 			switch {
-			case x.decided(s) || end-first == 1 || best[1]-value[0]+slack <= thresholdLow:
+			case x.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
 				x.Allowed.Add(c)
-			case !(best[0]-value[1]-slack > thresholdHigh):
+			case lossLow <= thresholdHigh:
 				undecided.Add(c)
 				states.Add(s)
 			}
@@ -266,15 +271,28 @@ func (x *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, e
 	return true, x.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
+// lossBounds returns bounds on the absolute loss of choice c of state s.
+func (x *Shield) lossBounds(s, c int) (low, high float64) {
+	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
+	if x.Max {
+		return x.stateValue.lower[s] - x.choiceValue.upper[c] - slack, x.stateValue.upper[s] - x.choiceValue.lower[c] + slack
+	}
+	return x.choiceValue.lower[c] - x.stateValue.upper[s] - slack, x.choiceValue.upper[c] - x.stateValue.lower[s] + slack
+}
+
 // relevantChoices returns the choices that the exact computation needs: the undecided ones, and those
-// that may be the best of their state according to the bounds.
+// that may be the best choice of their state according to the bounds.
 func (x *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
 	m := x.Space.Model()
 	out := undecided.Clone()
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if x.Max && x.choiceValue.upper[c] >= x.stateValue.lower[s] || !x.Max && x.choiceValue.lower[c] <= x.stateValue.upper[s] {
+			mayBeBest := x.choiceValue.lower[c] <= x.stateValue.upper[s]
+			if x.Max {
+				mayBeBest = x.choiceValue.upper[c] >= x.stateValue.lower[s]
+			}
+			if mayBeBest {
 				out.Add(c)
 			}
 		}
@@ -282,15 +300,17 @@ func (x *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
 	return out
 }
 
-// allowExactly allows undecided choices whose exact loss is within the threshold. relevant are the
-// choices that may be best, reachable the states they lead to.
+// allowExactly allows the undecided choices, of the given states, whose exact loss is within the threshold. It
+// solves the model with the relevant choices only; reachable has the states that they lead to.
 func (x *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
-	subproblem := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(reachable), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
-	var err error
-	if subproblem.stateValue, _, err = subproblem.solve(ctx, sparse.NewGraph(x.Space.Model().Restrict(relevant)), x.Max, true); err != nil {
+	m := x.Space.Model()
+	question := &Question{Space: x.Space, Left: x.Left.Intersect(reachable), Right: x.Right, Negated: x.Negated, Max: x.Max}
+	subproblem := &Shield{Question: question, graph: x.graph, relative: x.relative}
+	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(m.Restrict(relevant)), x.Max, true)
+	if err != nil {
 		return err
 	}
-	m := x.Space.Model()
+	subproblem.stateValue = exactValues
 	for s := range states.All() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -310,10 +330,10 @@ func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(thre
 
 var one = big.NewRat(1, 1)
 
-// decided reports whether the formula is decided in a state.
-func (q *Question) decided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
+// isDecided reports whether the formula is decided in a state.
+func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
 
-// computeChoiceValues computes the exact values of choices.
+// computeChoiceValues computes the exact value of each choice.
 func (x *Shield) computeChoiceValues(ctx context.Context) error {
 	m := x.Space.Model()
 	x.choiceValue = &values{exact: make([]*big.Rat, m.NumChoices())}
@@ -329,8 +349,9 @@ func (x *Shield) computeChoiceValues(ctx context.Context) error {
 	return nil
 }
 
+// exactChoiceValue returns the exact probability of choice c of state s, if best choices follow.
 func (x *Shield) exactChoiceValue(s, c int) *big.Rat {
-	if x.decided(s) {
+	if x.isDecided(s) {
 		return x.stateValue.exact[s]
 	}
 	m := x.Space.Model()
@@ -342,8 +363,8 @@ func (x *Shield) exactChoiceValue(s, c int) *big.Rat {
 	return sum
 }
 
-// lossOf returns the loss of a choice with the given value. A relative loss is divided by the best
-// value; it is 0 if both values are 0, and nil (infinite) if only the best one is.
+// lossOf returns the loss of a choice of state s with the given value. A relative loss is the quotient by the
+// best value of the state: 0 if both values are 0, and nil, for infinity, if only the best value is 0.
 func (x *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	loss := new(big.Rat).Sub(x.stateValue.exact[s], value)
 	loss.Abs(loss)
@@ -356,9 +377,9 @@ func (x *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	return loss.Quo(loss, x.stateValue.exact[s])
 }
 
-// choicesWithin returns the choices whose loss is at most the threshold. The result is incomplete if
+// choicesWithinLoss returns the choices whose loss is at most the threshold. The result is incomplete if
 // the context has ended.
-func (x *Shield) choicesWithin(ctx context.Context, threshold *big.Rat) *sparse.Set {
+func (x *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	m := x.Space.Model()
 	out := sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
@@ -375,54 +396,63 @@ func (x *Shield) choicesWithin(ctx context.Context, threshold *big.Rat) *sparse.
 	return out
 }
 
-// allowByTotalLoss searches the greatest loss of one choice for which the worst scheduler loses at most
-// the threshold from any initial state. If there is none, it allows only a best scheduler.
+// allowByTotalLoss finds, by binary search, the greatest loss of one choice for which the worst allowed scheduler
+// loses at most the threshold from any initial state, and allows the choices with at most this loss. If there is
+// no such loss, it allows only a best scheduler.
 func (x *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	var losses []*big.Rat
 	m := x.Space.Model()
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if d := x.lossOf(s, x.choiceValue.exact[c]); d != nil {
-				losses = append(losses, d)
+			if loss := x.lossOf(s, x.choiceValue.exact[c]); loss != nil {
+				losses = append(losses, loss)
 			}
 		}
 	}
 	slices.SortFunc(losses, (*big.Rat).Cmp)
 	losses = slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	var failed error
-	k := sort.Search(len(losses), func(k int) bool {
-		if failed != nil {
+	var searchErr error
+	numAllowed := sort.Search(len(losses), func(k int) bool {
+		if searchErr != nil {
 			return true
 		}
-		x.Allowed = x.choicesWithin(ctx, losses[k])
-		kept, err := x.totalLossAllowed(ctx, threshold)
-		failed = err
-		return !kept
+		x.Allowed = x.choicesWithinLoss(ctx, losses[k])
+		withinThreshold, err := x.isTotalLossAllowed(ctx, threshold)
+		searchErr = err
+		return !withinThreshold
 	})
-	if failed != nil {
-		return failed
+	if searchErr != nil {
+		return searchErr
 	}
-	if k > 0 {
-		x.Loss = losses[k-1]
-		x.Allowed = x.choicesWithin(ctx, x.Loss)
-		return ctx.Err()
+	if numAllowed == 0 {
+		x.Allowed = x.bestScheduler()
+		return nil
 	}
-	x.Allowed = sparse.NewSet(m.NumChoices())
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		if c := x.bestChoice[s]; c != sparse.None {
-			first, end = int(c), int(c)+1
-		}
-		for c := first; c < end; c++ {
-			x.Allowed.Add(c)
-		}
-	}
-	return nil
+	x.Loss = losses[numAllowed-1]
+	x.Allowed = x.choicesWithinLoss(ctx, x.Loss)
+	return ctx.Err()
 }
 
-// totalLossAllowed reports whether the worst allowed scheduler loses at most the threshold.
-func (x *Shield) totalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
+// bestScheduler returns the choices of a best scheduler; in states where it allows any choice, all choices.
+func (x *Shield) bestScheduler() *sparse.Set {
+	m := x.Space.Model()
+	out := sparse.NewSet(m.NumChoices())
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		if best := x.bestChoice[s]; best != sparse.None {
+			first, end = int(best), int(best)+1
+		}
+		for c := first; c < end; c++ {
+			out.Add(c)
+		}
+	}
+	return out
+}
+
+// isTotalLossAllowed reports whether the worst allowed scheduler loses at most the threshold from every initial
+// state.
+func (x *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
 	worst, _, err := x.solve(ctx, sparse.NewGraph(x.restricted()), !x.Max, true)
 	if err != nil {
 		return false, err
@@ -432,8 +462,8 @@ func (x *Shield) totalLossAllowed(ctx context.Context, threshold *big.Rat) (bool
 		if x.relative {
 			limit.Mul(limit, x.stateValue.exact[s])
 		}
-		d := new(big.Rat).Sub(x.stateValue.exact[s], worst.exact[s])
-		if d.Abs(d).Cmp(limit) > 0 {
+		loss := new(big.Rat).Sub(x.stateValue.exact[s], worst.exact[s])
+		if loss.Abs(loss).Cmp(limit) > 0 {
 			return false, nil
 		}
 	}
@@ -449,13 +479,13 @@ func (x *Shield) Correction(s, c int) int {
 	if x.Allowed.Has(c) {
 		return c
 	}
-	if b := x.bestChoice[s]; b != sparse.None {
-		return int(b)
+	if best := x.bestChoice[s]; best != sparse.None {
+		return int(best)
 	}
 	first, end := x.Space.Model().Choices(s)
-	for d := first; d < end; d++ {
-		if x.Allowed.Has(d) {
-			return d
+	for other := first; other < end; other++ {
+		if x.Allowed.Has(other) {
+			return other
 		}
 	}
 	return c // unreachable: every state has an allowed choice

@@ -25,7 +25,7 @@ type Numbering struct {
 func NewNumbering(prog *sema.Program) *Numbering {
 	n := &Numbering{first: make([]int, len(prog.Modules))}
 	for i, m := range prog.Modules {
-		if m.Base != "" {
+		if m.Base != "" { // a renamed module
 			continue
 		}
 		n.first[i] = len(n.module)
@@ -56,49 +56,49 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: m, Command: i - n.first[m]}
 }
 
-// Commands returns a minimal set of commands that violates the bound when all other commands are
-// removed from the model. It starts with the commands that the given states need. In an MDP all
-// schedulers count. In a Markov chain a transition that several commands cause together needs all of
-// them; the probability of removed transitions is lost. In Markov chains, and for paths that violate
-// the formula (Formula.Violating), commands are removed from the chain of the question instead of the model.
+// Commands returns a minimal set of commands such that the model still violates the bound if all other
+// commands are removed. It begins with the commands that transitions between the given states need. For an
+// MDP the maximum over all schedulers must violate the bound. In Markov chains, and for paths that violate the
+// formula (Formula.Violating), transitions are removed from the chain of the question instead: a transition
+// that several commands cause together needs all of them, and the probability of removed transitions is lost.
 func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
-	u := &commandUse{question: q, numbers: NewNumbering(q.Space.Program())}
+	u := &commandUse{question: q, numbering: NewNumbering(q.Space.Program())}
 	if err := u.collect(ctx); err != nil {
 		return nil, err
 	}
 	score := u.commandScores(states.Kept)
-	kept := sparse.NewSet(u.numbers.Len())
+	kept := sparse.NewSet(u.numbering.Len())
 	var order []int
-	for c, x := range score {
-		if !math.IsInf(x, 1) {
+	for c := range score {
+		if !math.IsInf(score[c], 1) {
 			kept.Add(c)
 			order = append(order, c)
 		}
 	}
-	slices.SortFunc(order, func(result, b int) int { return cmp.Or(cmp.Compare(score[b], score[result]), cmp.Compare(b, result)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return u.sufficient(ctx, kept) }
 	result, lower, err := test(kept)
 	if err != nil {
 		return nil, err
 	}
 	if result != sufficient {
-		return nil, errors.New("it is not proved that the commands of the states are sufficient")
+		return nil, errors.New("could not prove that the commands of the critical states violate the bound by themselves")
 	}
 	f, err := minimize(ctx, kept, order, test, lower)
 	if err != nil {
 		return nil, err
 	}
-	f.Candidates = u.numbers.Len()
+	f.Candidates = u.numbering.Len()
 	return f, nil
 }
 
 // commandUse relates choices and transitions to the commands that cause them.
 type commandUse struct {
-	question *Question
-	numbers  *Numbering
-	// alternatives[c] are sets of commands; each of them makes choice c of an MDP.
+	question  *Question
+	numbering *Numbering
+	// alternatives[c] are the sets of commands that cause choice c of an MDP; each set does alone.
 	alternatives [][][]int
-	// stepCommands has the commands that lead from state s of a Markov chain to state t, by s<<32|t.
+	// stepCommands[s<<32|t] are the commands that lead from state s of a Markov chain to state t.
 	stepCommands map[uint64][]int
 }
 
@@ -118,7 +118,7 @@ func (u *commandUse) collect(ctx context.Context) error {
 	return u.question.Space.Commands(ctx, func(s, choice int, c *compile.Choice, targets []int) {
 		var commands []int
 		for _, ref := range c.Commands {
-			commands = append(commands, u.numbers.Number(ref))
+			commands = append(commands, u.numbering.Number(ref))
 		}
 		if u.alternatives != nil {
 			u.alternatives[choice] = append(u.alternatives[choice], commands)
@@ -135,43 +135,50 @@ func (u *commandUse) collect(ctx context.Context) error {
 	})
 }
 
-// commandSets returns the sets of commands for the transition from node v to node w of the chain; one
-// of them must be kept.
-func (u *commandUse) commandSets(v, w uint32) [][]int {
-	c := u.question.Chain
+// commandSets returns sets of commands that cause the transition from node v to node w of the chain. The
+// transition is possible if all commands of one set are kept.
+func (u *commandUse) commandSets(from, to uint32) [][]int {
+	chain := u.question.Chain
 	if u.stepCommands != nil {
-		return [][]int{u.stepCommands[uint64(c.State[v])<<32|uint64(c.State[w])]}
+		return [][]int{u.stepCommands[uint64(chain.State[from])<<32|uint64(chain.State[to])]}
 	}
-	return u.alternatives[c.Choice[v]]
+	return u.alternatives[chain.Choice[from]]
 }
 
-// commandScores returns, for each command, the score of the most probable path that needs it within the
-// states; infinity if there is none.
+// commandScores returns, for each command, the best score of a transition between the given states that needs
+// the command; infinity if there is none. The score of a transition is the worse one of its two nodes, as
+// pathScores returns it: lower scores belong to more probable paths.
 func (u *commandUse) commandScores(states *sparse.Set) []float64 {
-	c := u.question.Chain
-	out := make([]float64, u.numbers.Len())
+	chain := u.question.Chain
+	out := make([]float64, u.numbering.Len())
 	for i := range out {
 		out[i] = math.Inf(1)
 	}
-	scores := pathScores(c.Model, c.Target)
-	for v, s := range c.State {
-		if !states.Has(int(s)) || c.Target.Has(v) {
+	scores := pathScores(chain.Model, chain.Target)
+	for v, s := range chain.State {
+		if !states.Has(int(s)) || chain.Target.Has(v) {
 			continue
 		}
-		first, end := c.Model.Row(v)
+		first, end := chain.Model.Row(v)
 		for i := first; i < end; i++ {
-			w := c.Model.Target[i]
-			if ways := u.commandSets(uint32(v), w); states.Has(int(c.State[w])) && len(ways) > 0 {
-				for _, n := range ways[0] {
-					out[n] = min(out[n], max(scores[v], scores[w]))
-				}
+			w := chain.Model.Target[i]
+			if !states.Has(int(chain.State[w])) {
+				continue
+			}
+			sets := u.commandSets(uint32(v), w)
+			if len(sets) == 0 {
+				continue
+			}
+			for _, n := range sets[0] {
+				out[n] = min(out[n], max(scores[v], scores[w]))
 			}
 		}
 	}
 	return out
 }
 
-// sufficient decides whether the kept commands violate the bound.
+// sufficient decides whether the model or the chain with only the kept commands violates the bound. The
+// fraction is a lower bound on its probability.
 func (u *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	q := u.question
 	if u.restrictsChain() {
@@ -194,10 +201,11 @@ func (u *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficie
 	})
 }
 
-// anySetKept reports whether all commands of some set are kept.
-func anySetKept(ways [][]int, kept *sparse.Set) bool {
-	return slices.ContainsFunc(ways, func(way []int) bool {
-		return !slices.ContainsFunc(way, func(n int) bool { return !kept.Has(n) })
+// someSetIsKept reports whether all commands of one of the sets are kept.
+func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
+	removed := func(n int) bool { return !kept.Has(n) }
+	return slices.ContainsFunc(sets, func(commands []int) bool {
+		return !slices.ContainsFunc(commands, removed)
 	})
 }
 
@@ -210,7 +218,7 @@ func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	for v := range sink {
 		b.State()
 		b.Copy(int(v), func(i int) uint32 {
-			if t := m.Target[i]; t == v || anySetKept(u.commandSets(v, t), kept) {
+			if t := m.Target[i]; t == v || someSetIsKept(u.commandSets(v, t), kept) {
 				return t
 			}
 			return sink
@@ -234,7 +242,7 @@ func (u *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 		before := b.NumChoices()
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if anySetKept(u.alternatives[c], kept) {
+			if someSetIsKept(u.alternatives[c], kept) {
 				b.Copy(c, same)
 			}
 		}

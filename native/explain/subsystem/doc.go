@@ -4,7 +4,7 @@
 //	q := &subsystem.Question{Chain: chain, Bound: bound, Space: space, ...}
 //	states, err := subsystem.States(ctx, q)           // few states of a chain
 //	commands, err := subsystem.Commands(ctx, q, states) // few commands of the model
-//	text, err := subsystem.Model(tree, commands.Kept)   // the model of these alone
+//	text, err := subsystem.Model(tree, commands.Kept)   // the model with only these commands
 //
 // Removed parts lead nowhere, so removing more never raises the probability. Hence a set is minimal (no
 // member can be removed) if removing each member was tried once; there may be smaller sets. That a set is

@@ -23,7 +23,7 @@ func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, er
 		switch x := item.(type) {
 		case *syntax.Module:
 			if module >= len(prog.Modules) || len(prog.Modules[module].Commands) != len(x.Commands) {
-				return nil, errors.New("the text of the model has other commands; this is a bug: please report it")
+				return nil, errors.New("the model's text and its program have different commands; this is a bug: please report it")
 			}
 			out.Items[i] = restrictModule(x, kept, numbers.first[module])
 			module++
@@ -36,33 +36,34 @@ func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, er
 	return b.Bytes(), err
 }
 
-// restrictModule returns a module with its kept commands. first is the number of its first command.
-func restrictModule(x *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
-	out := *x
-	out.Commands = nil
+// restrictModule returns a module with its kept commands, and a disabled command for each action that has no
+// kept command. first is the number of the module's first command.
+func restrictModule(module *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
+	restricted := *module
+	restricted.Commands = nil
 	alphabet := map[string]bool{}
-	for i, cmd := range x.Commands {
+	for i, command := range module.Commands {
 		if !kept.Has(first + i) {
 			continue
 		}
-		out.Commands = append(out.Commands, cmd)
-		if cmd.Action != nil {
-			alphabet[cmd.Action.Name] = true
+		restricted.Commands = append(restricted.Commands, command)
+		if command.Action != nil {
+			alphabet[command.Action.Name] = true
 		}
 	}
-	for _, cmd := range x.Commands {
-		if cmd.Action != nil && !alphabet[cmd.Action.Name] {
-			alphabet[cmd.Action.Name] = true
-			out.Commands = append(out.Commands, disabledCommand(cmd.Action))
+	for _, command := range module.Commands {
+		if command.Action != nil && !alphabet[command.Action.Name] {
+			alphabet[command.Action.Name] = true
+			restricted.Commands = append(restricted.Commands, disabledCommand(command.Action))
 		}
 	}
-	return &out
+	return &restricted
 }
 
 // disabledCommand returns a command with guard false.
 func disabledCommand(action *syntax.Ident) *syntax.Command {
-	off, _ := syntax.ParseExpr("", []byte("false")) // cannot fail
-	return &syntax.Command{Action: action, Guard: off, Updates: []*syntax.Update{{}}}
+	never, _ := syntax.ParseExpr("", []byte("false")) // cannot fail
+	return &syntax.Command{Action: action, Guard: never, Updates: []*syntax.Update{{}}}
 }
 
 // CommandText returns a command as text in one line.
@@ -76,7 +77,7 @@ func CommandText(cmd *syntax.Command) (string, error) {
 	return strings.Join(strings.Fields(b.String()), " "), nil
 }
 
-// TextOf returns the command with a number, and its module.
+// TextOf returns the syntax of the command with a number, and of its module; nil if there is none.
 func TextOf(tree *syntax.Model, prog *sema.Program, number int) (*syntax.Module, *syntax.Command) {
 	ref := NewNumbering(prog).Command(number)
 	module := 0

@@ -3,6 +3,7 @@ package subsystem
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/explain/witness"
 	"tilecheck/native/solve"
@@ -10,13 +11,13 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Question is a bound that a part of a model has to violate.
+// Question asks for a part of a model that violates a bound on the probability of a path formula.
 type Question struct {
 	Space   *explicit.Space // an exact model
-	Chain   *witness.Chain
+	Chain   *witness.Chain  // the model under a scheduler
 	Formula *witness.PathFormula
-	From    int
-	// Bound must be exceeded, or with Reach only reached.
+	From    int // the initial state
+	// Bound is the number that the probability must exceed; if Reach is true, it is enough to reach it.
 	Bound *big.Rat
 	Reach bool
 }
@@ -33,7 +34,8 @@ type Found struct {
 	Candidates int
 }
 
-// exactLimit is the number of states up to which exact arithmetic decides what bounds do not.
+// exactLimit is the number of states up to which values are computed exactly if floating-point bounds do not
+// decide.
 const exactLimit = 3000
 
 // sufficiency says whether a part of the model violates the bound.
@@ -45,65 +47,65 @@ const (
 	unknown
 )
 
-// compareWithBound compares the value of state s with the bound: by floating-point bounds, and exactly
-// if these do not decide and the model is small. It returns a lower bound on a sufficient value.
+// compareWithBound decides whether the value of state s violates the bound. It uses floating-point bounds, and
+// exact values if these do not decide and there are at most exactLimit states; size is the number of states.
+// If the result is sufficient, the fraction is a lower bound on the value.
 func (q *Question) compareWithBound(s, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
-	v, err := value(solve.Options{Epsilon: 1e-10})
+	bounds, err := value(solve.Options{Epsilon: 1e-10})
 	if err == nil {
-		lower, upper := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
-		if a := q.satisfies(lower); a {
+		lower, upper := new(big.Rat).SetFloat64(bounds.Lower[s]), new(big.Rat).SetFloat64(bounds.Upper[s])
+		if q.violates(lower) {
 			return sufficient, lower, nil
 		}
-		if !q.satisfies(upper) {
+		if !q.violates(upper) {
 			return insufficient, nil, nil
 		}
 	}
-	if err != nil && size > exactLimit {
-		return unknown, nil, err
-	}
 	if size > exactLimit {
-		return unknown, nil, nil
-	}
-	if v, err = value(solve.Options{Exact: true}); err != nil {
 		return unknown, nil, err
 	}
-	if q.satisfies(v.Exact[s]) {
-		return sufficient, v.Exact[s], nil
+	values, err := value(solve.Options{Exact: true})
+	if err != nil {
+		return unknown, nil, err
+	}
+	if q.violates(values.Exact[s]) {
+		return sufficient, values.Exact[s], nil
 	}
 	return insufficient, nil, nil
 }
 
-func (q *Question) satisfies(x *big.Rat) bool {
-	c := x.Cmp(q.Bound)
-	return c > 0 || c == 0 && q.Reach
+// violates reports whether a probability exceeds the bound, or reaches it if Reach is true.
+func (q *Question) violates(x *big.Rat) bool {
+	order := x.Cmp(q.Bound)
+	return order > 0 || order == 0 && q.Reach
 }
 
 // sufficiencyTest decides whether the kept members are sufficient. The fraction is a lower bound on the
 // value.
 type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize removes members from a sufficient set, in the given order. It tries groups first, and halves
-// a group that cannot be removed as a whole.
+// minimize removes members from a sufficient set, in the given order. It tries to remove groups of members, and
+// halves a group that it cannot remove. lower is a lower bound on the probability with the set.
 func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
-	f := &Found{Kept: kept.Clone(), Lower: lower, Minimal: true}
+	found := &Found{Kept: kept.Clone(), Lower: lower, Minimal: true}
 	var remove func(part []int) error
 	remove = func(part []int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		without := f.Kept.Clone()
-		for _, x := range part {
-			without.Remove(x)
+		without := found.Kept.Clone()
+		for _, member := range part {
+			without.Remove(member)
 		}
 		result, lower, err := test(without)
 		switch {
 		case err != nil:
 			return err
 		case result == sufficient:
-			f.Kept, f.Lower = without, lower
+			found.Kept, found.Lower = without, lower
 			return nil
 		case len(part) == 1:
-			f.Minimal = f.Minimal && result == insufficient
+			found.Minimal = found.Minimal && result == insufficient
 			return nil
 		}
 		if err := remove(part[:len(part)/2]); err != nil {
@@ -111,12 +113,11 @@ func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficien
 		}
 		return remove(part[len(part)/2:])
 	}
-	for size := max(len(order)/8, 1); len(order) > 0; {
-		n := min(size, len(order))
-		if err := remove(order[:n]); err != nil {
+	groupSize := max(len(order)/8, 1)
+	for group := range slices.Chunk(order, groupSize) {
+		if err := remove(group); err != nil {
 			return nil, err
 		}
-		order = order[n:]
 	}
-	return f, nil
+	return found, nil
 }

@@ -14,18 +14,23 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// errNotExceeded says that the whole model does not violate the bound.
+// errNotExceeded says that the model does not violate the bound.
 var errNotExceeded = errors.New("the model does not violate the bound, so no part of it does")
 
-// States returns a minimal set of states of the chain that violates the bound. It takes the states on
-// the most probable paths, as few as are sufficient, and then removes unnecessary ones.
+// States returns a minimal set of states such that the paths of the chain within the set violate the bound. It
+// finds the shortest sufficient prefix of the states, ordered by the probability of the most probable path
+// through each, and then removes unnecessary states from it.
 func States(ctx context.Context, q *Question) (*Found, error) {
 	c := q.Chain
 	g := sparse.NewGraph(c.Model)
 	scores := pathScores(c.Model, c.Target)
-	best := map[int]float64{} // by state of the model
+	best := map[int]float64{} // the least finite score of each state of the model
 	for v, s := range c.State {
-		if x, ok := best[int(s)]; scores[v] < math.Inf(1) && (!ok || scores[v] < x) {
+		if math.IsInf(scores[v], 1) {
+			continue
+		}
+		score, known := best[int(s)]
+		if !known || scores[v] < score {
 			best[int(s)] = scores[v]
 		}
 	}
@@ -33,18 +38,18 @@ func States(ctx context.Context, q *Question) (*Found, error) {
 	for s := range best {
 		order = append(order, s)
 	}
-	slices.SortFunc(order, func(result, b int) int { return cmp.Or(cmp.Compare(best[result], best[b]), cmp.Compare(result, b)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
 	n := q.Space.Model().NumStates()
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return q.sufficientStates(ctx, g, kept) }
 	firstStates := func(k int) *sparse.Set { return sparse.SetOf(n, order[:k]...) }
-	var failed error
+	var searchErr error
 	k := sort.Search(len(order), func(k int) bool {
 		result, _, err := test(firstStates(k))
-		failed = cmp.Or(failed, err)
+		searchErr = cmp.Or(searchErr, err)
 		return result == sufficient
 	})
-	if failed != nil {
-		return nil, failed
+	if searchErr != nil {
+		return nil, searchErr
 	}
 	result, lower, err := test(firstStates(k))
 	if err != nil {
@@ -63,6 +68,7 @@ func States(ctx context.Context, q *Question) (*Found, error) {
 	return f, nil
 }
 
+// countDistinct returns the number of different states.
 func countDistinct(states []uint32) int {
 	seen := map[uint32]bool{}
 	for _, s := range states {
@@ -89,8 +95,8 @@ func (q *Question) sufficientStates(ctx context.Context, g *sparse.Graph, kept *
 	})
 }
 
-// pathScores returns, for each node, the negative logarithm of the most probable path through it. It is
-// only used for ordering, so it needs no error bounds.
+// pathScores returns, for each node, the negative logarithm of the probability of the most probable path to a
+// target through it; infinity if there is none. It is only used for ordering, so it needs no error bounds.
 func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
 	n := m.NumStates()
 	forward := shortestDistances(n, []int{0}, func(v int, visit func(t int, length float64)) {
@@ -127,46 +133,51 @@ func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
 	return forward
 }
 
-// shortestDistances is Dijkstra's algorithm (1959).
-func shortestDistances(n int, from []int, next func(v int, visit func(t int, length float64))) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = math.Inf(1)
+// shortestDistances returns the distance of each of n nodes from the nearest node of from, by Dijkstra's
+// algorithm (1959). successors calls visit for each arc from node v. Negative lengths, which come from rounding,
+// count as zero.
+func shortestDistances(n int, from []int, successors func(node int, visit func(t int, length float64))) []float64 {
+	distances := make([]float64, n)
+	for i := range distances {
+		distances[i] = math.Inf(1)
 	}
-	q := &queue{}
-	for _, v := range from {
-		out[v] = 0
-		heap.Push(q, item{v, 0})
+	q := &nodeQueue{}
+	for _, node := range from {
+		distances[node] = 0
+		heap.Push(q, queuedNode{node, 0})
 	}
 	for q.Len() > 0 {
-		at := heap.Pop(q).(item)
-		if at.distance > out[at.node] {
+		nearest := heap.Pop(q).(queuedNode)
+		if nearest.distance > distances[nearest.node] {
 			continue
 		}
-		next(at.node, func(t int, length float64) {
-			if d := at.distance + max(length, 0); d < out[t] {
-				out[t] = d
-				heap.Push(q, item{t, d})
+		successors(nearest.node, func(t int, length float64) {
+			distance := nearest.distance + max(length, 0)
+			if distance < distances[t] {
+				distances[t] = distance
+				heap.Push(q, queuedNode{t, distance})
 			}
 		})
 	}
-	return out
+	return distances
 }
 
-type item struct {
+// queuedNode is a node with the distance that it had when it was queued.
+type queuedNode struct {
 	node     int
 	distance float64
 }
 
-type queue []item
+// nodeQueue is a heap of nodes, the nearest one first.
+type nodeQueue []queuedNode
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
+func (q nodeQueue) Len() int { return len(q) }
+func (q nodeQueue) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(q[i].distance, q[j].distance), cmp.Compare(q[i].node, q[j].node)) < 0
 }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
-func (q *queue) Pop() any {
+func (q nodeQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *nodeQueue) Push(x any)   { *q = append(*q, x.(queuedNode)) }
+func (q *nodeQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last

@@ -15,20 +15,20 @@ import (
 // Task asks for a decision tree.
 type Task struct {
 	Space *explicit.Space
-	// Choices is an optimal memoryless scheduler: the choice of each state, sparse.None for any.
+	// Choices is an optimal memoryless scheduler: the choice of each state. sparse.None stands for any choice.
 	Choices []uint32
-	// Allowed reports whether a choice may be worse than the scheduler's by at most the given amount.
-	// nil allows the scheduler's choices only. The answer may be wrong, since trees are judged.
-	Allowed func(state, choice int, worse float64) bool
-	// Judge returns an upper bound on the loss of value if only some choices remain.
-	Judge func(ctx context.Context, left *explicit.Space) (loss float64, err error)
+	// Allowed reports whether a choice is worse than the scheduler's by at most tolerance. If the function
+	// is nil, only the scheduler's choices are allowed. It may err, as Judge checks the tree.
+	Allowed func(state, choice int, tolerance float64) bool
+	// Judge returns an upper bound on the loss of value in a space that has only the choices of a tree.
+	Judge func(ctx context.Context, restricted *explicit.Space) (loss float64, err error)
 	// Loss is the allowed loss. Slack is the uncertainty of the optimum itself, which is allowed in any
 	// case.
 	Loss, Slack float64
 }
 
-// Limits of how many trees are judged: about trialWork transitions in total, but at least minTrials
-// and at most maxTrials trees.
+// Pruning judges trees until they have about trialWork transitions in total; but at least minTrials and at
+// most maxTrials trees.
 const (
 	minTrials = 300
 	maxTrials = 3000
@@ -52,29 +52,29 @@ type Found struct {
 	Decisions []Decision // by Node.Decision
 	// States is the number of reachable states in which the tree decides.
 	States int
-	// Loss is the judge's bound.
+	// Loss is an upper bound on the loss of value, as Task.Judge returned it.
 	Loss float64
-	// Grown is the number of leaves before pruning, Judged the number of trees judged. Stopped says
-	// that pruning stopped at the limit.
+	// Grown is the number of leaves before pruning, Judged the number of trees that were judged. Stopped
+	// says that pruning stopped at the limit of trees.
 	Grown, Judged int
 	Stopped       bool
 
 	Space *explicit.Space
-	// restricted says, for each action, whether it occurs in a state with several choices.
-	restricted []bool
+	// restricted[a] says whether action a occurs in a state with several choices.
+	isRestricted []bool
 }
 
 // Find returns a tree for a task. It grows trees for several tolerances, takes the smallest one within
 // the allowed loss, and prunes it. The error is the context's or the judge's, or says that there are
 // too many states.
 func Find(ctx context.Context, t *Task) (*Found, error) {
-	var best *search
+	var best *treeSearch
 	judged := 0
 	for _, tolerance := range growTolerances(t) {
 		if tolerance == nil && best != nil {
 			break
 		}
-		f := newSearch(ctx, t, tolerance)
+		f := newTreeSearch(ctx, t, tolerance)
 		if err := f.growUntilClosed(ctx); err != nil {
 			return nil, err
 		}
@@ -83,12 +83,13 @@ func Find(ctx context.Context, t *Task) (*Found, error) {
 			return nil, err
 		}
 		judged += f.found.Judged
-		f.found.Loss, f.found.Grown = loss, f.found.Root.Leaves()
+		f.found.Loss = loss
+		f.found.Grown = f.found.Root.Leaves()
 		if loss <= f.allowedLoss() && (best == nil || f.found.Grown < best.found.Grown) {
 			best = f
 		}
 		if tolerance == nil && best == nil {
-			return nil, fmt.Errorf("the tree of the scheduler may lose %g, more than the allowed %g", loss, f.allowedLoss())
+			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", loss, f.allowedLoss())
 		}
 	}
 	best.found.Judged = judged
@@ -96,25 +97,24 @@ func Find(ctx context.Context, t *Task) (*Found, error) {
 	return best.found, err
 }
 
+// allowedLoss returns the greatest loss of value that a tree may have.
 func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// growTolerances returns by how much choices may be worse than optimal in the trees that are grown. nil
-// stands for the scheduler's own choices, which lose nothing.
+// growTolerances returns the tolerances to grow trees with: by how much a choice may be worse than the
+// optimal one. nil stands for the scheduler's own choices, which lose nothing.
 func growTolerances(t *Task) []*float64 {
 	var out []*float64
 	if t.Allowed != nil {
 		if t.Loss > 0 {
-			for part := 1.0; part >= 1.0/16; part /= 16 {
-				out = append(out, new(t.Loss*part))
-			}
+			out = append(out, new(t.Loss), new(t.Loss/16))
 		}
 		out = append(out, new(0.0))
 	}
 	return append(out, nil)
 }
 
-// search grows and prunes one tree.
-type search struct {
+// treeSearch grows and prunes one tree.
+type treeSearch struct {
 	*Task
 	model          *sparse.Model
 	vars           []sema.Variable
@@ -128,11 +128,12 @@ type search struct {
 	examples []Example
 }
 
-func newSearch(ctx context.Context, t *Task, tolerance *float64) *search {
+// newTreeSearch returns a search without examples and without a tree.
+func newTreeSearch(ctx context.Context, t *Task, tolerance *float64) *treeSearch {
 	m := t.Space.Model()
-	f := &search{
+	f := &treeSearch{
 		Task: t, model: m, vars: t.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
-		seen: sparse.NewSet(m.NumStates()), found: &Found{Space: t.Space, restricted: make([]bool, len(t.Space.Program().Actions)+1)},
+		seen: sparse.NewSet(m.NumStates()), found: &Found{Space: t.Space, isRestricted: make([]bool, len(t.Space.Program().Actions)+1)},
 	}
 	if !t.Space.Imported() {
 		f.expander = t.Space.Compiled().NewExpanderUntil(ctx)
@@ -141,30 +142,32 @@ func newSearch(ctx context.Context, t *Task, tolerance *float64) *search {
 	for s := range m.NumStates() {
 		if first, end := m.Choices(s); end-first > 1 {
 			for c := first; c < end; c++ {
-				f.found.restricted[f.actionOf(c)] = true
+				f.found.isRestricted[f.actionOf(c)] = true
 			}
 		}
 	}
 	return f
 }
 
-func (f *search) actionOf(c int) sparse.Action {
+// actionOf returns the action of choice c.
+func (f *treeSearch) actionOf(c int) sparse.Action {
 	if f.model.Actions == nil {
 		return sparse.NoAction
 	}
 	return f.model.Actions[c]
 }
 
-// mustDecide reports whether the tree decides in a state: it has several choices, or one whose action
-// is restricted in other states.
-func (f *search) mustDecide(s int) bool {
+// mustDecide reports whether the tree has to decide in a state: the state has several choices, or its only
+// choice has an action that occurs in a state with several choices.
+func (f *treeSearch) mustDecide(s int) bool {
 	first, end := f.model.Choices(s)
 	a := f.actionOf(first)
-	return end-first > 1 || a != sparse.NoAction && f.found.restricted[a]
+	return end-first > 1 || a != sparse.NoAction && f.found.isRestricted[a]
 }
 
-// forEachChoice calls visit for the choices of a state with their decisions, until it returns false.
-func (f *search) forEachChoice(s int, visit func(c int, d Decision) bool) {
+// forEachChoice calls visit for each choice of a state and the decision that identifies it, until visit
+// returns false.
+func (f *treeSearch) forEachChoice(s int, visit func(c int, d Decision) bool) {
 	first, end := f.model.Choices(s)
 	modules := f.moduleChoices(s)
 	for c := first; c < end; c++ {
@@ -184,24 +187,24 @@ func (f *search) forEachChoice(s int, visit func(c int, d Decision) bool) {
 }
 
 // moduleChoices returns the choices of a state as the program has them, with their modules. It returns
-// nil if all have actions, or if the modules are unknown.
-func (f *search) moduleChoices(s int) []compile.Choice {
+// nil if the modules are not needed, as all choices have actions, or if they are unknown.
+func (f *treeSearch) moduleChoices(s int) []compile.Choice {
 	first, end := f.model.Choices(s)
 	if f.expander == nil || f.model.Actions != nil && !slices.Contains(f.model.Actions[first:end], sparse.NoAction) {
 		return nil
 	}
-	list, err := f.expander.Enabled(f.Space.State(f.values, s))
-	if err != nil || len(list.List) != end-first { // the model merges equal choices
+	enabled, err := f.expander.Enabled(f.Space.State(f.values, s))
+	if err != nil || len(enabled.List) != end-first { // the model merges equal choices
 		return nil
 	}
-	return list.List
+	return enabled.List
 }
 
-// choiceOf returns the choice of a state for a decision, -1 if it has none.
-func (f *search) choiceOf(s int, d Decision) int {
+// choiceOf returns the choice of a state that a decision identifies, and -1 if there is none.
+func (f *treeSearch) choiceOf(s int, wanted Decision) int {
 	found := -1
-	f.forEachChoice(s, func(c int, e Decision) bool {
-		if e == d {
+	f.forEachChoice(s, func(c int, d Decision) bool {
+		if d == wanted {
 			found = c
 		}
 		return found < 0
@@ -209,54 +212,57 @@ func (f *search) choiceOf(s int, d Decision) int {
 	return found
 }
 
-// addExample adds a state to the examples, if the tree must decide there.
-func (f *search) addExample(s int) error {
+// addExample adds a state and its allowed decisions to the examples, if the tree has to decide there.
+func (f *treeSearch) addExample(s int) error {
 	f.seen.Add(s)
 	if !f.mustDecide(s) {
 		return nil
 	}
 	if len(f.examples) == maxExamples {
-		return fmt.Errorf("a tree must decide in more than %d states, which is too many", maxExamples)
+		return fmt.Errorf("the tree would decide in more than %d states, which is the limit", maxExamples)
 	}
-	x := Example{Values: f.Space.State(nil, s)}
+	example := Example{Values: f.Space.State(nil, s)}
 	f.forEachChoice(s, func(c int, d Decision) bool {
-		if best := f.Choices[s]; best != sparse.None && int(best) != c && (f.tolerance == nil || !f.Allowed(s, c, *f.tolerance)) {
-			return true
+		if f.isAllowed(s, c) {
+			example.Allowed = append(example.Allowed, f.numberOf(d))
 		}
-		n, ok := f.decisionNumber[d]
-		if !ok {
-			n = len(f.found.Decisions)
-			f.decisionNumber[d] = n
-			f.found.Decisions = append(f.found.Decisions, d)
-		}
-		x.Allowed = append(x.Allowed, n)
 		return true
 	})
-	slices.Sort(x.Allowed)
-	f.examples = append(f.examples, x)
+	slices.Sort(example.Allowed)
+	f.examples = append(f.examples, example)
 	return nil
 }
 
-// maxRounds is the number of trees after which all states that allowed choices reach become examples.
+// isAllowed reports whether the tree may take choice c of state s: it is the scheduler's choice, the
+// scheduler leaves the choice open, or the choice is within the tolerance.
+func (f *treeSearch) isAllowed(s, c int) bool {
+	best := f.Choices[s]
+	if best == sparse.None || int(best) == c {
+		return true
+	}
+	return f.tolerance != nil && f.Allowed(s, c, *f.tolerance)
+}
+
+// numberOf returns the number of a decision, and adds it if it is new.
+func (f *treeSearch) numberOf(d Decision) int {
+	n, known := f.decisionNumber[d]
+	if !known {
+		n = len(f.found.Decisions)
+		f.decisionNumber[d] = n
+		f.found.Decisions = append(f.found.Decisions, d)
+	}
+	return n
+}
+
+// maxRounds is the number of trees after which growUntilClosed follows all choices of a state, unless only
+// the scheduler's choice is allowed there.
 const maxRounds = 10
 
-// growUntilClosed grows trees until one decides in all states that it reaches itself. After each tree,
-// the states that it reaches become examples.
-func (f *search) growUntilClosed(ctx context.Context) error {
+// growUntilClosed learns trees until one decides in all states that it reaches. After each tree, the states
+// that it reaches become examples.
+func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
-		reached, err := f.reachable(ctx, func(s int) (from, to int) {
-			first, end := f.model.Choices(s)
-			switch {
-			case !f.mustDecide(s) || round > maxRounds && (f.Choices[s] == sparse.None || f.tolerance != nil):
-				return first, end
-			case !f.seen.Has(s) && f.Choices[s] == sparse.None:
-				return first, first + 1
-			case !f.seen.Has(s):
-				return int(f.Choices[s]), int(f.Choices[s]) + 1
-			}
-			c := f.choiceOf(s, f.found.Decisions[f.found.Root.Decide(f.Space.State(nil, s))])
-			return c, c + 1
-		})
+		reached, err := f.reachable(ctx, func(s int) (from, to int) { return f.choicesToFollow(s, round) })
 		if err != nil {
 			return err
 		}
@@ -275,15 +281,35 @@ func (f *search) growUntilClosed(ctx context.Context) error {
 			}
 			return nil
 		}
-		if f.found.Root, err = Learn(ctx, f.vars, f.examples); err != nil {
+		f.found.Root, err = Learn(ctx, f.vars, f.examples)
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// reachable returns the states that are reachable if each state has the choices from <= c < to. It
-// returns nil if from is negative for a reachable state.
-func (f *search) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
+// choicesToFollow returns the range of the choices of a state that growUntilClosed follows: in an example the
+// choice of the tree, in other states that of the scheduler, and all choices if there is nothing to decide or
+// there were too many rounds.
+func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
+	first, end := f.model.Choices(s)
+	scheduled := f.Choices[s]
+	severalAllowed := scheduled == sparse.None || f.tolerance != nil
+	switch {
+	case !f.mustDecide(s) || round > maxRounds && severalAllowed:
+		return first, end
+	case f.seen.Has(s):
+		c := f.choiceOf(s, f.decide(f.Space.State(nil, s)))
+		return c, c + 1
+	case scheduled == sparse.None:
+		return first, first + 1
+	}
+	return int(scheduled), int(scheduled) + 1
+}
+
+// reachable returns the states that are reachable if each state s has the choices c with from <= c < to,
+// where choices(s) returns from and to. It returns nil if from is negative for a reachable state.
+func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
 	seen := sparse.NewSet(f.model.NumStates())
 	queue := slices.Clone(f.model.Initial)
 	for _, s := range queue {
@@ -308,9 +334,9 @@ func (f *search) reachable(ctx context.Context, choices func(s int) (from, to in
 	return seen, nil
 }
 
-// judge returns the loss of the current tree; infinity if it gives no valid decision in some state that
-// it reaches.
-func (f *search) judge(ctx context.Context) (float64, error) {
+// judge returns an upper bound on the loss of the current tree. The loss is infinite if the tree reaches a
+// state that has no choice for its decision.
+func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	f.found.Judged++
 	kept := sparse.NewSet(f.model.NumChoices())
 	decided := 0
@@ -334,21 +360,22 @@ func (f *search) judge(ctx context.Context) (float64, error) {
 			kept.Add(first)
 		}
 	}
-	left, err := f.Space.Restrict(kept)
+	restricted, err := f.Space.Restrict(kept)
 	if err != nil {
 		return 0, err
 	}
 	f.found.States = decided
-	return f.Judge(ctx, left)
+	return f.Judge(ctx, restricted)
 }
 
-func (f *search) decide(values []int32) Decision {
+// decide returns the decision of the current tree for a valuation.
+func (f *treeSearch) decide(values []int32) Decision {
 	return f.found.Decisions[f.found.Root.Decide(values)]
 }
 
 // prune replaces branches by leaves as long as the loss is allowed: first by binary search for the
 // number of exceptions that all branches may have, then branch by branch.
-func (f *search) prune(ctx context.Context) error {
+func (f *treeSearch) prune(ctx context.Context) error {
 	if len(f.examples) == 0 {
 		return nil
 	}
@@ -356,20 +383,23 @@ func (f *search) prune(ctx context.Context) error {
 	for i := range examples {
 		examples[i] = i
 	}
-	states := f.found.States
+	states := f.found.States // where the last accepted tree decides
 	defer func() { f.found.States = states }()
-	// accept judges the tree as it is now.
+	// accept judges the current tree, and reports whether its loss is allowed.
 	accept := func() (bool, error) {
 		loss, err := f.judge(ctx)
-		if err != nil || !(loss <= f.allowedLoss()) {
+		withinLoss := loss <= f.allowedLoss() // false for NaN
+		if err != nil || !withinLoss {
 			return false, err
 		}
-		f.found.Loss, states = loss, f.found.States
+		f.found.Loss = loss
+		states = f.found.States
 		return true, nil
 	}
 	fullTree := f.found.Root
 	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
-		exceptions, previous := accepted+(rejected-accepted)/2, f.found.Root
+		exceptions := accepted + (rejected-accepted)/2
+		previous := f.found.Root
 		f.found.Root = f.collapseBranches(branch{fullTree, examples}, exceptions)
 		ok, err := accept()
 		if err != nil {
@@ -378,14 +408,16 @@ func (f *search) prune(ctx context.Context) error {
 		if ok {
 			accepted = exceptions
 		} else {
-			rejected, f.found.Root = exceptions, previous
+			rejected = exceptions
+			f.found.Root = previous
 		}
 	}
 	return f.pruneGreedily(ctx, branch{f.found.Root, examples}, accept)
 }
 
-// collapseBranches returns a tree in which branches with few exceptions from one decision are leaves.
-func (f *search) collapseBranches(b branch, exceptions int) *Node {
+// collapseBranches returns a tree in which a branch is replaced by a leaf if its most frequent decision is
+// allowed in all of its examples but at most the given number of exceptions.
+func (f *treeSearch) collapseBranches(b branch, exceptions int) *Node {
 	if b.node.Leaf() {
 		return b.node
 	}
@@ -403,8 +435,9 @@ func (f *search) collapseBranches(b branch, exceptions int) *Node {
 	return &Node{Test: b.node.Test, Yes: f.collapseBranches(yes, exceptions), No: f.collapseBranches(no, exceptions)}
 }
 
-// pruneGreedily tries to replace branches one at a time, those with the most examples first.
-func (f *search) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
+// pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
+// at the limit of judged trees.
+func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
 	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.found.Judged
 	queue := []branch{root}
 	for len(queue) > 0 {
@@ -423,10 +456,12 @@ func (f *search) pruneGreedily(ctx context.Context, root branch, accept func() (
 			old := *b.node
 			*b.node = Node{Decision: d}
 			var err error
-			if replaced, err = accept(); replaced {
+			replaced, err = accept()
+			if replaced {
 				break
 			}
-			if *b.node = old; err != nil {
+			*b.node = old
+			if err != nil {
 				return err
 			}
 		}
@@ -438,14 +473,14 @@ func (f *search) pruneGreedily(ctx context.Context, root branch, accept func() (
 	return nil
 }
 
-// branch is a subtree with the examples that reach it.
+// branch is a subtree with the indexes of the examples that reach it.
 type branch struct {
 	node     *Node
 	examples []int
 }
 
-// split returns the two subtrees of a branch.
-func (f *search) split(b branch) (yes, no branch) {
+// split returns the two subtrees of a branch with the examples that reach each.
+func (f *treeSearch) split(b branch) (yes, no branch) {
 	yes.node, no.node = b.node.Yes, b.node.No
 	for _, i := range b.examples {
 		if b.node.Test.Holds(f.examples[i].Values) {
@@ -458,7 +493,7 @@ func (f *search) split(b branch) (yes, no branch) {
 }
 
 // frequentDecisions returns the three decisions that most examples allow.
-func (f *search) frequentDecisions(examples []int) []int {
+func (f *treeSearch) frequentDecisions(examples []int) []int {
 	count := make([]int, len(f.found.Decisions))
 	for _, i := range examples {
 		for _, d := range f.examples[i].Allowed {

@@ -17,7 +17,8 @@ func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Fou
 	}})
 }
 
-// disagreement returns 1 if a reachable state of what a tree leaves has another action than the scheduler takes, and else 0.
+// disagreement returns 1 if m, the model with only the choices of a tree, has a reachable state with another action
+// than the scheduler's, and 0 otherwise.
 func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, m *sparse.Model) (float64, error) {
 	seen := sparse.NewSet(m.NumStates())
 	queue := slices.Clone(m.Initial)
@@ -30,8 +31,8 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 		if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
 			return 1, nil
 		}
-		lo, hi := m.Row(c)
-		for _, t := range m.Target[lo:hi] {
+		from, to := m.Row(c)
+		for _, t := range m.Target[from:to] {
 			if !seen.Has(int(t)) {
 				seen.Add(int(t))
 				queue = append(queue, t)
@@ -41,7 +42,7 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 	return 0, nil
 }
 
-// Items returns the tree as a module of that name, for a model that it is added to.
+// Items returns the tree as a module with the given name, which can be added to the model.
 func (f *Found) Items(name string) ([]syntax.Item, error) {
 	var text bytes.Buffer
 	if err := f.Module(&text, name); err != nil {

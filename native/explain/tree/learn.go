@@ -15,22 +15,23 @@ type Example struct {
 	Allowed []int // increasing, not empty
 }
 
-// maxPairs is the number of variables up to which tests compare two of them. There are quadratically
+// maxPairedVars is the number of variables up to which tests compare two of them. There are quadratically
 // many such tests.
-const maxPairs = 24
+const maxPairedVars = 24
 
 // Learn returns a tree that gives every example an allowed decision. No two examples may have the same
-// values. It is grown greedily: each test minimizes the entropy. The error is the context's.
+// values. The tree is grown greedily: each test minimizes the entropy. The error is the context's.
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
 	l := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
 	for v := range l.columns {
 		l.columns[v] = make([]int32, len(examples))
 	}
-	for i, x := range examples {
-		for v, value := range x.Values {
+	for i, example := range examples {
+		for v, value := range example.Values {
 			l.columns[v][i] = value
 		}
-		l.decisions = max(l.decisions, x.Allowed[len(x.Allowed)-1]+1)
+		largest := example.Allowed[len(example.Allowed)-1]
+		l.decisions = max(l.decisions, largest+1)
 	}
 	all := make([]int, len(examples))
 	for i := range all {
@@ -39,21 +40,23 @@ func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node
 	return l.grow(all)
 }
 
-// candidateTests returns the tests, without thresholds.
+// candidateTests returns the tests to choose from: each variable with a threshold, which is not set yet, and
+// each pair of integer variables whose ranges overlap.
 func candidateTests(vars []sema.Variable) []Test {
 	var out []Test
 	for i := range vars {
 		out = append(out, Test{Var: i, Other: -1})
 	}
-	if len(vars) > maxPairs {
+	if len(vars) > maxPairedVars {
 		return out
 	}
-	for i, v := range vars {
-		for j, w := range vars {
-			if v.Type != sema.Int || w.Type != sema.Int || i == j || v.Low > w.High || w.Low > v.High {
+	for i, left := range vars {
+		for j, right := range vars {
+			if left.Type != sema.Int || right.Type != sema.Int || i == j || left.Low > right.High || right.Low > left.High {
 				continue
 			}
-			if out = append(out, Test{Var: i, Other: j}); i < j {
+			out = append(out, Test{Var: i, Other: j})
+			if i < j { // equality is symmetric
 				out = append(out, Test{Var: i, Other: j, Equal: true})
 			}
 		}
@@ -70,7 +73,7 @@ type learner struct {
 	decisions int
 }
 
-// grow returns a tree for some examples.
+// grow returns a tree for the examples with the given indexes.
 func (l *learner) grow(examples []int) (*Node, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
@@ -88,27 +91,31 @@ func (l *learner) grow(examples []int) (*Node, error) {
 			no = append(no, i)
 		}
 	}
-	n := &Node{Test: best, Decision: first}
-	var err error
-	if n.Yes, err = l.grow(yes); err == nil {
-		n.No, err = l.grow(no)
+	yesTree, err := l.grow(yes)
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	noTree, err := l.grow(no)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{Test: best, Decision: first, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels gives every example one of its allowed decisions: the decision that most examples allow,
-// then the one that most of the remaining examples allow, and so on. first is the most frequent one.
+// assignLabels gives every example one of its allowed decisions, as its label. It repeatedly finds the
+// decision that most examples without a label allow, and gives it to these examples. first is the decision of
+// the first round.
 func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 	labels = make([]int, len(examples))
-	for k := range labels {
-		labels[k] = -1
+	for position := range labels {
+		labels[position] = -1
 	}
 	first = -1
 	for unlabelled := len(examples); unlabelled > 0; {
 		count := make([]int, l.decisions)
-		for k, i := range examples {
-			if labels[k] < 0 {
-				for _, d := range l.examples[i].Allowed {
+		for position, example := range examples {
+			if labels[position] < 0 {
+				for _, d := range l.examples[example].Allowed {
 					count[d]++
 				}
 			}
@@ -122,9 +129,9 @@ func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 		if first < 0 {
 			first = majority
 		}
-		for k, i := range examples {
-			if labels[k] < 0 && slices.Contains(l.examples[i].Allowed, majority) {
-				labels[k] = majority
+		for position, example := range examples {
+			if labels[position] < 0 && slices.Contains(l.examples[example].Allowed, majority) {
+				labels[position] = majority
 				unlabelled--
 			}
 		}
@@ -132,7 +139,7 @@ func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 	return labels, first
 }
 
-// bestTest returns the test with the least entropy of labels; the first of several.
+// bestTest returns the test after which the labels have the least entropy; the first of several.
 func (l *learner) bestTest(examples, labels []int) Test {
 	total := make([]int, l.decisions)
 	for _, d := range labels {
@@ -140,6 +147,7 @@ func (l *learner) bestTest(examples, labels []int) Test {
 	}
 	var best Test
 	minEntropy := math.Inf(1)
+	// consider compares a test with the best one so far. n examples satisfy it, and yes counts their labels.
 	consider := func(t Test, yes []int, n int) {
 		if n == 0 || n == len(examples) {
 			return
@@ -149,8 +157,10 @@ func (l *learner) bestTest(examples, labels []int) Test {
 			no[d] = total[d] - yes[d]
 		}
 		// The margin ignores rounding errors, so that the result does not depend on the processor.
-		if x := entropy(yes, n) + entropy(no, len(examples)-n); x < minEntropy-1e-9 {
-			best, minEntropy = t, x
+		sum := entropy(yes, n) + entropy(no, len(examples)-n)
+		if sum < minEntropy-1e-9 {
+			best = t
+			minEntropy = sum
 		}
 	}
 	for _, t := range l.tests {
@@ -161,7 +171,8 @@ func (l *learner) bestTest(examples, labels []int) Test {
 			l.considerThresholds(t.Var, examples, labels, consider)
 			continue
 		}
-		yes, n := make([]int, len(total)), 0
+		yes := make([]int, len(total))
+		n := 0
 		left, right := l.columns[t.Var], l.columns[t.Other]
 		for k, i := range examples {
 			if left[i] == right[i] || !t.Equal && left[i] < right[i] {
@@ -174,39 +185,41 @@ func (l *learner) bestTest(examples, labels []int) Test {
 	return best
 }
 
-// considerThresholds considers the tests v<=k and v=k for all values k of variable v.
-func (l *learner) considerThresholds(v int, examples, labels []int, consider func(t Test, yes []int, n int)) {
+// considerThresholds considers the tests v<=x and v=x for all values x that variable v has in the examples.
+func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, n int)) {
 	countsOf := map[int32][]int{}
-	column := l.columns[v]
+	column := l.columns[variable]
 	var counts []int
 	var lastValue int32
-	for k, i := range examples {
+	for index, i := range examples {
 		if x := column[i]; counts == nil || x != lastValue {
-			lastValue, counts = x, countsOf[x]
+			lastValue = x
+			counts = countsOf[x]
 			if counts == nil {
 				counts = make([]int, l.decisions)
 				countsOf[x] = counts
 			}
 		}
-		counts[labels[k]]++
+		counts[labels[index]]++
 	}
 	values := slices.Sorted(maps.Keys(countsOf))
-	below, n := make([]int, l.decisions), 0
-	for k, x := range values {
+	below := make([]int, l.decisions) // the labels of examples with values up to x
+	n := 0
+	for index, x := range values {
 		valueTotal := 0
 		for d, count := range countsOf[x] {
 			below[d] += count
 			valueTotal += count
 		}
 		n += valueTotal
-		consider(Test{Var: v, Other: -1, Value: x}, below, n)
-		if k > 0 && k < len(values)-1 {
-			consider(Test{Var: v, Other: -1, Value: x, Equal: true}, countsOf[x], valueTotal)
+		consider(Test{Var: variable, Other: -1, Value: x}, below, n)
+		if index > 0 && index < len(values)-1 {
+			consider(Test{Var: variable, Other: -1, Value: x, Equal: true}, countsOf[x], valueTotal)
 		}
 	}
 }
 
-// entropy returns the entropy of n labels times n, in bits.
+// entropy returns n times the entropy, in bits, of n labels. count has the number of labels of each kind.
 func entropy(count []int, n int) float64 {
 	sum := 0.0
 	for _, k := range count {

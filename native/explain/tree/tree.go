@@ -27,20 +27,40 @@ func (t Test) Holds(values []int32) bool {
 	return values[t.Var] <= right
 }
 
-// text returns the test, or its negation, in PRISM's language.
-func (t Test) text(vars []sema.Variable, yes bool) string {
+// text returns the test, or its negation if holds is false, in PRISM's language.
+func (t Test) text(vars []sema.Variable, holds bool) string {
 	v := &vars[t.Var]
 	if v.Type == sema.Bool && t.Other < 0 {
-		if (t.Value == 1) == yes && t.Equal || !t.Equal && !yes {
-			return v.Name
-		}
-		return "!" + v.Name
+		return t.boolText(v.Name, holds)
 	}
-	op := map[[2]bool]string{{true, true}: "=", {true, false}: "!=", {false, true}: "<=", {false, false}: ">"}[[2]bool{t.Equal, yes}]
+	operator := ""
+	switch {
+	case t.Equal && holds:
+		operator = "="
+	case t.Equal:
+		operator = "!="
+	case holds:
+		operator = "<="
+	default:
+		operator = ">"
+	}
 	if t.Other >= 0 {
-		return v.Name + op + vars[t.Other].Name
+		return v.Name + operator + vars[t.Other].Name
 	}
-	return fmt.Sprintf("%s%s%d", v.Name, op, t.Value)
+	return fmt.Sprintf("%s%s%d", v.Name, operator, t.Value)
+}
+
+// boolText returns text for a Boolean variable, whose values are 0 and 1. The only useful threshold is <=0, which
+// means that the variable is false.
+func (t Test) boolText(name string, holds bool) string {
+	isTrue := !holds
+	if t.Equal {
+		isTrue = (t.Value == 1) == holds
+	}
+	if isTrue {
+		return name
+	}
+	return "!" + name
 }
 
 // Node is a decision tree: a test with two subtrees, or a leaf with a decision.
@@ -73,7 +93,7 @@ func (n *Node) Leaves() int {
 	return n.Yes.Leaves() + n.No.Leaves()
 }
 
-// Depth returns the greatest number of tests on a path.
+// Depth returns the greatest number of tests on a path from the root to a leaf.
 func (n *Node) Depth() int {
 	if n.Leaf() {
 		return 0

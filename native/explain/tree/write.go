@@ -30,25 +30,26 @@ func (f *Found) Text(w io.Writer) error {
 	return err
 }
 
-// decisionName returns a decision as text.
+// decisionName returns a text for decision number d: its action or its module, and its index if there are
+// several such choices.
 func (f *Found) decisionName(d int) string {
 	if len(f.Decisions) == 0 {
 		return "(nothing to decide)"
 	}
-	x := f.Decisions[d]
+	decision := f.Decisions[d]
 	name := "(no action)"
-	if x.Action != sparse.NoAction {
-		name = f.Space.Program().Actions[x.Action-1]
-	} else if x.Module >= 0 {
-		name = "module " + f.Space.Program().Modules[x.Module].Name
+	if decision.Action != sparse.NoAction {
+		name = f.Space.Program().Actions[decision.Action-1]
+	} else if decision.Module >= 0 {
+		name = "module " + f.Space.Program().Modules[decision.Module].Name
 	}
-	if x.Index > 0 {
-		name += fmt.Sprintf(", choice %d of those", x.Index+1)
+	if decision.Index > 0 {
+		name += fmt.Sprintf(", choice number %d", decision.Index+1)
 	}
 	return name
 }
 
-// Dot writes the tree in Graphviz's language.
+// Dot writes the tree in the DOT language of Graphviz.
 func (f *Found) Dot(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
@@ -72,46 +73,46 @@ func (f *Found) Dot(w io.Writer) error {
 	return err
 }
 
-// Module writes the tree as a module of PRISM's language that synchronises with the actions of the
-// model, and disables all other choices. The error says that actions do not identify the choices of the
-// model.
+// Module writes the tree as a module in PRISM's language. It synchronises with the model, and enables only
+// the action that the tree decides for. The error says that actions do not identify the model's choices.
 func (f *Found) Module(w io.Writer, name string) error {
-	for d, x := range f.Decisions {
-		if x.Action == sparse.NoAction || x.Index > 0 {
-			return fmt.Errorf("a module chooses by actions, which the decision %q is not", f.decisionName(d))
+	for d, decision := range f.Decisions {
+		if decision.Action == sparse.NoAction || decision.Index > 0 {
+			return fmt.Errorf("a module can only choose by actions, and no action identifies the decision %q", f.decisionName(d))
 		}
 	}
-	if f.restricted[sparse.NoAction] {
-		return errors.New("a module chooses by actions, and in some states one of several choices has none")
+	if f.isRestricted[sparse.NoAction] {
+		return errors.New("a module can only choose by actions, and a state has several choices, one of them without an action")
 	}
 	if f.ambiguous() {
-		return errors.New("a module chooses by actions, and in some states several choices have the same one")
+		return errors.New("a module can only choose by actions, and a state has two choices with the same action")
 	}
 	actions := f.Space.Program().Actions
 	used := make([]bool, len(actions)+1)
 	var b strings.Builder
 	fmt.Fprintf(&b, "module %s\n", name)
+	// write writes a command for each leaf. guard has the tests from the root to the node.
 	var write func(n *Node, guard []string)
 	write = func(n *Node, guard []string) {
 		if !n.Leaf() {
 			vars := f.Space.Program().Vars
-			write(n.Yes, append(guard[:len(guard):len(guard)], n.Test.text(vars, true)))
-			write(n.No, append(guard[:len(guard):len(guard)], n.Test.text(vars, false)))
+			write(n.Yes, append(slices.Clip(guard), n.Test.text(vars, true)))
+			write(n.No, append(slices.Clip(guard), n.Test.text(vars, false)))
 			return
 		}
 		if len(f.Decisions) == 0 {
 			return
 		}
-		a := f.Decisions[n.Decision].Action
-		used[a] = true
+		action := f.Decisions[n.Decision].Action
+		used[action] = true
 		if len(guard) == 0 {
 			guard = []string{"true"}
 		}
-		fmt.Fprintf(&b, "  [%s] %s -> true;\n", actions[a-1], strings.Join(guard, " & "))
+		fmt.Fprintf(&b, "  [%s] %s -> true;\n", actions[action-1], strings.Join(guard, " & "))
 	}
 	write(f.Root, nil)
 	for i, name := range actions {
-		if f.restricted[i+1] && !used[i+1] {
+		if f.isRestricted[i+1] && !used[i+1] {
 			fmt.Fprintf(&b, "  [%s] false -> true;\n", name)
 		}
 	}

@@ -53,29 +53,31 @@ type Chain struct {
 
 // unrolling builds a Chain.
 type unrolling struct {
-	m         *sparse.Model
-	formula   *PathFormula
-	choices   [][]uint32
-	maxStep   int // greater step numbers are not distinguished
-	nodes     map[uint64]uint32
-	step      []uint32
-	row       *chainRow
-	builder   *sparse.Builder
-	satisfied []bool // of each node: the formula is satisfied
+	model       *sparse.Model
+	formula     *PathFormula
+	choices     [][]uint32
+	maxStep     int // greater step numbers are not distinguished
+	nodeNumbers map[uint64]uint32
+	steps       []uint32
+	currentRow  *chainRow
+	builder     *sparse.Builder
+	satisfied   []bool // of each node: the formula is satisfied
 	*Chain
 }
 
-// New returns the chain of an exact model from a state. In an MDP choices[i] has the choice of each
-// state after i steps, or sparse.None for any; its last row holds for all later steps. choices is nil
-// for a Markov chain. In a CTMC the probabilities are those of the embedded chain.
+// New returns the chain of an exact model that starts in state from. For an MDP, choices[i] has the choice of
+// each state after i steps, or sparse.None for any choice; the last row holds for all later steps too. For a
+// Markov chain choices is nil. Of a CTMC it returns the embedded chain.
 //
 // The error is a *LimitError, the context's, or says that the model is not exact.
 func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
 	if !m.Exact() || m.Intervals() {
 		return nil, errInexact
 	}
-	u := &unrolling{m: m, formula: formula, choices: choices, nodes: map[uint64]uint32{}}
-	u.row, u.builder, u.Chain = &chainRow{m: m, sums: map[uint32]*big.Rat{}}, sparse.NewBuilder(sparse.DTMC), &Chain{}
+	u := &unrolling{model: m, formula: formula, choices: choices, nodeNumbers: map[uint64]uint32{}}
+	u.currentRow = &chainRow{model: m, sums: map[uint32]*big.Rat{}}
+	u.builder = sparse.NewBuilder(sparse.DTMC)
+	u.Chain = &Chain{}
 	u.maxStep = max(formula.Low, len(choices)-1, 0)
 	if formula.High >= 0 {
 		u.maxStep = formula.High
@@ -83,7 +85,7 @@ func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][
 	if _, err := u.nodeOf(from, 0); err != nil {
 		return nil, err
 	}
-	for v := 0; v < len(u.State); v++ {
+	for v := 0; v < len(u.State); v++ { // expand appends to u.State
 		if v&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -102,43 +104,47 @@ func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][
 func (u *unrolling) nodeOf(s, step int) (uint32, error) {
 	step = min(step, u.maxStep)
 	key := uint64(step)<<32 | uint64(s)
-	if v, ok := u.nodes[key]; ok {
-		return v, nil
+	if node, ok := u.nodeNumbers[key]; ok {
+		return node, nil
 	}
-	v := uint32(len(u.State))
-	if v >= maxNodes {
+	node := uint32(len(u.State))
+	if node >= maxNodes {
 		return 0, &LimitError{maxNodes}
 	}
-	u.nodes[key] = v
-	u.State, u.step = append(u.State, uint32(s)), append(u.step, uint32(step))
-	return v, nil
+	u.nodeNumbers[key] = node
+	u.State = append(u.State, uint32(s))
+	u.steps = append(u.steps, uint32(step))
+	return node, nil
 }
 
-// expand adds the transitions of a node.
-func (u *unrolling) expand(v uint32) error {
-	s, step := int(u.State[v]), int(u.step[v])
+// expand adds the transitions of a node, and their targets. A node gets a self-loop if it satisfies the
+// formula or no continuation of the path does.
+func (u *unrolling) expand(node uint32) error {
+	s, step := int(u.State[node]), int(u.steps[node])
 	choice := u.choiceOf(s, step)
 	u.Choice = append(u.Choice, uint32(choice))
 	satisfied := u.formula.Right.Has(s) && step >= u.formula.Low
+	violated := !u.formula.Left.Has(s) || step == u.formula.High
 	u.satisfied = append(u.satisfied, satisfied)
 	u.builder.State()
-	if satisfied || !u.formula.Left.Has(s) || step == u.formula.High {
-		u.builder.AddRat(int(v), big.NewRat(1, 1), sparse.NoAction)
+	if satisfied || violated {
+		u.builder.AddRat(int(node), big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	targets, probs := u.row.of(choice)
+	targets, probs := u.currentRow.transitions(choice)
 	for i, t := range targets {
-		w, err := u.nodeOf(int(t), step+1)
+		target, err := u.nodeOf(int(t), step+1)
 		if err != nil {
 			return err
 		}
-		u.builder.AddRat(int(w), probs[i], sparse.NoAction)
+		u.builder.AddRat(int(target), probs[i], sparse.NoAction)
 	}
 	return nil
 }
 
+// choiceOf returns the scheduler's choice in state s after some steps.
 func (u *unrolling) choiceOf(s, step int) int {
-	first, _ := u.m.Choices(s)
+	first, _ := u.model.Choices(s)
 	if len(u.choices) == 0 {
 		return first
 	}
@@ -148,64 +154,70 @@ func (u *unrolling) choiceOf(s, step int) int {
 	return first
 }
 
-// setModel completes the model.
-func (u *unrolling) setModel() (err error) {
-	if u.Model, err = u.builder.Finish(); err != nil {
+// setModel sets the model and the products of the chain.
+func (u *unrolling) setModel() error {
+	model, err := u.builder.Finish()
+	if err != nil {
 		return err
 	}
-	u.Model.Initial = []uint32{0}
-	for _, x := range u.Model.Weights {
-		if !sparse.InRange(x) {
-			u.Model.Err = inf
+	model.Initial = []uint32{0}
+	for _, weight := range model.Weights {
+		if !sparse.InRange(weight) {
+			model.Err = inf
 		}
 	}
-	u.products = newProducts(u.Model.Rats)
+	u.Model = model
+	u.products = newProducts(model.Rats)
 	return nil
 }
 
-// setTarget computes the target nodes.
+// setTarget sets the target nodes: those that satisfy the formula, or for violating paths those from which
+// no path reaches such a node.
 func (u *unrolling) setTarget() {
-	reached := sparse.NewSet(len(u.State))
-	for v, is := range u.satisfied {
-		if is {
-			reached.Add(v)
+	satisfied := sparse.NewSet(len(u.State))
+	for v, ok := range u.satisfied {
+		if ok {
+			satisfied.Add(v)
 		}
 	}
-	if u.Target = reached; u.formula.Violating {
+	u.Target = satisfied
+	if u.formula.Violating {
 		all := sparse.FullSet(len(u.State))
-		u.Target = sparse.NewGraph(u.Model).ExistsUntil(all, reached).Complement()
+		u.Target = sparse.NewGraph(u.Model).ExistsUntil(all, satisfied).Complement()
 	}
 }
 
 // chainRow computes the probabilities of a choice: those of the model, sums of them if several
 // transitions lead to one state, and in a CTMC quotients by the exit rate.
 type chainRow struct {
-	m       *sparse.Model
+	model   *sparse.Model
 	targets []uint32
 	probs   []*big.Rat
 	sums    map[uint32]*big.Rat
 }
 
-// of returns the targets of a choice, each once, and their probabilities. The next call overwrites both.
-func (r *chainRow) of(choice int) (targets []uint32, probs []*big.Rat) {
-	first, end := r.m.Row(choice)
-	r.targets, r.probs = r.targets[:0], r.probs[:0]
-	if r.m.Kind == sparse.MDP {
+// transitions returns the targets of a choice, each once, and their probabilities. The next call overwrites both.
+func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) {
+	first, end := r.model.Row(choice)
+	r.targets = r.targets[:0]
+	r.probs = r.probs[:0]
+	if r.model.Kind == sparse.MDP {
 		for i := first; i < end; i++ {
-			r.targets, r.probs = append(r.targets, r.m.Target[i]), append(r.probs, r.m.Rat(i))
+			r.targets = append(r.targets, r.model.Target[i])
+			r.probs = append(r.probs, r.model.Rat(i))
 		}
 		return r.targets, r.probs
 	}
 	clear(r.sums)
 	total := new(big.Rat)
 	for i := first; i < end; i++ {
-		t := r.m.Target[i]
+		t := r.model.Target[i]
 		if r.sums[t] == nil {
 			r.sums[t] = new(big.Rat)
 			r.targets = append(r.targets, t)
 		}
-		r.sums[t].Add(r.sums[t], r.m.Rat(i))
-		total.Add(total, r.m.Rat(i))
+		r.sums[t].Add(r.sums[t], r.model.Rat(i))
+		total.Add(total, r.model.Rat(i))
 	}
 	for _, t := range r.targets {
 		r.probs = append(r.probs, r.sums[t].Quo(r.sums[t], total))

@@ -28,15 +28,16 @@ type Paths struct {
 	chain *Chain
 	// incoming[start[v]:start[v+1]] are the transitions into node v from nodes that can reach a target.
 	// The additional last node, goal, is the successor of all targets.
-	start      []uint32
-	incoming   []incomingStep
-	paths      [][]pathEntry // of each node, in decreasing order of probability
-	candidates []candidateHeap
-	goal       uint32
-	returned   int // number of paths that Next returned
-	work       int
+	incomingStart []uint32
+	incoming      []incomingStep
+	paths         [][]pathEntry // of each node, in decreasing order of probability
+	candidates    []candidateHeap
+	goal          uint32
+	returned      int // number of paths that Next returned
+	work          int
 }
 
+// incomingStep is a transition into a node: its source and the number of its weight.
 type incomingStep struct {
 	source uint32
 	weight uint32
@@ -53,20 +54,26 @@ type pathEntry struct {
 
 const none = sparse.None
 
-// Paths starts an enumeration. The error is the context's; Next also returns it.
+// Paths returns an enumeration of the chain's paths, before the first one. The error is the context's; Next
+// also returns it.
 func (c *Chain) Paths(ctx context.Context) (*Paths, error) {
 	n := len(c.State)
-	p := &Paths{ctx: ctx, chain: c, goal: uint32(n), paths: make([][]pathEntry, n+1), candidates: make([]candidateHeap, n+1)}
+	p := &Paths{
+		ctx: ctx, chain: c, goal: uint32(n),
+		paths: make([][]pathEntry, n+1), candidates: make([]candidateHeap, n+1),
+	}
 	p.collectIncoming()
 	return p, p.findLikeliest()
 }
 
-// collectIncoming collects the transitions into each node.
+// collectIncoming collects the transitions into each node by a counting sort: it counts them, sums the counts
+// to the positions where the nodes begin, and then fills in the transitions.
 func (p *Paths) collectIncoming() {
-	m, n := p.chain.Model, len(p.chain.State)
+	m := p.chain.Model
+	n := len(p.chain.State)
 	useful := sparse.NewGraph(m).ExistsUntil(sparse.FullSet(n), p.chain.Target)
-	p.start = make([]uint32, n+3)
-	each := func(visit func(to uint32, a incomingStep)) {
+	p.incomingStart = make([]uint32, n+3)
+	forEachStep := func(visit func(to uint32, step incomingStep)) {
 		for v := range useful.All() {
 			if p.chain.Target.Has(v) {
 				visit(p.goal, incomingStep{uint32(v), none})
@@ -80,25 +87,25 @@ func (p *Paths) collectIncoming() {
 			}
 		}
 	}
-	each(func(to uint32, _ incomingStep) { p.start[to+2]++ })
-	for i := 2; i < len(p.start); i++ {
-		p.start[i] += p.start[i-1]
+	forEachStep(func(to uint32, _ incomingStep) { p.incomingStart[to+2]++ })
+	for i := 2; i < len(p.incomingStart); i++ {
+		p.incomingStart[i] += p.incomingStart[i-1]
 	}
-	p.incoming = make([]incomingStep, p.start[len(p.start)-1])
-	each(func(to uint32, a incomingStep) {
-		p.incoming[p.start[to+1]] = a
-		p.start[to+1]++
+	p.incoming = make([]incomingStep, p.incomingStart[len(p.incomingStart)-1])
+	forEachStep(func(to uint32, step incomingStep) {
+		p.incoming[p.incomingStart[to+1]] = step
+		p.incomingStart[to+1]++
 	})
 }
 
-// appendStep returns a path extended by a step. The step from a target to goal has no weight and does
-// not count.
-func (p *Paths) appendStep(e pathEntry, from, rank, weight uint32) pathEntry {
-	out := pathEntry{previous: from, rank: rank, product: e.product, steps: e.steps + 1}
+// appendStep returns the path that consists of path number rank to node from, which is e, and a step with
+// the given weight. The step from a target to goal has no weight.
+func (p *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
+	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
-		out.product = p.chain.products.mul(e.product, weight)
+		extended.product = p.chain.products.mul(path.product, weight)
 	}
-	return out
+	return extended
 }
 
 // precedes reports whether path a comes before path b to the same node.
@@ -116,7 +123,8 @@ func (p *Paths) precedes(a, b pathEntry) bool {
 func (p *Paths) findLikeliest() error {
 	m := p.chain.Model
 	q := &nodeQueue{products: p.chain.products}
-	if useless := p.start[p.goal] == p.start[p.goal+1]; useless {
+	noPaths := p.incomingStart[p.goal] == p.incomingStart[p.goal+1]
+	if noPaths {
 		return nil
 	}
 	useful := make([]bool, len(p.paths))
@@ -125,16 +133,14 @@ func (p *Paths) findLikeliest() error {
 	}
 	p.paths[0] = []pathEntry{{previous: none}}
 	q.push(0, 0)
+	// relax makes the path over node v the best path to node t, if it is.
 	relax := func(v, t, weight uint32) {
-		e := p.appendStep(p.paths[v][0], v, 0, weight)
-		if p.paths[t] == nil {
-			p.paths[t] = []pathEntry{e}
-		} else if p.precedes(e, p.paths[t][0]) {
-			p.paths[t][0] = e
-		} else {
+		extended := p.appendStep(p.paths[v][0], v, 0, weight)
+		if p.paths[t] != nil && !p.precedes(extended, p.paths[t][0]) {
 			return
 		}
-		q.push(t, e.product)
+		p.paths[t] = []pathEntry{extended}
+		q.push(t, extended.product)
 	}
 	for q.Len() > 0 {
 		item := heap.Pop(q).(queuedNode)
@@ -159,8 +165,10 @@ func (p *Paths) findLikeliest() error {
 	return nil
 }
 
+// poll returns the context's error, which it looks up in every 4096th call.
 func (p *Paths) poll() error {
-	if p.work++; p.work&0xfff == 0 {
+	p.work++
+	if p.work&0xfff == 0 {
 		return p.ctx.Err()
 	}
 	return nil
@@ -175,6 +183,7 @@ func (p *Paths) Next() (*Path, error) {
 	return p.path(*e), nil
 }
 
+// nextEntry returns the next path to the goal, nil after the last one.
 func (p *Paths) nextEntry() (*pathEntry, error) {
 	if p.returned > 0 {
 		if err := p.findKth(p.goal, p.returned+1); err != nil {
@@ -188,18 +197,20 @@ func (p *Paths) nextEntry() (*pathEntry, error) {
 	return &p.paths[p.goal][p.returned-1], nil
 }
 
-// path lists the nodes of a path, which are linked backwards.
-func (p *Paths) path(e pathEntry) *Path {
-	out := &Path{Prob: p.chain.products.rat(e.product)}
-	for e.previous != none {
-		out.Nodes = append(out.Nodes, e.previous)
-		e = p.paths[e.previous][e.rank]
+// path returns a path with its nodes in order. Entries are linked backwards, from the goal to node 0.
+func (p *Paths) path(entry pathEntry) *Path {
+	path := &Path{Prob: p.chain.products.rat(entry.product)}
+	for entry.previous != none {
+		path.Nodes = append(path.Nodes, entry.previous)
+		entry = p.paths[entry.previous][entry.rank]
 	}
-	slices.Reverse(out.Nodes)
-	return out
+	slices.Reverse(path.Nodes)
+	return path
 }
 
-// findKth finds path number k to a node, counted from 1, if there is one. k-1 paths must be known.
+// findKth finds the k-th most probable path to node v, if there is one, and appends it to paths[v]. The first
+// k-1 paths to v must be known, and k is at least 2. A candidate for it is, for each predecessor u, the most
+// probable path over u that is not in paths[v] yet; so the path over the predecessor of path k-1 is replaced.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (p *Paths) findKth(v uint32, k int) error {
@@ -212,16 +223,7 @@ func (p *Paths) findKth(v uint32, k int) error {
 	c := &p.candidates[v]
 	last := p.paths[v][k-2]
 	if k == 2 {
-		c.precedes = p.precedes
-		for _, a := range p.incoming[p.start[v]:p.start[v+1]] {
-			if a.source != last.previous && len(p.paths[a.source]) > 0 {
-				c.list = append(c.list, candidate{p.appendStep(p.paths[a.source][0], a.source, 0, a.weight), a.weight})
-			}
-			if a.source == last.previous {
-				c.lastWeight = a.weight
-			}
-		}
-		heap.Init(c)
+		p.initCandidates(v, last.previous)
 	}
 	if last.previous != none {
 		rank := int(last.rank) + 1
@@ -229,8 +231,8 @@ func (p *Paths) findKth(v uint32, k int) error {
 			return err
 		}
 		if len(p.paths[last.previous]) > rank {
-			e := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), c.lastWeight)
-			heap.Push(c, candidate{e, c.lastWeight})
+			extended := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), c.lastWeight)
+			heap.Push(c, candidate{extended, c.lastWeight})
 		}
 	}
 	if c.Len() > 0 {
@@ -241,36 +243,55 @@ func (p *Paths) findKth(v uint32, k int) error {
 	return nil
 }
 
+// initCandidates fills the heap of node v with the most probable path over each predecessor, except the one
+// of the first path.
+func (p *Paths) initCandidates(v, firstPredecessor uint32) {
+	c := &p.candidates[v]
+	c.precedes = p.precedes
+	for _, step := range p.incoming[p.incomingStart[v]:p.incomingStart[v+1]] {
+		switch {
+		case step.source == firstPredecessor:
+			c.lastWeight = step.weight
+		case len(p.paths[step.source]) > 0:
+			entry := p.appendStep(p.paths[step.source][0], step.source, 0, step.weight)
+			c.paths = append(c.paths, candidate{entry, step.weight})
+		}
+	}
+	heap.Init(c)
+}
+
 // candidateHeap is a heap of the paths to a node that may be the next one.
 type candidateHeap struct {
-	list       []candidate
+	paths      []candidate
 	lastWeight uint32 // weight of the last step of the path found last
 	precedes   func(a, b pathEntry) bool
 }
 
+// candidate is a path with the weight of its last step.
 type candidate struct {
 	pathEntry
 	weight uint32
 }
 
-func (c *candidateHeap) Len() int { return len(c.list) }
+func (c *candidateHeap) Len() int { return len(c.paths) }
 func (c *candidateHeap) Less(i, j int) bool {
-	return c.precedes(c.list[i].pathEntry, c.list[j].pathEntry)
+	return c.precedes(c.paths[i].pathEntry, c.paths[j].pathEntry)
 }
-func (c *candidateHeap) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
-func (c *candidateHeap) Push(x any)    { c.list = append(c.list, x.(candidate)) }
+func (c *candidateHeap) Swap(i, j int) { c.paths[i], c.paths[j] = c.paths[j], c.paths[i] }
+func (c *candidateHeap) Push(x any)    { c.paths = append(c.paths, x.(candidate)) }
 func (c *candidateHeap) Pop() any {
-	last := c.list[len(c.list)-1]
-	c.list = c.list[:len(c.list)-1]
+	last := c.paths[len(c.paths)-1]
+	c.paths = c.paths[:len(c.paths)-1]
 	return last
 }
 
 // nodeQueue is a heap of nodes, by decreasing probability of their path.
 type nodeQueue struct {
-	list     []queuedNode
+	nodes    []queuedNode
 	products *products
 }
 
+// queuedNode is a node with the probability that its path had when it was queued.
 type queuedNode struct {
 	node    uint32
 	product product
@@ -278,15 +299,15 @@ type queuedNode struct {
 
 func (q *nodeQueue) push(v uint32, p product) { heap.Push(q, queuedNode{v, p}) }
 
-func (q *nodeQueue) Len() int { return len(q.list) }
+func (q *nodeQueue) Len() int { return len(q.nodes) }
 func (q *nodeQueue) Less(i, j int) bool {
-	a, b := q.list[i], q.list[j]
+	a, b := q.nodes[i], q.nodes[j]
 	return cmp.Or(cmp.Compare(q.products.logs[b.product], q.products.logs[a.product]), cmp.Compare(a.node, b.node)) < 0
 }
-func (q *nodeQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
-func (q *nodeQueue) Push(x any)    { q.list = append(q.list, x.(queuedNode)) }
+func (q *nodeQueue) Swap(i, j int) { q.nodes[i], q.nodes[j] = q.nodes[j], q.nodes[i] }
+func (q *nodeQueue) Push(x any)    { q.nodes = append(q.nodes, x.(queuedNode)) }
 func (q *nodeQueue) Pop() any {
-	last := q.list[len(q.list)-1]
-	q.list = q.list[:len(q.list)-1]
+	last := q.nodes[len(q.nodes)-1]
+	q.nodes = q.nodes[:len(q.nodes)-1]
 	return last
 }

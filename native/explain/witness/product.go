@@ -11,18 +11,18 @@ import (
 // product is the number of a product of weights; 0 is the empty product.
 type product = uint32
 
-// products stores products of weights as powers of coprime integers, so that two can be compared
+// products stores products of weights as powers of coprime integers, so that two products can be compared
 // without expanding them.
 type products struct {
 	bases             []*big.Int
-	baseIndex         map[string]int32 // of the bases, if they are not coprime
-	baseLogs          []float64
-	weightFactors     [][]power // of each weight
-	factorizations    []string  // of each product, encoded
-	logs              []float64 // of each product, approximately
-	logErr            []float64 // absolute error of logs
-	idOfFactorization map[string]product
-	mulCache          map[uint64]product
+	baseIndex         map[string]int32   // the number of each base, if the bases are not coprime; else nil
+	baseLogs          []float64          // the logarithm of each base
+	weightFactors     [][]power          // the factorization of each weight
+	factorizations    []string           // the factorization of each product, encoded
+	logs              []float64          // the logarithm of each product, approximately
+	logErr            []float64          // a bound on the absolute error of logs
+	idOfFactorization map[string]product // the inverse of factorizations
+	mulCache          map[uint64]product // the results of mul
 }
 
 // power is a base, by number, with a nonzero exponent.
@@ -31,9 +31,14 @@ type power struct {
 	exponent int32
 }
 
+// newProducts returns a store with the empty product only, for products of the given weights.
 func newProducts(weights []*big.Rat) *products {
-	p := &products{idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{}, factorizations: []string{""}, logs: []float64{0}, logErr: []float64{0}}
-	if p.bases = distinctIntegers(weights); len(p.bases) <= maxCoprime {
+	p := &products{
+		idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{},
+		factorizations: []string{""}, logs: []float64{0}, logErr: []float64{0},
+		bases: distinctIntegers(weights),
+	}
+	if len(p.bases) <= maxCoprime {
 		p.bases = coprimeBase(p.bases)
 	} else {
 		p.baseIndex = map[string]int32{}
@@ -63,7 +68,7 @@ func logOf(b *big.Int) float64 {
 // equal products may have different numbers; compare still finds them equal.
 const maxCoprime = 1500
 
-// distinctIntegers returns the distinct numerators and denominators that are not 1.
+// distinctIntegers returns the distinct numerators and denominators of the weights, except 1.
 func distinctIntegers(weights []*big.Rat) []*big.Int {
 	seen := map[string]bool{}
 	var out []*big.Int
@@ -82,27 +87,28 @@ func distinctIntegers(weights []*big.Rat) []*big.Int {
 // a product of them.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
-func coprimeBase(todo []*big.Int) []*big.Int {
-	var out []*big.Int
-	for len(todo) > 0 {
-		x := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		i := slices.IndexFunc(out, func(b *big.Int) bool { return new(big.Int).GCD(nil, nil, b, x).Cmp(one) > 0 })
+func coprimeBase(integers []*big.Int) []*big.Int {
+	var bases []*big.Int // pairwise coprime
+	pending := integers
+	for len(pending) > 0 {
+		x := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		i := slices.IndexFunc(bases, func(b *big.Int) bool { return new(big.Int).GCD(nil, nil, b, x).Cmp(one) > 0 })
 		if i < 0 {
-			out = append(out, x)
+			bases = append(bases, x)
 			continue
 		}
-		b := out[i]
-		g := new(big.Int).GCD(nil, nil, b, x)
-		out = slices.Delete(out, i, i+1)
-		for _, y := range []*big.Int{new(big.Int).Quo(b, g), new(big.Int).Quo(x, g), g} {
-			if y.Cmp(one) > 0 {
-				todo = append(todo, y)
+		base := bases[i]
+		gcd := new(big.Int).GCD(nil, nil, base, x)
+		bases = slices.Delete(bases, i, i+1)
+		for _, factor := range []*big.Int{new(big.Int).Quo(base, gcd), new(big.Int).Quo(x, gcd), gcd} {
+			if factor.Cmp(one) > 0 {
+				pending = append(pending, factor)
 			}
 		}
 	}
-	slices.SortFunc(out, (*big.Int).Cmp)
-	return out
+	slices.SortFunc(bases, (*big.Int).Cmp)
+	return bases
 }
 
 var one = big.NewInt(1)
@@ -110,39 +116,40 @@ var one = big.NewInt(1)
 // factorize writes a weight as powers of the bases.
 func (p *products) factorize(w *big.Rat) []power {
 	var out []power
-	if p.baseIndex != nil {
-		for _, x := range []struct {
-			of   *big.Int
-			sign int32
-		}{{w.Num(), 1}, {w.Denom(), -1}} {
-			if i, ok := p.baseIndex[x.of.String()]; ok {
-				out = mergePowers(out, []power{{i, x.sign}}, 1)
-			}
+	if p.baseIndex != nil { // numerator and denominator are bases
+		if i, ok := p.baseIndex[w.Num().String()]; ok {
+			out = append(out, power{i, 1})
+		}
+		if i, ok := p.baseIndex[w.Denom().String()]; ok {
+			out = mergePowers(out, []power{{i, 1}}, -1)
 		}
 		return out
 	}
-	num, den := new(big.Int).Set(w.Num()), new(big.Int).Set(w.Denom())
+	num := new(big.Int).Set(w.Num())
+	den := new(big.Int).Set(w.Denom())
 	for i, b := range p.bases {
 		if num.Cmp(one) == 0 && den.Cmp(one) == 0 {
 			break
 		}
-		if e := divideOut(num, b) - divideOut(den, b); e != 0 {
-			out = append(out, power{int32(i), e})
+		exponent := divideOut(num, b) - divideOut(den, b)
+		if exponent != 0 {
+			out = append(out, power{int32(i), exponent})
 		}
 	}
 	return out
 }
 
-// divideOut divides x by b as often as possible, and returns how often.
+// divideOut divides x by b until b does not divide it any more, and returns the number of divisions.
 func divideOut(x, b *big.Int) int32 {
-	var n int32
-	q, r := new(big.Int), new(big.Int)
+	var count int32
+	quotient, remainder := new(big.Int), new(big.Int)
 	for {
-		if q.QuoRem(x, b, r); r.Sign() != 0 {
-			return n
+		quotient.QuoRem(x, b, remainder)
+		if remainder.Sign() != 0 {
+			return count
 		}
-		x.Set(q)
-		n++
+		x.Set(quotient)
+		count++
 	}
 }
 
@@ -152,40 +159,44 @@ func (p *products) mul(a product, weight uint32) product {
 		return a
 	}
 	key := uint64(a)<<32 | uint64(weight)
-	if c, ok := p.mulCache[key]; ok {
-		return c
+	if cached, ok := p.mulCache[key]; ok {
+		return cached
 	}
-	sum := mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1)
-	text := encode(sum)
-	c, ok := p.idOfFactorization[text]
-	if !ok {
-		c = product(len(p.factorizations))
-		log, slack := p.logWithErr(sum)
-		p.idOfFactorization[text] = c
-		p.factorizations, p.logs, p.logErr = append(p.factorizations, text), append(p.logs, log), append(p.logErr, slack)
+	factors := mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1)
+	text := encode(factors)
+	result, known := p.idOfFactorization[text]
+	if !known {
+		result = product(len(p.factorizations))
+		log, err := p.logWithErr(factors)
+		p.idOfFactorization[text] = result
+		p.factorizations = append(p.factorizations, text)
+		p.logs = append(p.logs, log)
+		p.logErr = append(p.logErr, err)
 	}
-	p.mulCache[key] = c
-	return c
+	p.mulCache[key] = result
+	return result
 }
 
-// logWithErr returns the logarithm of a factorization, and a bound on its rounding error.
-func (p *products) logWithErr(v []power) (log, slack float64) {
+// logWithErr returns the logarithm of a factorization, and a bound on its absolute rounding error.
+func (p *products) logWithErr(factors []power) (log, err float64) {
 	magnitude := 0.0
-	for _, f := range v {
-		x := float64(f.exponent) * p.baseLogs[f.base]
-		log += x
-		magnitude += math.Abs(x)
+	for _, factor := range factors {
+		term := float64(factor.exponent) * p.baseLogs[factor.base]
+		log += term
+		magnitude += math.Abs(term)
 	}
-	return log, magnitude * (float64(len(v)) + 8) * 0x1p-52
+	return log, magnitude * (float64(len(factors)) + 8) * 0x1p-52
 }
 
-// compare compares two products exactly.
+// compare returns the sign of product a minus product b. It is exact: if the logarithms are too close, it
+// compares the numerator and the denominator of the quotient.
 func (p *products) compare(a, b product) int {
 	if a == b {
 		return 0
 	}
-	if d := p.logs[a] - p.logs[b]; math.Abs(d) > p.logErr[a]+p.logErr[b] {
-		return cmp.Compare(d, 0)
+	difference := p.logs[a] - p.logs[b]
+	if math.Abs(difference) > p.logErr[a]+p.logErr[b] {
+		return cmp.Compare(difference, 0)
 	}
 	quotient := mergePowers(decode(p.factorizations[a]), decode(p.factorizations[b]), -1)
 	num, den := p.expand(quotient)
@@ -198,20 +209,21 @@ func (p *products) rat(a product) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-func (p *products) expand(v []power) (num, den *big.Int) {
+// expand returns the numerator and the denominator of a factorization.
+func (p *products) expand(factors []power) (num, den *big.Int) {
 	num, den = big.NewInt(1), big.NewInt(1)
-	for _, f := range v {
-		x := num
-		if f.exponent < 0 {
-			x = den
+	for _, factor := range factors {
+		exponent := int64(factor.exponent)
+		if exponent > 0 {
+			num.Mul(num, new(big.Int).Exp(p.bases[factor.base], big.NewInt(exponent), nil))
+		} else {
+			den.Mul(den, new(big.Int).Exp(p.bases[factor.base], big.NewInt(-exponent), nil))
 		}
-		e := big.NewInt(max(int64(f.exponent), -int64(f.exponent)))
-		x.Mul(x, e.Exp(p.bases[f.base], e, nil))
 	}
 	return num, den
 }
 
-// mergePowers returns the factorization a * b^sign.
+// mergePowers returns the factorization of a * b^sign, for factorizations a and b with increasing bases.
 func mergePowers(a, b []power, sign int32) []power {
 	out := make([]power, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
@@ -223,31 +235,35 @@ func mergePowers(a, b []power, sign int32) []power {
 			out = append(out, power{b[0].base, sign * b[0].exponent})
 			b = b[1:]
 		default:
-			if e := a[0].exponent + sign*b[0].exponent; e != 0 {
-				out = append(out, power{a[0].base, e})
+			exponent := a[0].exponent + sign*b[0].exponent
+			if exponent != 0 {
+				out = append(out, power{a[0].base, exponent})
 			}
-			a, b = a[1:], b[1:]
+			a = a[1:]
+			b = b[1:]
 		}
 	}
 	return out
 }
 
-func encode(v []power) string {
+// encode returns a factorization as a string, for use as a key.
+func encode(factors []power) string {
 	var out []byte
-	for _, f := range v {
-		out = binary.AppendUvarint(out, uint64(f.base))
-		out = binary.AppendVarint(out, int64(f.exponent))
+	for _, factor := range factors {
+		out = binary.AppendUvarint(out, uint64(factor.base))
+		out = binary.AppendVarint(out, int64(factor.exponent))
 	}
 	return string(out)
 }
 
+// decode is the inverse of encode.
 func decode(text string) []power {
 	var out []power
-	for b := []byte(text); len(b) > 0; {
-		base, n := binary.Uvarint(b)
-		e, m := binary.Varint(b[n:])
-		out = append(out, power{int32(base), int32(e)})
-		b = b[n+m:]
+	for rest := []byte(text); len(rest) > 0; {
+		base, baseLen := binary.Uvarint(rest)
+		exponent, exponentLen := binary.Varint(rest[baseLen:])
+		out = append(out, power{int32(base), int32(exponent)})
+		rest = rest[baseLen+exponentLen:]
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -19,63 +20,65 @@ func point(s uint32) *belief {
 	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
-// newBelief divides the weights by their common divisor, in place.
+// newBelief returns the belief in which the probability of each state is proportional to its weight. It
+// divides the weights by their greatest common divisor, in place.
 func newBelief(states []uint32, weights []*big.Int) *belief {
 	gcd := new(big.Int).Set(weights[0])
-	for _, w := range weights[1:] {
+	for _, weight := range weights[1:] {
 		if gcd.IsUint64() && gcd.Uint64() == 1 {
 			break
 		}
-		gcd.GCD(nil, nil, gcd, w)
+		gcd.GCD(nil, nil, gcd, weight)
 	}
 	b := &belief{states: states, weights: weights, total: new(big.Int)}
-	for _, w := range weights {
-		w.Quo(w, gcd)
-		b.total.Add(b.total, w)
+	for _, weight := range weights {
+		weight.Quo(weight, gcd)
+		b.total.Add(b.total, weight)
 	}
 	return b
 }
 
-// key is equal for equal beliefs only.
+// key returns a string that is equal for equal beliefs only, to find beliefs in maps.
 func (b *belief) key() string {
-	var out []byte
+	var key []byte
 	for i, s := range b.states {
-		out = append(out, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
+		key = append(key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
 		bytes := b.weights[i].Bytes()
-		n := len(bytes)
-		out = append(append(out, byte(n), byte(n>>8), byte(n>>16)), bytes...)
+		length := len(bytes)
+		key = append(key, byte(length), byte(length>>8), byte(length>>16))
+		key = append(key, bytes...)
 	}
-	return string(out)
+	return string(key)
 }
 
-// mean returns the expectation of a function of states.
-func (b *belief) mean(value func(s uint32) *big.Rat) *big.Rat {
-	sum, x := new(big.Rat), new(big.Rat)
+// expectation returns the expected value of a function of states under the belief.
+func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
+	sum, term := new(big.Rat), new(big.Rat)
 	for i, s := range b.states {
-		if v := value(s); v.Sign() != 0 {
-			sum.Add(sum, x.Mul(v, x.SetInt(b.weights[i])))
+		if stateValue := value(s); stateValue.Sign() != 0 {
+			sum.Add(sum, term.Mul(stateValue, term.SetInt(b.weights[i])))
 		}
 	}
-	return sum.Quo(sum, x.SetInt(b.total))
+	return sum.Quo(sum, term.SetInt(b.total))
 }
 
-// meanFloat is mean for nonnegative float64 values, with a bound on its relative error. If a value is
-// infinite, so is the result.
-func (b *belief) meanFloat(value func(s uint32) float64) (x, off float64) {
+// expectationFloat is expectation for nonnegative float64 values, with a bound on its relative error. If a
+// value is infinite, so is the result.
+func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
 	total, _ := new(big.Float).SetInt(b.total).Float64()
 	if math.IsInf(total, 1) {
-		r := b.mean(func(s uint32) *big.Rat { return finiteOrZero(value(s)) })
-		x, _ = r.Float64()
+		exact := b.expectation(func(s uint32) *big.Rat { return finiteOrZero(value(s)) })
+		sum, _ = exact.Float64()
 		for _, s := range b.states {
-			x = max(x, infinityOrZero(value(s)))
+			sum = max(sum, infinityOrZero(value(s)))
 		}
-		return x, 0x1p-52
+		return sum, 0x1p-52
 	}
 	for i, s := range b.states {
-		w, _ := new(big.Float).SetInt(b.weights[i]).Float64()
-		x += w * value(s)
+		weight, _ := new(big.Float).SetInt(b.weights[i]).Float64()
+		sum += weight * value(s)
 	}
-	return x / total, float64(len(b.states)+6) * 0x1p-53
+	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
 func finiteOrZero(x float64) *big.Rat {
@@ -109,64 +112,63 @@ type outcomes struct {
 // updater computes the beliefs after a step. It is not safe for concurrent use.
 type updater struct {
 	*pomdp
-	sum     []big.Int // by state: zero except for those in touched
-	touched []uint32
+	weightOf []big.Int // by state: zero except for those in touched
+	touched  []uint32
 }
 
 func newUpdater(g *pomdp) *updater {
-	return &updater{pomdp: g, sum: make([]big.Int, g.model.NumStates())}
+	return &updater{pomdp: g, weightOf: make([]big.Int, g.model.NumStates())}
 }
 
-// step returns the outcomes of action k.
-func (t *updater) step(b *belief, k int) outcomes {
-	out := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(t.scale, b.total)}
-	x := new(big.Int)
+// step returns the outcomes of an action in a belief: the weights of reaching the target and of failing, and
+// the next belief for each observation.
+func (t *updater) step(b *belief, action int) outcomes {
+	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(t.scale, b.total)}
+	weight := new(big.Int)
 	for i, s := range b.states {
-		lo, hi := t.model.Row(t.choiceOf(s, k))
-		for j := lo; j < hi; j++ {
-			x.Mul(b.weights[i], t.scaledWeights[t.model.Weight[j]])
-			switch to := t.model.Target[j]; {
-			case t.Target.Has(int(to)):
-				out.goal.Add(out.goal, x)
-			case t.terminal.Has(int(to)):
-				out.fail.Add(out.fail, x)
+		first, end := t.model.Row(t.choiceOf(s, action))
+		for j := first; j < end; j++ {
+			weight.Mul(b.weights[i], t.scaledWeights[t.model.Weight[j]])
+			switch target := t.model.Target[j]; {
+			case t.Target.Has(int(target)):
+				result.goal.Add(result.goal, weight)
+			case t.terminal.Has(int(target)):
+				result.fail.Add(result.fail, weight)
 			default:
-				if t.sum[to].Sign() == 0 {
-					t.touched = append(t.touched, to)
+				if t.weightOf[target].Sign() == 0 {
+					t.touched = append(t.touched, target)
 				}
-				t.sum[to].Add(&t.sum[to], x)
+				t.weightOf[target].Add(&t.weightOf[target], weight)
 			}
 		}
 	}
-	out.continuing = t.splitByObservation()
-	return out
+	result.continuing = t.splitByObservation()
+	return result
 }
 
-// splitByObservation returns a belief for each observation of the touched states, and clears them.
+// splitByObservation returns a belief for each observation of the touched states, and resets their weights to
+// zero.
 func (t *updater) splitByObservation() []outcome {
-	slices.SortFunc(t.touched, func(s, u uint32) int {
-		if a, b := t.Observation[s], t.Observation[u]; a != b {
-			return int(int64(a) - int64(b))
-		}
-		return int(s) - int(u)
+	slices.SortFunc(t.touched, func(s1, s2 uint32) int {
+		return cmp.Or(cmp.Compare(t.Observation[s1], t.Observation[s2]), cmp.Compare(s1, s2))
 	})
-	var out []outcome
-	for lo := 0; lo < len(t.touched); {
-		o, hi := t.Observation[t.touched[lo]], lo
-		for hi < len(t.touched) && t.Observation[t.touched[hi]] == o {
-			hi++
+	var results []outcome
+	for first := 0; first < len(t.touched); {
+		observation, end := t.Observation[t.touched[first]], first
+		for end < len(t.touched) && t.Observation[t.touched[end]] == observation {
+			end++
 		}
-		states := slices.Clone(t.touched[lo:hi])
+		states := slices.Clone(t.touched[first:end])
 		weights := make([]*big.Int, len(states))
 		sum := new(big.Int)
 		for i, s := range states {
-			weights[i] = new(big.Int).Set(&t.sum[s])
+			weights[i] = new(big.Int).Set(&t.weightOf[s])
 			sum.Add(sum, weights[i])
-			t.sum[s].SetInt64(0)
+			t.weightOf[s].SetInt64(0)
 		}
-		out = append(out, outcome{newBelief(states, weights), sum})
-		lo = hi
+		results = append(results, outcome{newBelief(states, weights), sum})
+		first = end
 	}
 	t.touched = t.touched[:0]
-	return out
+	return results
 }

@@ -27,15 +27,15 @@ const perLayer = 3
 func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 	n := layers*perLayer + 2
 	goal, sink := n-2, n-1
-	b := sparse.NewBuilder(sparse.MDP)
+	builder := sparse.NewBuilder(sparse.MDP)
 	seen := make([]uint32, n)
 	show := 1 + r.IntN(2)
 	reward := &sparse.Reward{StateRat: make([]*big.Rat, n), State: make([]float64, n), Err: 0x1p-53}
 	for s := range n {
-		b.State()
+		builder.State()
 		if s >= goal {
-			b.Choice(1)
-			b.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
+			builder.Choice(1)
+			builder.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
 			seen[s] = uint32(2*layers + s - goal)
 			continue
 		}
@@ -47,7 +47,7 @@ func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 		x := int64(r.IntN(4))
 		reward.StateRat[s], reward.State[s] = big.NewRat(x, 1), float64(x)
 		for a := range 3 {
-			b.Choice(sparse.Action(a + 1))
+			builder.Choice(sparse.Action(a + 1))
 			row := map[int]int64{}
 			for range 4 {
 				to := (s/perLayer+1)*perLayer + r.IntN(perLayer)
@@ -64,16 +64,16 @@ func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 			}
 			for to := range n {
 				if row[to] > 0 {
-					b.AddRat(to, big.NewRat(row[to], 4), sparse.NoAction)
+					builder.AddRat(to, big.NewRat(row[to], 4), sparse.NoAction)
 				}
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		panic(err)
 	}
-	p := belief.Problem{Graph: sparse.NewGraph(m), Observation: seen, Left: sparse.FullSet(n), Target: sparse.SetOf(n, goal)}
+	p := belief.Problem{Graph: sparse.NewGraph(model), Observation: seen, Left: sparse.FullSet(n), Target: sparse.SetOf(n, goal)}
 	if r.IntN(2) == 0 && !cycles {
 		p.Reward, p.Target = reward, sparse.SetOf(n, goal, sink)
 	}
@@ -84,7 +84,7 @@ func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 // best is what a player with perfect memory gets: all that can be done is tried, for
 // weights of states that are not normalized. After depth steps nothing more is had.
 func (p *random) best(weights map[int]float64, depth int) float64 {
-	m := p.Graph.Model
+	model := p.Graph.Model
 	best := math.Inf(1)
 	if p.Direction == solve.Max {
 		best = 0
@@ -96,17 +96,17 @@ func (p *random) best(weights map[int]float64, depth int) float64 {
 		x := 0.0
 		next := map[uint32]map[int]float64{}
 		for s, w := range weights {
-			first, _ := m.Choices(s)
+			first, _ := model.Choices(s)
 			if p.Reward != nil {
 				x += w * p.Reward.State[s]
 			}
-			lo, hi := m.Row(first + a)
-			for i := lo; i < hi; i++ {
-				to, q := int(m.Target[i]), w*m.Prob(i)
+			lo, end := model.Row(first + a)
+			for i := lo; i < end; i++ {
+				to, q := int(model.Target[i]), w*model.Prob(i)
 				switch shown := p.Observation[to]; {
 				case p.Target.Has(to) && p.Reward == nil:
 					x += q
-				case to >= m.NumStates()-2:
+				case to >= model.NumStates()-2:
 				case next[shown] == nil:
 					next[shown] = map[int]float64{to: q}
 				default:
@@ -179,14 +179,14 @@ func checkStrategy(t *testing.T, p *random, b *belief.Bounds) {
 	}
 }
 
-func (p *random) play(c *belief.Controller, node, s, depth int) float64 {
-	m := p.Graph.Model
+func (p *random) play(controller *belief.Controller, node, s, depth int) float64 {
+	model := p.Graph.Model
 	if depth == 0 {
 		return 0
 	}
-	first, _ := m.Choices(s)
+	first, _ := model.Choices(s)
 	actions, share := []int{0, 1, 2}, 1.0/3
-	if a := c.Nodes[node].Action; a != belief.Any {
+	if a := controller.Nodes[node].Action; a != belief.Any {
 		actions, share = []int{a}, 1
 	}
 	x := 0.0
@@ -194,16 +194,16 @@ func (p *random) play(c *belief.Controller, node, s, depth int) float64 {
 		if p.Reward != nil {
 			x += share * p.Reward.State[s]
 		}
-		lo, hi := m.Row(first + a)
-		for i := lo; i < hi; i++ {
-			to := int(m.Target[i])
+		lo, end := model.Row(first + a)
+		for i := lo; i < end; i++ {
+			to := int(model.Target[i])
 			switch {
 			case p.Target.Has(to) && p.Reward == nil:
-				x += share * m.Prob(i)
-			case to < m.NumStates()-2:
-				for _, e := range c.Nodes[node].Next {
+				x += share * model.Prob(i)
+			case to < model.NumStates()-2:
+				for _, e := range controller.Nodes[node].Next {
 					if e.Observation == p.Observation[to] {
-						x += share * m.Prob(i) * p.play(c, e.Node, to, depth-1)
+						x += share * model.Prob(i) * p.play(controller, e.Node, to, depth-1)
 					}
 				}
 			}
@@ -216,29 +216,29 @@ func (p *random) play(c *belief.Controller, node, s, depth int) float64 {
 // little about that, and without memory the chance is 1/1024.
 func TestMemory(t *testing.T) {
 	const steps = 10
-	b := sparse.NewBuilder(sparse.MDP)
+	builder := sparse.NewBuilder(sparse.MDP)
 	seen := make([]uint32, steps+2)
 	for s := range steps + 2 {
-		b.State()
+		builder.State()
 		for a := range 2 {
-			b.Choice(sparse.Action(a + 1))
+			builder.Choice(sparse.Action(a + 1))
 			switch {
 			case s >= steps:
-				b.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
+				builder.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
 				seen[s] = uint32(s)
 			case a == s*s%3%2:
-				b.AddRat(s+1, big.NewRat(9, 10), sparse.NoAction)
-				b.AddRat(steps+1, big.NewRat(1, 10), sparse.NoAction)
+				builder.AddRat(s+1, big.NewRat(9, 10), sparse.NoAction)
+				builder.AddRat(steps+1, big.NewRat(1, 10), sparse.NoAction)
 			default:
-				b.AddRat(steps+1, big.NewRat(1, 1), sparse.NoAction)
+				builder.AddRat(steps+1, big.NewRat(1, 1), sparse.NoAction)
 			}
 		}
 	}
-	m, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := belief.Problem{Graph: sparse.NewGraph(m), Observation: seen, Left: sparse.FullSet(steps + 2), Target: sparse.SetOf(steps+2, steps), Direction: solve.Max}
+	p := belief.Problem{Graph: sparse.NewGraph(model), Observation: seen, Left: sparse.FullSet(steps + 2), Target: sparse.SetOf(steps+2, steps), Direction: solve.Max}
 	v, err := belief.Solve(t.Context(), p, 0, belief.Options{Beliefs: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -284,23 +284,23 @@ func TestActions(t *testing.T) {
 		want    string
 	}{
 		{[2][]sparse.Action{{1, 2}, {2, 1}}, "<nil>"},
-		{[2][]sparse.Action{{1, 2}, {1}}, "states 0 and 1 show the same and have different actions"},
-		{[2][]sparse.Action{{1, 2}, {1, 3}}, "states 0 and 1 show the same and have different actions"},
+		{[2][]sparse.Action{{1, 2}, {1}}, "states 0 and 1 have the same observation, and different actions"},
+		{[2][]sparse.Action{{1, 2}, {1, 3}}, "states 0 and 1 have the same observation, and different actions"},
 		{[2][]sparse.Action{{1, 1}, {1}}, "state 0 has two choices with the same action"},
 	} {
-		b := sparse.NewBuilder(sparse.MDP)
+		builder := sparse.NewBuilder(sparse.MDP)
 		for s, actions := range test.actions {
-			b.State()
+			builder.State()
 			for _, a := range actions {
-				b.Choice(a)
-				b.Add(s, 1)
+				builder.Choice(a)
+				builder.Add(s, 1)
 			}
 		}
-		m, err := b.Finish()
+		model, err := builder.Finish()
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.MatchActions([]uint32{0, 0})
+		_, err = model.MatchActions([]uint32{0, 0})
 		if got := fmt.Sprint(err); got != test.want {
 			t.Errorf("%v: %s, want %s", test.actions, got, test.want)
 		}

@@ -59,7 +59,7 @@ var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 
 // inducedChain returns the Markov chain of a controller that starts in a state, with at most limit
 // states. Terminal states are absorbing.
-func (g *pomdp) inducedChain(ctx context.Context, c *Controller, start uint32, limit int) (*Chain, error) {
+func (g *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
 	out := &Chain{}
 	type pair struct {
 		state uint32
@@ -77,14 +77,15 @@ func (g *pomdp) inducedChain(ctx context.Context, c *Controller, start uint32, l
 		if !known {
 			i = len(out.State)
 			number[pair{s, n}] = i
-			out.State, out.Node = append(out.State, s), append(out.Node, n)
+			out.State = append(out.State, s)
+			out.Node = append(out.Node, n)
 		}
 		return i, nil
 	}
 	if _, err := visit(start, 0); err != nil {
 		return nil, err
 	}
-	b := sparse.NewBuilder(sparse.DTMC)
+	builder := sparse.NewBuilder(sparse.DTMC)
 	for i := 0; i < len(out.State); i++ {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -92,56 +93,57 @@ func (g *pomdp) inducedChain(ctx context.Context, c *Controller, start uint32, l
 		if len(out.State) > limit {
 			return nil, errTooLarge
 		}
-		b.State()
+		builder.State()
 		s, n := out.State[i], out.Node[i]
 		if g.terminal.Has(int(s)) {
-			b.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+			builder.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
 			continue
 		}
-		for _, t := range g.transitions(s, c.Nodes[n].Action) {
-			to, err := visit(t.to, c.Nodes[n].next(g.Observation[t.to]))
+		for _, t := range g.transitions(s, controller.Nodes[n].Action) {
+			to, err := visit(t.target, controller.Nodes[n].next(g.Observation[t.target]))
 			if err != nil {
 				return nil, err
 			}
-			b.AddRat(to, t.prob, sparse.NoAction)
+			builder.AddRat(to, t.prob, sparse.NoAction)
 		}
 	}
-	m, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	m.Initial = []uint32{0}
-	out.Model = m
+	model.Initial = []uint32{0}
+	out.Model = model
 	return out, nil
 }
 
 type transition struct {
-	to   uint32
-	prob *big.Rat
+	target uint32
+	prob   *big.Rat
 }
 
-// transitions returns the transitions of an action (or Any), sorted and merged by target.
+// transitions returns the transitions of an action in a state, sorted and merged by target. For Any all
+// actions are equally likely.
 func (g *pomdp) transitions(s uint32, action int) []transition {
-	var out []transition
-	first, n := action, 1
+	var all []transition
+	first, numActions := action, 1
 	if action == Any {
-		first, n = 0, g.numActions(s)
+		first, numActions = 0, g.numActions(s)
 	}
-	for k := first; k < first+n; k++ {
-		lo, hi := g.model.Row(g.choiceOf(s, k))
-		for j := lo; j < hi; j++ {
-			p := g.model.Rat(j)
-			if n > 1 {
-				p = new(big.Rat).Mul(p, big.NewRat(1, int64(n)))
+	for k := first; k < first+numActions; k++ {
+		row, rowEnd := g.model.Row(g.choiceOf(s, k))
+		for j := row; j < rowEnd; j++ {
+			prob := g.model.Rat(j)
+			if numActions > 1 {
+				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(numActions)))
 			}
-			out = append(out, transition{g.model.Target[j], p})
+			all = append(all, transition{g.model.Target[j], prob})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b transition) int { return int(a.to) - int(b.to) })
-	merged := out[:0]
-	for _, t := range out {
-		if l := len(merged); l > 0 && merged[l-1].to == t.to {
-			merged[l-1].prob = new(big.Rat).Add(merged[l-1].prob, t.prob)
+	slices.SortStableFunc(all, func(a, b transition) int { return int(a.target) - int(b.target) })
+	merged := all[:0]
+	for _, t := range all {
+		if last := len(merged); last > 0 && merged[last-1].target == t.target {
+			merged[last-1].prob = new(big.Rat).Add(merged[last-1].prob, t.prob)
 			continue
 		}
 		merged = append(merged, t)
@@ -149,20 +151,21 @@ func (g *pomdp) transitions(s uint32, action int) []transition {
 	return merged
 }
 
-// chainReward returns the rewards of the states of an induced chain.
-func (g *pomdp) chainReward(c *Controller, chain *Chain) *sparse.Reward {
+// chainReward returns the state rewards of the Markov chain that a controller induces.
+func (g *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
 	if g.Reward == nil {
 		return nil
 	}
-	out := &sparse.Reward{Name: g.Reward.Name, Err: 0x1p-53}
+	reward := &sparse.Reward{Name: g.Reward.Name, Err: 0x1p-53}
 	for i, s := range chain.State {
-		x := new(big.Rat)
+		stateReward := new(big.Rat)
 		if !g.terminal.Has(int(s)) {
-			x = g.expectedReward(s, c.Nodes[chain.Node[i]].Action)
+			stateReward = g.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
-		out.State, out.StateRat = append(out.State, toFloat(x)), append(out.StateRat, x)
+		reward.State = append(reward.State, toFloat(stateReward))
+		reward.StateRat = append(reward.StateRat, stateReward)
 	}
-	return out
+	return reward
 }
 
 // toFloat returns the float64 nearest to a nonnegative fraction, and 0 only for 0.
@@ -174,22 +177,23 @@ func toFloat(x *big.Rat) float64 {
 	return f
 }
 
-// expectedReward returns the reward of an action (or Any) in a state.
+// expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
 func (g *pomdp) expectedReward(s uint32, action int) *big.Rat {
 	if action != Any {
 		return g.rewardOf(s, g.choiceOf(s, action))
 	}
 	sum := new(big.Rat)
-	n := g.numActions(s)
-	for k := range n {
+	numActions := g.numActions(s)
+	for k := range numActions {
 		sum.Add(sum, g.rewardOf(s, g.choiceOf(s, k)))
 	}
-	return sum.Quo(sum, big.NewRat(int64(n), 1))
+	return sum.Quo(sum, big.NewRat(int64(numActions), 1))
 }
 
-// evaluate solves the chain that a controller induces from the start state.
-func (g *pomdp) evaluate(ctx context.Context, c *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
-	chain, err := g.inducedChain(ctx, c, start, limit)
+// evaluate solves the Markov chain that a controller induces from the start state. limit is the greatest
+// number of states of this chain.
+func (g *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
+	chain, err := g.inducedChain(ctx, controller, start, limit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,11 +208,11 @@ func (g *pomdp) evaluate(ctx context.Context, c *Controller, start uint32, limit
 		}
 	}
 	graph := sparse.NewGraph(chain.Model)
-	var v *solve.Values
+	var values *solve.Values
 	if g.Reward != nil {
-		v, err = solve.ReachReward(ctx, graph, g.chainReward(c, chain), target, g.Direction, opts)
+		values, err = solve.ReachReward(ctx, graph, g.chainReward(controller, chain), target, g.Direction, opts)
 	} else {
-		v, err = solve.Until(ctx, graph, left, target, g.Direction, opts)
+		values, err = solve.Until(ctx, graph, left, target, g.Direction, opts)
 	}
-	return v, chain, err
+	return values, chain, err
 }

@@ -22,81 +22,81 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows the scheduler choice of a finiteMDP. After a belief
-// that was cut off it follows the best strategy of the pool. If grid points replace a belief, it
-// continues in the one with the greatest weight; observations that are impossible there lead to the
-// fallback strategy.
-func (s *exploration) controller(a *finiteMDP, choice []uint32, optimistic bool) *Controller {
-	w := &controllerBuilder{exploration: s, model: a, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
+// controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each
+// of its states. After a belief that was cut off it follows the best strategy of the pool. If grid points
+// replace a belief, it continues in the grid point of greatest weight; observations that are impossible there
+// lead to the fallback strategy.
+func (s *exploration) controller(mdp *finiteMDP, choice []uint32, optimistic bool) *Controller {
+	builder := &controllerBuilder{exploration: s, model: mdp, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
 	if len(s.nodes) > 0 && s.nodes[0].belief != nil {
-		_, w.fallback = s.pool.bound(s.nodes[0].belief)
+		_, builder.fallback = s.pool.bestStrategy(s.nodes[0].belief)
 	}
-	w.nodeFor(controllerState{node: 0})
-	for i := 0; i < len(w.queue); i++ {
-		w.addNode(i)
+	builder.nodeFor(controllerState{node: 0})
+	for i := 0; i < len(builder.queue); i++ {
+		builder.addNode(i)
 	}
-	return &w.controller
+	return &builder.controller
 }
 
-// nodeFor returns the number of a controller state, and queues it if it is new.
-func (w *controllerBuilder) nodeFor(p controllerState) int {
-	if p.node >= 0 && w.nodes[p.node].belief == nil {
-		n := &w.nodes[p.node]
-		p = controllerState{-1, n.cutoff.strategy, n.observation}
+// nodeFor returns the number of a controller state, and queues the state if it is new.
+func (w *controllerBuilder) nodeFor(state controllerState) int {
+	if state.node >= 0 && w.nodes[state.node].belief == nil {
+		cutOff := &w.nodes[state.node]
+		state = controllerState{-1, cutOff.cutoff.strategy, cutOff.observation}
 	}
-	n, known := w.nodeOf[p]
+	number, known := w.nodeOf[state]
 	if !known {
-		n = len(w.queue)
-		w.nodeOf[p] = n
-		w.queue = append(w.queue, p)
+		number = len(w.queue)
+		w.nodeOf[state] = number
+		w.queue = append(w.queue, state)
 	}
-	return n
+	return number
 }
 
-// addNode builds node i of the controller.
+// addNode builds controller node i: its action, and the next node for each possible observation.
 func (w *controllerBuilder) addNode(i int) {
-	p := w.queue[i]
-	n := Node{Observation: p.observation}
+	state := w.queue[i]
+	result := Node{Observation: state.observation}
 	var known []successor
-	fallback := p.strategy
-	if p.node >= 0 {
+	fallback := state.strategy
+	if state.node >= 0 {
 		fallback = w.fallback
 	}
-	if p.node < 0 {
-		n.Action = w.pool.strategies[p.strategy][p.observation]
+	if state.node < 0 {
+		result.Action = w.pool.strategies[state.strategy][state.observation]
 	} else {
-		at := &w.nodes[p.node]
-		n.Observation = at.observation
-		if c := w.choice[firstNode+p.node]; int(c) < w.model.graph.NumChoices() {
-			first, _ := w.model.graph.Choices(firstNode + p.node)
-			n.Action = int(c) - first
+		explored := &w.nodes[state.node]
+		result.Observation = explored.observation
+		if choice := w.choice[firstNode+state.node]; int(choice) < w.model.graph.NumChoices() {
+			first, _ := w.model.graph.Choices(firstNode + state.node)
+			result.Action = int(choice) - first
 		}
-		known = at.actions[n.Action].successors
+		known = explored.actions[result.Action].successors
 	}
-	for _, observation := range w.possibleObservations(n.Observation, n.Action) {
-		to := controllerState{-1, fallback, observation}
+	for _, observation := range w.possibleObservations(result.Observation, result.Action) {
+		next := controllerState{-1, fallback, observation}
 		for j := range known {
-			if b := &known[j]; b.observation == observation {
-				to = w.stateAfter(b)
+			if known[j].observation == observation {
+				next = w.stateAfter(&known[j])
 			}
 		}
-		n.Next = append(n.Next, Edge{observation, w.nodeFor(to)})
+		result.Next = append(result.Next, Edge{observation, w.nodeFor(next)})
 	}
-	w.controller.Nodes = append(w.controller.Nodes, n)
+	w.controller.Nodes = append(w.controller.Nodes, result)
 }
 
-// stateAfter returns the controller state for a successor.
+// stateAfter returns the controller state that continues after a successor belief.
 func (w *controllerBuilder) stateAfter(b *successor) controllerState {
 	if !b.replaced() {
-		return controllerState{node: b.parts[0].node}
+		return controllerState{node: b.representatives[0].node}
 	}
 	if !w.optimistic {
 		return controllerState{-1, b.cutoff.strategy, b.observation}
 	}
-	best := b.parts[0]
-	for _, p := range b.parts[1:] {
-		if p.weight.Cmp(best.weight) > 0 {
-			best = p
+	best := b.representatives[0]
+	for _, part := range b.representatives[1:] {
+		if part.weight.Cmp(best.weight) > 0 {
+			best = part
 		}
 	}
 	return controllerState{node: best.node}
@@ -104,18 +104,18 @@ func (w *controllerBuilder) stateAfter(b *successor) controllerState {
 
 // possibleObservations returns the observations that can follow an action, in increasing order.
 func (s *exploration) possibleObservations(observation uint32, action int) []uint32 {
-	var out []uint32
-	for st, o := range s.Observation {
-		if o != observation || s.terminal.Has(st) {
+	var observations []uint32
+	for state, stateObservation := range s.Observation {
+		if stateObservation != observation || s.terminal.Has(state) {
 			continue
 		}
-		for _, t := range s.transitions(uint32(st), action) {
-			if !s.terminal.Has(int(t.to)) {
-				out = append(out, s.Observation[t.to])
+		for _, transition := range s.transitions(uint32(state), action) {
+			if !s.terminal.Has(int(transition.target)) {
+				observations = append(observations, s.Observation[transition.target])
 			}
 		}
-		slices.Sort(out)
-		out = slices.Compact(out)
+		slices.Sort(observations)
+		observations = slices.Compact(observations)
 	}
-	return out
+	return observations
 }

@@ -13,15 +13,15 @@ import (
 // and grid points beyond it.
 type exploration struct {
 	*updater
-	informed *informedBound
-	pool     *pool
-	nodes    []node
-	index    map[string]int
-	// maxExact and maxGrid limit the beliefs that are expanded: exact ones and grid points. resolution
+	informed  *informedBound
+	pool      *pool
+	nodes     []node
+	nodeIndex map[string]int
+	// maxExactNodes and maxGridNodes limit the beliefs that are expanded: exact ones and grid points. resolution
 	// is that of the grid; 0 for none.
-	maxExact, maxGrid, resolution int
-	exactNodes, gridNodes         int // expanded so far
-	numEdges                      int
+	maxExactNodes, maxGridNodes, resolution int
+	exactNodes, gridNodes                   int // expanded so far
+	numEdges                                int
 	// partial says that some belief was cut off, or replaced by grid points.
 	partial bool
 }
@@ -43,7 +43,7 @@ type cutoff struct {
 
 func (s *exploration) cutoffOf(b *belief) cutoff {
 	hope := s.informed.bound(b)
-	safe, by := s.pool.bound(b)
+	safe, by := s.pool.bestStrategy(b)
 	return cutoff{hope, safe, by}
 }
 
@@ -57,10 +57,10 @@ type actionResult struct {
 // successor is the belief after an action and an observation: one node, or grid points around the
 // belief with their weights.
 type successor struct {
-	prob        *big.Rat
-	observation uint32
-	parts       []weightedNode
-	cutoff      cutoff // of the belief itself, if it was replaced by grid points
+	prob            *big.Rat
+	observation     uint32
+	representatives []weightedNode
+	cutoff          cutoff // of the belief itself, if it was replaced by grid points
 }
 
 // weightedNode is a node with its weight in a convex combination; nil stands for 1.
@@ -70,7 +70,9 @@ type weightedNode struct {
 }
 
 // replaced reports whether grid points replace the belief.
-func (b *successor) replaced() bool { return len(b.parts) != 1 || b.parts[0].weight != nil }
+func (b *successor) replaced() bool {
+	return len(b.representatives) != 1 || b.representatives[0].weight != nil
+}
 
 // maxBeliefBits is the size of a belief's total above which it is replaced by grid points.
 const maxBeliefBits = 1 << 13
@@ -78,85 +80,92 @@ const maxBeliefBits = 1 << 13
 // maxEdges limits the stored successors, to about a gigabyte.
 const maxEdges = 1 << 22
 
-// explore expands beliefs in breadth-first order.
+// explore expands the reachable beliefs in breadth-first order, up to the limits.
 func (s *exploration) explore(ctx context.Context, start *belief) error {
-	s.index = map[string]int{}
+	s.nodeIndex = map[string]int{}
 	s.addNode(start, false)
 	for i := 0; i < len(s.nodes); i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := s.nodes[i].belief
+		current := s.nodes[i].belief
 		switch {
-		case at == nil:
+		case current == nil:
 		case s.numEdges > maxEdges:
 			s.partial = true
-			s.nodes[i].belief, s.nodes[i].cutoff = nil, s.cutoffOf(at)
+			s.nodes[i].belief = nil
+			s.nodes[i].cutoff = s.cutoffOf(current)
 		default:
-			acts := s.expand(at) // may reallocate s.nodes
-			s.nodes[i].actions = acts
+			actions := s.expand(current) // may reallocate s.nodes
+			s.nodes[i].actions = actions
 		}
 	}
 	return nil
 }
 
-// addNode returns the node of a belief, and adds it if it is new. A belief beyond the limits is cut
-// off.
+// addNode returns the number of the node of a belief, and adds the node if it is new. A belief beyond the
+// limits is cut off: it gets bounds instead of successors.
 func (s *exploration) addNode(b *belief, onGrid bool) int {
 	key := b.key()
-	if i, known := s.index[key]; known {
+	if i, known := s.nodeIndex[key]; known {
 		return i
 	}
-	open := s.exactNodes < s.maxExact
+	withinLimit := s.exactNodes < s.maxExactNodes
 	if onGrid {
-		open = s.gridNodes < s.maxGrid
+		withinLimit = s.gridNodes < s.maxGridNodes
 	}
-	n := node{belief: b, observation: s.Observation[b.states[0]]}
+	added := node{belief: b, observation: s.Observation[b.states[0]]}
 	switch {
-	case !open: // there may be many such beliefs: store neither belief nor key
+	case !withinLimit: // there may be many such beliefs: store neither belief nor key
 		s.partial = true
-		n.belief, n.cutoff = nil, s.cutoffOf(b)
+		added.belief, added.cutoff = nil, s.cutoffOf(b)
 	case onGrid:
 		s.gridNodes++
 	default:
 		s.exactNodes++
 	}
-	if open {
-		s.index[key] = len(s.nodes)
+	if withinLimit {
+		s.nodeIndex[key] = len(s.nodes)
 	}
-	s.nodes = append(s.nodes, n)
+	s.nodes = append(s.nodes, added)
 	return len(s.nodes) - 1
 }
 
-// expand applies every action to a belief.
+// expand computes the result of every action in a belief.
 func (s *exploration) expand(b *belief) []actionResult {
-	acts := make([]actionResult, s.numActions(b.states[0]))
-	for k := range acts {
-		out := s.step(b, k)
-		result := &acts[k]
-		result.goal, result.fail = new(big.Rat).SetFrac(out.goal, out.total), new(big.Rat).SetFrac(out.fail, out.total)
-		for _, o := range out.continuing {
-			b := successor{prob: new(big.Rat).SetFrac(o.weight, out.total), observation: s.Observation[o.next.states[0]], parts: s.represent(o.next)}
-			if b.replaced() {
-				b.cutoff = s.cutoffOf(o.next)
+	results := make([]actionResult, s.numActions(b.states[0]))
+	for action := range results {
+		outcomes := s.step(b, action)
+		result := &results[action]
+		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
+		result.fail = new(big.Rat).SetFrac(outcomes.fail, outcomes.total)
+		for _, outcome := range outcomes.continuing {
+			next := successor{
+				prob:            new(big.Rat).SetFrac(outcome.weight, outcomes.total),
+				observation:     s.Observation[outcome.next.states[0]],
+				representatives: s.represent(outcome.next),
 			}
-			result.successors = append(result.successors, b)
-			s.numEdges += len(b.parts)
+			if next.replaced() {
+				next.cutoff = s.cutoffOf(outcome.next)
+			}
+			result.successors = append(result.successors, next)
+			s.numEdges += len(next.representatives)
 		}
 		if s.Reward != nil {
-			result.reward = b.mean(func(st uint32) *big.Rat { return s.rewardOf(st, s.choiceOf(st, k)) })
+			result.reward = b.expectation(func(state uint32) *big.Rat { return s.rewardOf(state, s.choiceOf(state, action)) })
 		}
 	}
-	return acts
+	return results
 }
 
-// represent returns the nodes that represent a belief: itself, or grid points around it.
+// represent returns the nodes that stand for a belief: its own node, or the grid points around it with their
+// weights.
 func (s *exploration) represent(b *belief) []weightedNode {
-	i, known := s.index[b.key()]
+	i, known := s.nodeIndex[b.key()]
 	if known {
 		return []weightedNode{{node: i}}
 	}
-	if s.resolution == 0 || s.exactNodes < s.maxExact && b.total.BitLen() <= maxBeliefBits {
+	if s.resolution == 0 || s.exactNodes < s.maxExactNodes && b.total.BitLen() <= maxBeliefBits {
 		return []weightedNode{{node: s.addNode(b, false)}}
 	}
 	corners := b.triangulate(s.resolution)
@@ -164,11 +173,11 @@ func (s *exploration) represent(b *belief) []weightedNode {
 		return []weightedNode{{node: s.addNode(b, true)}}
 	}
 	s.partial = true
-	out := make([]weightedNode, len(corners))
-	for i, c := range corners {
-		out[i] = weightedNode{s.addNode(c.belief, true), c.weight}
+	nodes := make([]weightedNode, len(corners))
+	for i, corner := range corners {
+		nodes[i] = weightedNode{s.addNode(corner.belief, true), corner.weight}
 	}
-	return out
+	return nodes
 }
 
 // The first states of a finiteMDP; node i has state firstNode+i.
@@ -184,37 +193,37 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds the MDP of the explored beliefs. The optimistic one replaces beliefs by grid points,
-// and cuts off by optimistic bounds. The pessimistic one cuts off at both by pessimistic bounds.
+// finiteMDP builds the MDP of the explored beliefs. The optimistic one replaces beliefs by grid points, and
+// cuts off by optimistic bounds. The pessimistic one cuts off at both by pessimistic bounds.
 func (s *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
-	w := &mdpWriter{exploration: s, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
+	writer := &mdpWriter{exploration: s, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
-		w.absorbing(nil)
+		writer.writeAbsorbing(nil)
 	}
 	for i := range s.nodes {
-		w.builder.State()
-		n := &s.nodes[i]
-		if n.belief == nil {
-			w.leaf(n.cutoff)
+		writer.builder.State()
+		node := &s.nodes[i]
+		if node.belief == nil {
+			writer.writeCutoff(node.cutoff)
 			continue
 		}
-		for k := range n.actions {
-			w.action(&n.actions[k])
+		for k := range node.actions {
+			writer.writeAction(&node.actions[k])
 		}
 	}
-	m, err := w.builder.Finish()
+	model, err := writer.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	m.Initial = []uint32{firstNode}
-	out := &finiteMDP{graph: sparse.NewGraph(m)}
+	model.Initial = []uint32{firstNode}
+	result := &finiteMDP{graph: sparse.NewGraph(model)}
 	if s.Reward != nil {
-		out.reward = &sparse.Reward{Name: s.Reward.Name, Choice: w.rewards, Err: 0x1p-53}
+		result.reward = &sparse.Reward{Name: s.Reward.Name, Choice: writer.rewards, Err: 0x1p-53}
 		if exact {
-			out.reward.ChoiceRat = w.rewardRats
+			result.reward.ChoiceRat = writer.rewardRats
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // mdpWriter writes the choices of a finiteMDP.
@@ -234,15 +243,16 @@ func (w *mdpWriter) cutoffValue(x cutoff) float64 {
 	return x.pessimistic
 }
 
-// absorbing writes an absorbing state, goal or failed.
-func (w *mdpWriter) absorbing(reward *big.Rat) {
+// writeAbsorbing writes an absorbing state, goal or failed.
+func (w *mdpWriter) writeAbsorbing(reward *big.Rat) {
 	w.builder.State()
-	w.choice(reward)
-	w.add(w.states, big.NewRat(1, 1))
+	w.writeChoice(reward)
+	w.writeTransition(w.states, big.NewRat(1, 1))
 	w.states++
 }
 
-func (w *mdpWriter) choice(reward *big.Rat) {
+// writeChoice begins a choice with the given reward; nil stands for 0.
+func (w *mdpWriter) writeChoice(reward *big.Rat) {
 	w.builder.Choice(sparse.NoAction)
 	if w.Reward == nil {
 		return
@@ -250,10 +260,11 @@ func (w *mdpWriter) choice(reward *big.Rat) {
 	if reward == nil {
 		reward = new(big.Rat)
 	}
-	w.rewards, w.rewardRats = append(w.rewards, toFloat(reward)), append(w.rewardRats, reward)
+	w.rewards = append(w.rewards, toFloat(reward))
+	w.rewardRats = append(w.rewardRats, reward)
 }
 
-func (w *mdpWriter) add(to int, prob *big.Rat) {
+func (w *mdpWriter) writeTransition(to int, prob *big.Rat) {
 	if w.exact {
 		w.builder.AddRat(to, prob, sparse.NoAction)
 		return
@@ -261,72 +272,73 @@ func (w *mdpWriter) add(to int, prob *big.Rat) {
 	w.builder.Add(to, toFloat(prob))
 }
 
-// action writes the choice of an action.
-func (w *mdpWriter) action(a *actionResult) {
-	goalProb, failProb := new(big.Rat).Set(a.goal), new(big.Rat).Set(a.fail)
+// writeAction writes the choice of an action. Successors that were cut off contribute their bounds.
+func (w *mdpWriter) writeAction(result *actionResult) {
+	goalProb, failProb := new(big.Rat).Set(result.goal), new(big.Rat).Set(result.fail)
 	var reward *big.Rat
-	if a.reward != nil {
-		reward = new(big.Rat).Set(a.reward)
+	if result.reward != nil {
+		reward = new(big.Rat).Set(result.reward)
 	}
 	var successors []weightedNode
-	for i := range a.successors {
-		b := &a.successors[i]
-		if !w.optimistic && b.replaced() {
-			w.addCutoff(w.cutoffValue(b.cutoff), b.prob, goalProb, failProb, reward)
+	for i := range result.successors {
+		successor := &result.successors[i]
+		if !w.optimistic && successor.replaced() {
+			w.addCutoffValue(w.cutoffValue(successor.cutoff), successor.prob, goalProb, failProb, reward)
 			continue
 		}
-		for _, p := range b.parts {
-			share := b.prob
-			if p.weight != nil {
-				share = new(big.Rat).Mul(share, p.weight)
+		for _, part := range successor.representatives {
+			share := successor.prob
+			if part.weight != nil {
+				share = new(big.Rat).Mul(share, part.weight)
 			}
-			successors = append(successors, weightedNode{p.node, share})
+			successors = append(successors, weightedNode{part.node, share})
 		}
 	}
-	w.choice(reward)
-	w.add(goal, goalProb)
-	w.add(failed, failProb)
-	for _, p := range successors {
-		w.add(firstNode+p.node, p.weight)
+	w.writeChoice(reward)
+	w.writeTransition(goal, goalProb)
+	w.writeTransition(failed, failProb)
+	for _, part := range successors {
+		w.writeTransition(firstNode+part.node, part.weight)
 	}
 }
 
-// leaf writes the only choice of a belief that was cut off.
-func (w *mdpWriter) leaf(x cutoff) {
+// writeCutoff writes the only choice of a belief that was cut off: it leads to goal and failed with the
+// probabilities of its bound.
+func (w *mdpWriter) writeCutoff(end cutoff) {
 	goalProb, failProb := new(big.Rat), new(big.Rat)
 	var reward *big.Rat
 	if w.Reward != nil {
 		reward = new(big.Rat)
 	}
-	w.addCutoff(w.cutoffValue(x), big.NewRat(1, 1), goalProb, failProb, reward)
-	w.choice(reward)
-	w.add(goal, goalProb)
-	w.add(failed, failProb)
+	w.addCutoffValue(w.cutoffValue(end), big.NewRat(1, 1), goalProb, failProb, reward)
+	w.writeChoice(reward)
+	w.writeTransition(goal, goalProb)
+	w.writeTransition(failed, failProb)
 }
 
-// addCutoff adds the value v of a belief that is reached with probability prob. A probability v becomes
-// transitions to goal and failed; a reward v becomes a reward and a transition to goal. An infinite
-// reward becomes a transition to failed.
-func (w *mdpWriter) addCutoff(v float64, prob, goalProb, failProb, reward *big.Rat) {
+// addCutoffValue adds the bound on the value of a belief that is reached with probability prob. A bound on a
+// probability becomes transitions to goal and failed. A bound on a reward becomes a reward and a transition
+// to goal, or, if it is infinite, a transition to failed.
+func (w *mdpWriter) addCutoffValue(value float64, prob, goalProb, failProb, reward *big.Rat) {
 	switch {
 	case w.Reward == nil:
-		x := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(v))
-		goalProb.Add(goalProb, x)
-		failProb.Add(failProb, x.Sub(prob, x))
-	case math.IsInf(v, 1):
+		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
+		goalProb.Add(goalProb, goalShare)
+		failProb.Add(failProb, goalShare.Sub(prob, goalShare))
+	case math.IsInf(value, 1):
 		failProb.Add(failProb, prob)
 	default:
 		goalProb.Add(goalProb, prob)
-		reward.Add(reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(v)))
+		reward.Add(reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))
 	}
 }
 
 // solveMDP returns the values of the nodes.
-func (s *exploration) solveMDP(ctx context.Context, a *finiteMDP, opts solve.Options) (*solve.Values, error) {
-	n := a.graph.NumStates()
+func (s *exploration) solveMDP(ctx context.Context, mdp *finiteMDP, opts solve.Options) (*solve.Values, error) {
+	n := mdp.graph.NumStates()
 	target := sparse.SetOf(n, goal)
 	if s.Reward != nil {
-		return solve.ReachReward(ctx, a.graph, a.reward, target, s.Direction, opts)
+		return solve.ReachReward(ctx, mdp.graph, mdp.reward, target, s.Direction, opts)
 	}
-	return solve.Until(ctx, a.graph, sparse.FullSet(n), target, s.Direction, opts)
+	return solve.Until(ctx, mdp.graph, sparse.FullSet(n), target, s.Direction, opts)
 }

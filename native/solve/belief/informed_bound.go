@@ -10,43 +10,43 @@ import (
 // informedBound bounds the value of beliefs optimistically, by the value for a player who sees more.
 type informedBound struct {
 	*pomdp
-	// q[first choice of s + k] bounds the value of action k in state s, for a player who is shown the
+	// actionValue[first choice of s + k] bounds the value of action k in state s, for a player who is shown the
 	// state after each step (QMDP), or before it (after improvement).
-	q []float64
+	actionValue []float64
 }
 
 // informedRounds limits the improvements of the fast informed bound.
 const informedRounds = 64
 
-// newInformedBound computes the fast informed bound by iteration from the values of the MDP. The first
-// round gives the QMDP bound.
+// newInformedBound computes the fast informed bound by iteration from the values of the fully observable MDP.
+// The first round gives the QMDP bound.
 //
-// Source: Hauskrecht, Value-function approximations for partially observable Markov decision processes,
-// JAIR 13 (2000), section 4.
+// Source: Hauskrecht, Value-function approximations for partially observable Markov decision processes, JAIR
+// 13 (2000), section 4.
 func newInformedBound(ctx context.Context, g *pomdp, opts solve.Options) (*informedBound, error) {
-	v, err := g.solve(ctx, g.Graph, opts, g.Reward)
+	values, err := g.solve(ctx, g.Graph, opts, g.Reward)
 	if err != nil {
 		return nil, err
 	}
-	o := &informedBound{g, make([]float64, g.model.NumChoices())}
-	seen := v.Upper
+	informed := &informedBound{g, make([]float64, g.model.NumChoices())}
+	mdpValues := values.Upper
 	if g.Direction == solve.Min {
-		seen = v.Lower
+		mdpValues = values.Lower
 	}
 	for s := range g.model.NumStates() {
 		for k := range g.numActions(uint32(s)) {
-			o.q[o.index(s, k)] = o.backup(s, k, func(to uint32) float64 { return seen[to] })
+			informed.actionValue[informed.index(s, k)] = informed.backupFullyObserved(s, k, func(to uint32) float64 { return mdpValues[to] })
 		}
 	}
 	for range informedRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !o.improve() {
+		if !informed.improve() {
 			break
 		}
 	}
-	return o, nil
+	return informed, nil
 }
 
 func (o *informedBound) index(s, k int) int {
@@ -54,104 +54,106 @@ func (o *informedBound) index(s, k int) int {
 	return first + k
 }
 
-// backup returns the value of an action for given values of its targets, rounded optimistically.
-func (o *informedBound) backup(s, k int, value func(uint32) float64) float64 {
-	c := o.choiceOf(uint32(s), k)
-	lo, hi := o.model.Row(c)
-	x := 0.0
-	for j := lo; j < hi; j++ {
-		if to := o.model.Target[j]; !o.terminal.Has(int(to)) {
-			x += o.model.Prob(j) * value(to)
+// backupFullyObserved returns the value of an action in a state, for given values of the next states, rounded
+// optimistically.
+func (o *informedBound) backupFullyObserved(s, action int, value func(uint32) float64) float64 {
+	choice := o.choiceOf(uint32(s), action)
+	first, end := o.model.Row(choice)
+	sum := 0.0
+	for j := first; j < end; j++ {
+		if target := o.model.Target[j]; !o.terminal.Has(int(target)) {
+			sum += o.model.Prob(j) * value(target)
 		}
 	}
-	return o.addImmediate(s, c, x)
+	return o.addImmediate(s, choice, sum)
 }
 
-// addImmediate adds the immediate reward of a choice, or its probability of the target, to the value of
-// what follows.
-func (o *informedBound) addImmediate(s, c int, follows float64) float64 {
-	lo, hi := o.model.Row(c)
-	x := follows
+// addImmediate adds to laterValue the immediate reward of a choice or, for probabilities, its probability to
+// reach the target. The sum is rounded optimistically.
+func (o *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
+	first, end := o.model.Row(choice)
+	value := laterValue
 	if o.Reward != nil {
-		r, _ := o.rewardOf(uint32(s), c).Float64()
-		x += r
+		reward, _ := o.rewardOf(uint32(s), choice).Float64()
+		value += reward
 	} else {
-		for j := lo; j < hi; j++ {
+		for j := first; j < end; j++ {
 			if o.Target.Has(int(o.model.Target[j])) {
-				x += o.model.Prob(j)
+				value += o.model.Prob(j)
 			}
 		}
 	}
-	return o.roundOptimistic(x, float64(hi-lo+8)*0x1p-53)
+	return o.roundOptimistic(value, float64(end-first+8)*0x1p-53)
 }
 
-// roundOptimistic moves a value to the player's side by a relative error.
-func (g *pomdp) roundOptimistic(x, off float64) float64 {
+// roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
+// the maximum.
+func (g *pomdp) roundOptimistic(value, relErr float64) float64 {
 	if g.Direction == solve.Min {
-		return math.Max(0, x*(1-2*off))
+		return math.Max(0, value*(1-2*relErr))
 	}
-	x *= 1 + 2*off
+	value *= 1 + 2*relErr
 	if g.Reward == nil {
-		return min(x, 1)
+		return min(value, 1)
 	}
-	return x
+	return value
 }
 
 // improve applies one round of the fast informed bound, and reports whether a value changed noticeably.
 func (o *informedBound) improve() bool {
 	changed := false
-	next := make([]float64, len(o.q))
+	next := make([]float64, len(o.actionValue))
 	for s := range o.model.NumStates() {
-		for k := range o.numActions(uint32(s)) {
-			i := o.index(s, k)
-			next[i] = o.q[i]
+		for action := range o.numActions(uint32(s)) {
+			i := o.index(s, action)
+			next[i] = o.actionValue[i]
 			if o.terminal.Has(s) {
 				continue
 			}
-			if x := o.informedBackup(s, k); o.better(o.q[i], x) {
-				changed = changed || math.Abs(x-o.q[i]) > 1e-9*math.Abs(x)
-				next[i] = x
+			if value := o.informedBackup(s, action); o.better(o.actionValue[i], value) {
+				changed = changed || math.Abs(value-o.actionValue[i]) > 1e-9*math.Abs(value)
+				next[i] = value
 			}
 		}
 	}
-	o.q = next
+	o.actionValue = next
 	return changed
 }
 
-// informedBackup returns the value of an action if the player sees the next observation and the state
-// before it, and then chooses the best action.
-func (o *informedBound) informedBackup(s, k int) float64 {
-	c := o.choiceOf(uint32(s), k)
-	lo, hi := o.model.Row(c)
-	done := map[uint32]bool{}
-	follows := 0.0
-	for j := lo; j < hi; j++ {
-		to := o.model.Target[j]
-		observation := o.Observation[to]
-		if o.terminal.Has(int(to)) || done[observation] {
+// informedBackup returns the value of an action if the player then sees the next observation and the state
+// before it, and chooses the best action.
+func (o *informedBound) informedBackup(s, action int) float64 {
+	choice := o.choiceOf(uint32(s), action)
+	first, end := o.model.Row(choice)
+	seen := map[uint32]bool{}
+	laterValue := 0.0
+	for j := first; j < end; j++ {
+		target := o.model.Target[j]
+		observation := o.Observation[target]
+		if o.terminal.Has(int(target)) || seen[observation] {
 			continue
 		}
-		done[observation] = true
-		var value []float64
-		for a := range o.numActions(to) {
-			x := 0.0
-			for i := j; i < hi; i++ {
-				if u := o.model.Target[i]; o.Observation[u] == observation {
-					x += o.model.Prob(i) * o.q[o.index(int(u), a)]
+		seen[observation] = true
+		var actionValues []float64
+		for nextAction := range o.numActions(target) {
+			sum := 0.0
+			for i := j; i < end; i++ {
+				if sameObservation := o.model.Target[i]; o.Observation[sameObservation] == observation {
+					sum += o.model.Prob(i) * o.actionValue[o.index(int(sameObservation), nextAction)]
 				}
 			}
-			value = append(value, x)
+			actionValues = append(actionValues, sum)
 		}
-		follows += o.bestOf(value...)
+		laterValue += o.bestOf(actionValues...)
 	}
-	return o.addImmediate(s, c, follows)
+	return o.addImmediate(s, choice, laterValue)
 }
 
 // bound returns an optimistic bound on the value of a belief.
 func (o *informedBound) bound(b *belief) float64 {
 	var value []float64
 	for k := range o.numActions(b.states[0]) {
-		x, off := b.meanFloat(func(s uint32) float64 { return o.q[o.index(int(s), k)] })
+		x, off := b.expectationFloat(func(s uint32) float64 { return o.actionValue[o.index(int(s), k)] })
 		value = append(value, o.roundOptimistic(x, off))
 	}
 	return o.bestOf(value...)

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/rand/v2"
@@ -18,15 +19,15 @@ import (
 // Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 type pointBased struct {
 	*pomdp
-	informed          *informedBound
-	pool              *pool
-	rng               *rand.Rand
-	statesOf          [][]uint32 // by observation
-	index             []int32    // of each state among those with its observation
-	vectors           []alphaVector
-	work              int                 // multiplications in the current call of improve
-	byObservation     [][]int             // the vectors in use
-	observationsAfter map[[2]int][]uint32 // cache of possibleObservations, by observation and action
+	informed           *informedBound
+	pool               *pool
+	rng                *rand.Rand
+	statesOf           [][]uint32 // by observation
+	indexInObservation []int32    // of each state among those with its observation
+	vectors            []alphaVector
+	work               int                 // multiplications in the current call of improve
+	byObservation      [][]int             // the vectors in use
+	observationsAfter  map[[2]int][]uint32 // cache of possibleObservations, by observation and action
 }
 
 // alphaVector is an action, the vectors that follow it, and its value in each state with the
@@ -44,15 +45,22 @@ type floatBelief struct {
 	weight []float64
 }
 
-func newPointBased(o *informedBound, p *pool) *pointBased {
-	v := &pointBased{pomdp: o.pomdp, informed: o, pool: p, rng: rand.New(rand.NewPCG(1, 1)), observationsAfter: map[[2]int][]uint32{}}
-	n := v.numObservations()
-	v.statesOf, v.byObservation, v.index = make([][]uint32, n), make([][]int, n), make([]int32, len(v.Observation))
-	for s, observation := range v.Observation {
-		v.index[s] = int32(len(v.statesOf[observation]))
-		v.statesOf[observation] = append(v.statesOf[observation], uint32(s))
+// newPointBased prepares point-based value iteration. It starts without vectors: the values of the strategies
+// in the pool are the first lower bounds.
+func newPointBased(informed *informedBound, p *pool) *pointBased {
+	vectors := &pointBased{
+		pomdp: informed.pomdp, informed: informed, pool: p,
+		rng: rand.New(rand.NewPCG(1, 1)), observationsAfter: map[[2]int][]uint32{},
 	}
-	return v
+	numObservations := vectors.numObservations()
+	vectors.statesOf = make([][]uint32, numObservations)
+	vectors.byObservation = make([][]int, numObservations)
+	vectors.indexInObservation = make([]int32, len(vectors.Observation))
+	for s, observation := range vectors.Observation {
+		vectors.indexInObservation[s] = int32(len(vectors.statesOf[observation]))
+		vectors.statesOf[observation] = append(vectors.statesOf[observation], uint32(s))
+	}
+	return vectors
 }
 
 // strategyNode returns the node number of strategy i of the pool. It is its own inverse.
@@ -61,41 +69,43 @@ func strategyNode(i int) int { return -2 - i }
 // maxVectors limits the vectors of one observation.
 const maxVectors = 512
 
-// improve simulates paths with about the given number of moves in total, and backs up the beliefs of
-// each path from the last to the first. It stops early when its work limit is reached.
+// improve simulates paths with about the given number of moves in total, and backs up the beliefs of each
+// path from the last to the first. It stops early when its work limit is reached.
+//
+// Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 func (v *pointBased) improve(ctx context.Context, start uint32, moves int) error {
-	const longest, work = 1000, 1 << 31
-	for v.work = 0; moves > 0 && v.work < work; {
+	const maxLength, maxWork = 1000, 1 << 31
+	for v.work = 0; moves > 0 && v.work < maxWork; {
 		var path []floatBelief
-		at := floatBelief{[]uint32{start}, []float64{1}}
-		for len(path) < longest && len(at.states) > 0 && !v.cannotImprove(at) {
+		current := floatBelief{[]uint32{start}, []float64{1}}
+		for len(path) < maxLength && len(current.states) > 0 && !v.cannotImprove(current) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			path = append(path, at)
-			at = v.sample(v.step(at, v.chooseAction(at)))
+			path = append(path, current)
+			current = v.sample(v.step(current, v.chooseAction(current)))
 		}
-		for _, b := range slices.Backward(path) {
+		for _, belief := range slices.Backward(path) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			v.backup(b)
+			v.backup(belief)
 		}
 		moves -= len(path) + 1
 	}
 	return nil
 }
 
-// cannotImprove reports whether no action can improve the value of a belief: its minimum is already 0,
-// or the informed bound of its maximum is 0.
-func (v *pointBased) cannotImprove(b floatBelief) bool {
+// cannotImprove reports whether no action can improve the value of a belief: its minimum is already 0, or the
+// informed bound of its maximum is 0.
+func (v *pointBased) cannotImprove(belief floatBelief) bool {
 	if v.Direction == solve.Min {
-		_, x := v.best(b)
-		return x == 0
+		_, value := v.bestContinuation(belief)
+		return value == 0
 	}
-	for _, s := range b.states {
-		for k := range v.numActions(s) {
-			if v.informed.q[v.informed.index(int(s), k)] > 0 {
+	for _, s := range belief.states {
+		for action := range v.numActions(s) {
+			if v.informed.actionValue[v.informed.index(int(s), action)] > 0 {
 				return false
 			}
 		}
@@ -103,150 +113,153 @@ func (v *pointBased) cannotImprove(b floatBelief) bool {
 	return true
 }
 
-// chooseAction returns the action of a simulated move: a random one, that of the best vector, or the
-// best by the informed bound.
-func (v *pointBased) chooseAction(b floatBelief) int {
-	n := v.numActions(b.states[0])
-	switch x := v.rng.Float64(); {
-	case x < 0.15:
-		return v.rng.IntN(n)
-	case x < 0.6:
-		if i, _ := v.best(b); i >= 0 {
+// chooseAction returns the action of a simulated move: a random one, the action of the best vector, or the
+// best action by the informed bound.
+func (v *pointBased) chooseAction(belief floatBelief) int {
+	numActions := v.numActions(belief.states[0])
+	switch random := v.rng.Float64(); {
+	case random < 0.15:
+		return v.rng.IntN(numActions)
+	case random < 0.6:
+		if i, _ := v.bestContinuation(belief); i >= 0 {
 			return v.vectors[i].action
 		}
 	}
 	best, bestValue := 0, 0.0
-	for k := range n {
+	for action := range numActions {
 		sum := 0.0
-		for i, s := range b.states {
-			sum += b.weight[i] * v.informed.q[v.informed.index(int(s), k)]
+		for i, s := range belief.states {
+			sum += belief.weight[i] * v.informed.actionValue[v.informed.index(int(s), action)]
 		}
-		if k == 0 || v.better(sum, bestValue) {
-			best, bestValue = k, sum
+		if action == 0 || v.better(sum, bestValue) {
+			best, bestValue = action, sum
 		}
 	}
 	return best
 }
 
-// step returns the beliefs after an action, one per observation. They are not normalized: their sums
-// are the probabilities of the observations.
-func (v *pointBased) step(b floatBelief, action int) []floatBelief {
+// step returns the beliefs after an action, one for each observation. They are not normalized: the weights of
+// each sum to the probability of its observation.
+func (v *pointBased) step(belief floatBelief, action int) []floatBelief {
 	type share struct {
 		state  uint32
 		weight float64
 	}
 	var shares []share
-	for i, s := range b.states {
-		lo, hi := v.model.Row(v.choiceOf(s, action))
-		for j := lo; j < hi; j++ {
-			if t := v.model.Target[j]; !v.terminal.Has(int(t)) {
-				shares = append(shares, share{t, b.weight[i] * v.model.Weights[v.model.Weight[j]]})
+	for i, s := range belief.states {
+		first, end := v.model.Row(v.choiceOf(s, action))
+		for j := first; j < end; j++ {
+			if target := v.model.Target[j]; !v.terminal.Has(int(target)) {
+				shares = append(shares, share{target, belief.weight[i] * v.model.Weights[v.model.Weight[j]]})
 			}
 		}
 	}
-	slices.SortStableFunc(shares, func(x, y share) int {
-		if a, b := v.Observation[x.state], v.Observation[y.state]; a != b {
-			return int(int64(a) - int64(b))
-		}
-		return int(x.state) - int(y.state)
+	slices.SortStableFunc(shares, func(a, b share) int {
+		return cmp.Or(cmp.Compare(v.Observation[a.state], v.Observation[b.state]), cmp.Compare(a.state, b.state))
 	})
-	var out []floatBelief
-	for i, x := range shares {
-		if i == 0 || v.Observation[x.state] != v.Observation[shares[i-1].state] {
-			out = append(out, floatBelief{})
+	var beliefs []floatBelief
+	for i, current := range shares {
+		if i == 0 || v.Observation[current.state] != v.Observation[shares[i-1].state] {
+			beliefs = append(beliefs, floatBelief{})
 		}
-		c := &out[len(out)-1]
-		if n := len(c.states); n > 0 && c.states[n-1] == x.state {
-			c.weight[n-1] += x.weight
+		last := &beliefs[len(beliefs)-1]
+		if length := len(last.states); length > 0 && last.states[length-1] == current.state {
+			last.weight[length-1] += current.weight
 			continue
 		}
-		c.states, c.weight = append(c.states, x.state), append(c.weight, x.weight)
+		last.states = append(last.states, current.state)
+		last.weight = append(last.weight, current.weight)
 	}
-	return out
+	return beliefs
 }
 
-// sample draws one of the beliefs by its probability, and normalizes it. It returns an empty belief if
-// the path ends.
-func (v *pointBased) sample(all []floatBelief) floatBelief {
-	x := v.rng.Float64()
-	for _, c := range all {
+// sample draws one of the beliefs with its probability, and normalizes it. It returns an empty belief if the
+// path ends.
+func (v *pointBased) sample(beliefs []floatBelief) floatBelief {
+	random := v.rng.Float64()
+	for _, belief := range beliefs {
 		sum := 0.0
-		for _, w := range c.weight {
-			sum += w
+		for _, weight := range belief.weight {
+			sum += weight
 		}
-		if x -= sum; x < 0 && sum > 0 {
-			for i := range c.weight {
-				c.weight[i] /= sum
+		random -= sum
+		if random < 0 && sum > 0 {
+			for i := range belief.weight {
+				belief.weight[i] /= sum
 			}
-			return c
+			return belief
 		}
 	}
 	return floatBelief{}
 }
 
-// best returns the vector, or the strategy of the pool, with the best value for a belief, and that
-// value.
-func (v *pointBased) best(b floatBelief) (node int, bestValue float64) {
-	v.work += len(b.states) * (len(v.pool.values) + len(v.byObservation[v.Observation[b.states[0]]]))
-	for i, value := range v.pool.values {
-		if x := b.mean(func(s uint32) float64 { return value[s] }); i == 0 || v.better(x, bestValue) {
+// bestContinuation returns the vector, or the strategy of the pool, with the best value for a belief, and
+// this value.
+func (v *pointBased) bestContinuation(belief floatBelief) (node int, bestValue float64) {
+	v.work += len(belief.states) * (len(v.pool.values) + len(v.byObservation[v.Observation[belief.states[0]]]))
+	for i, values := range v.pool.values {
+		x := belief.expectation(func(s uint32) float64 { return values[s] })
+		if i == 0 || v.better(x, bestValue) {
 			node, bestValue = strategyNode(i), x
 		}
 	}
-	for _, i := range v.byObservation[v.Observation[b.states[0]]] {
-		value := v.vectors[i].values
-		if x := b.mean(func(s uint32) float64 { return value[v.index[s]] }); v.better(x, bestValue) {
+	for _, i := range v.byObservation[v.Observation[belief.states[0]]] {
+		values := v.vectors[i].values
+		x := belief.expectation(func(s uint32) float64 { return values[v.indexInObservation[s]] })
+		if v.better(x, bestValue) {
 			node, bestValue = i, x
 		}
 	}
 	return node, bestValue
 }
 
-func (b floatBelief) mean(value func(s uint32) float64) float64 {
+// expectation returns the sum of the values of the states, weighted by the belief.
+func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	sum := 0.0
 	for i, s := range b.states {
-		if w := b.weight[i]; w > 0 {
-			sum += w * value(s)
+		if weight := b.weight[i]; weight > 0 {
+			sum += weight * value(s)
 		}
 	}
 	return sum
 }
 
-// backup adds the vector of the best action for a belief, if it improves its value.
-func (v *pointBased) backup(b floatBelief) {
-	observation := v.Observation[b.states[0]]
-	_, oldValue := v.best(b)
-	best, bestValue := -1, oldValue
+// backup adds the alpha vector of the best action for a belief, if it improves the value of the belief.
+func (v *pointBased) backup(belief floatBelief) {
+	observation := v.Observation[belief.states[0]]
+	_, oldValue := v.bestContinuation(belief)
+	bestAction, bestValue := -1, oldValue
 	var next []Edge
-	for k := range v.numActions(b.states[0]) {
-		sum := b.mean(func(s uint32) float64 { return v.immediate(s, k) })
+	for action := range v.numActions(belief.states[0]) {
+		sum := belief.expectation(func(s uint32) float64 { return v.immediateValue(s, action) })
 		var edges []Edge
-		for _, c := range v.step(b, k) {
-			node, x := v.best(c)
-			sum += x
-			edges = append(edges, Edge{v.Observation[c.states[0]], node})
+		for _, after := range v.step(belief, action) {
+			node, value := v.bestContinuation(after)
+			sum += value
+			edges = append(edges, Edge{v.Observation[after.states[0]], node})
 		}
-		if v.better(sum, bestValue) && (best >= 0 || !v.better(oldValue+v.margin(oldValue), sum)) {
-			best, bestValue, next = k, sum, edges
+		if v.better(sum, bestValue) && (bestAction >= 0 || !v.better(oldValue+v.margin(oldValue), sum)) {
+			bestAction, bestValue, next = action, sum, edges
 		}
 	}
-	if best < 0 || len(v.byObservation[observation]) >= maxVectors {
+	if bestAction < 0 || len(v.byObservation[observation]) >= maxVectors {
 		return
 	}
-	x := alphaVector{observation: observation, action: best, next: v.completeEdges(observation, best, next)}
+	added := alphaVector{observation: observation, action: bestAction, next: v.completeEdges(observation, bestAction, next)}
 	for _, s := range v.statesOf[observation] {
-		x.values = append(x.values, v.valueIn(&x, s))
+		added.values = append(added.values, v.valueIn(&added, s))
 	}
-	// Retire dominated vectors. They stay in v.vectors, since others may continue with them.
-	v.byObservation[observation] = append(slices.DeleteFunc(v.byObservation[observation], func(i int) bool {
-		for j, w := range v.vectors[i].values {
-			if v.better(w, x.values[j]) {
+	// Dominated vectors leave byObservation. They stay in v.vectors, since other vectors may continue with them.
+	kept := slices.DeleteFunc(v.byObservation[observation], func(i int) bool {
+		for j, value := range v.vectors[i].values {
+			if v.better(value, added.values[j]) {
 				return false
 			}
 		}
 		return true
-	}), len(v.vectors))
-	v.vectors = append(v.vectors, x)
+	})
+	v.byObservation[observation] = append(kept, len(v.vectors))
+	v.vectors = append(v.vectors, added)
 }
 
 // margin is the least improvement that counts.
@@ -258,16 +271,16 @@ func (v *pointBased) margin(x float64) float64 {
 	return -share * x
 }
 
-// immediate returns the immediate value of an action: its probability to reach the target, or its
-// reward.
-func (v *pointBased) immediate(s uint32, action int) float64 {
-	c := v.choiceOf(s, action)
+// immediateValue returns the immediate value of an action in a state: its reward or, for probabilities, its
+// probability to reach the target.
+func (v *pointBased) immediateValue(s uint32, action int) float64 {
+	choice := v.choiceOf(s, action)
 	if v.Reward != nil {
-		return toFloat(v.rewardOf(s, c))
+		return toFloat(v.rewardOf(s, choice))
 	}
 	sum := 0.0
-	lo, hi := v.model.Row(c)
-	for j := lo; j < hi; j++ {
+	first, end := v.model.Row(choice)
+	for j := first; j < end; j++ {
 		if v.Target.Has(int(v.model.Target[j])) {
 			sum += v.model.Weights[v.model.Weight[j]]
 		}
@@ -275,120 +288,121 @@ func (v *pointBased) immediate(s uint32, action int) float64 {
 	return sum
 }
 
-// valueIn computes the value of a vector in a state.
-func (v *pointBased) valueIn(x *alphaVector, s uint32) float64 {
-	sum := v.immediate(s, x.action)
-	lo, hi := v.model.Row(v.choiceOf(s, x.action))
-	for j := lo; j < hi; j++ {
-		if t := v.model.Target[j]; !v.terminal.Has(int(t)) {
-			sum += v.model.Weights[v.model.Weight[j]] * v.valueAfter(x.next, t)
+// valueIn computes the value of an alpha vector in a state from the vectors that continue it.
+func (v *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
+	sum := v.immediateValue(s, vector.action)
+	first, end := v.model.Row(v.choiceOf(s, vector.action))
+	for j := first; j < end; j++ {
+		if target := v.model.Target[j]; !v.terminal.Has(int(target)) {
+			sum += v.model.Weights[v.model.Weight[j]] * v.valueAfter(vector.next, target)
 		}
 	}
 	return sum
 }
 
-// valueAfter returns the value in state t of the vector or strategy that follows.
+// valueAfter returns the value in state t of the vector or strategy that continues after the observation of
+// t.
 func (v *pointBased) valueAfter(next []Edge, t uint32) float64 {
-	n := Node{Next: next}
-	switch i := n.next(v.Observation[t]); {
-	case i < 0:
+	node := Node{Next: next}
+	i := node.next(v.Observation[t])
+	if i < 0 {
 		return v.pool.values[strategyNode(i)][t]
-	default:
-		return v.vectors[i].values[v.index[t]]
 	}
+	return v.vectors[i].values[v.indexInObservation[t]]
 }
 
-// completeEdges adds edges for observations that cannot follow the belief, but other beliefs with the
-// same observation. They lead to the strategy of the pool that is best if all states with that
+// completeEdges adds edges for observations that cannot follow this belief, but can follow other beliefs with
+// the same observation. They lead to the strategy of the pool that is best if all states with that
 // observation are equally likely.
 func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
-	var out []Edge
-	for _, o := range v.possibleObservations(observation, action) {
-		if i := slices.IndexFunc(next, func(e Edge) bool { return e.Observation == o }); i >= 0 {
-			out = append(out, next[i])
+	var edges []Edge
+	for _, possible := range v.possibleObservations(observation, action) {
+		if i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible }); i >= 0 {
+			edges = append(edges, next[i])
 			continue
 		}
 		best, bestValue := 0, 0.0
 		for i, value := range v.pool.values {
 			sum := 0.0
-			for _, s := range v.statesOf[o] {
+			for _, s := range v.statesOf[possible] {
 				sum += value[s]
 			}
 			if i == 0 || v.better(sum, bestValue) {
 				best, bestValue = i, sum
 			}
 		}
-		out = append(out, Edge{o, strategyNode(best)})
+		edges = append(edges, Edge{possible, strategyNode(best)})
 	}
-	return out
+	return edges
 }
 
 // possibleObservations returns the observations that can follow an action, in increasing order.
 func (v *pointBased) possibleObservations(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
-	if out, known := v.observationsAfter[key]; known {
-		return out
+	if observations, known := v.observationsAfter[key]; known {
+		return observations
 	}
 	seen := map[uint32]bool{}
 	for _, s := range v.statesOf[observation] {
 		if v.terminal.Has(int(s)) {
 			continue
 		}
-		first, n := action, 1
+		first, numActions := action, 1
 		if action == Any {
-			first, n = 0, v.numActions(s)
+			first, numActions = 0, v.numActions(s)
 		}
-		for k := first; k < first+n; k++ {
-			lo, hi := v.model.Row(v.choiceOf(s, k))
-			for _, t := range v.model.Target[lo:hi] {
+		for k := first; k < first+numActions; k++ {
+			row, rowEnd := v.model.Row(v.choiceOf(s, k))
+			for _, t := range v.model.Target[row:rowEnd] {
 				if !v.terminal.Has(int(t)) {
 					seen[v.Observation[t]] = true
 				}
 			}
 		}
 	}
-	out := slices.Sorted(maps.Keys(seen))
-	v.observationsAfter[key] = out
-	return out
+	observations := slices.Sorted(maps.Keys(seen))
+	v.observationsAfter[key] = observations
+	return observations
 }
 
-// controller returns the controller that starts with the best vector for a state. It is finite, since
-// vectors are followed by older ones.
+// controller returns the controller that starts with the best vector for a state. It is finite, since vectors
+// are followed by older ones.
 func (v *pointBased) controller(start uint32) *Controller {
-	type spot struct {
-		node  int
-		shown uint32
+	type position struct {
+		node        int // a vector or strategy: see strategyNode
+		observation uint32
 	}
-	number := map[spot]int{}
-	var queue []spot
-	visit := func(x spot) int {
-		n, known := number[x]
+	number := map[position]int{}
+	var queue []position
+	numberOf := func(p position) int {
+		n, known := number[p]
 		if !known {
 			n = len(queue)
-			number[x] = n
-			queue = append(queue, x)
+			number[p] = n
+			queue = append(queue, p)
 		}
 		return n
 	}
-	best, _ := v.best(floatBelief{[]uint32{start}, []float64{1}})
-	visit(spot{best, v.Observation[start]})
-	out := &Controller{}
+	best, _ := v.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
+	numberOf(position{best, v.Observation[start]})
+	controller := &Controller{}
 	for i := 0; i < len(queue); i++ {
-		x := queue[i]
-		n := Node{Observation: x.shown}
+		current := queue[i]
+		result := Node{Observation: current.observation}
 		var next []Edge
-		if x.node >= 0 {
-			n.Action, next = v.vectors[x.node].action, v.vectors[x.node].next
+		if current.node >= 0 {
+			result.Action = v.vectors[current.node].action
+			next = v.vectors[current.node].next
 		} else {
-			n.Action = v.pool.strategies[strategyNode(x.node)][x.shown]
-			for _, o := range v.possibleObservations(x.shown, n.Action) {
-				next = append(next, Edge{o, x.node})
+			result.Action = v.pool.strategies[strategyNode(current.node)][current.observation]
+			for _, observation := range v.possibleObservations(current.observation, result.Action) {
+				next = append(next, Edge{observation, current.node})
 			}
 		}
-		for _, e := range next {
-			n.Next = append(n.Next, Edge{e.Observation, visit(spot{e.Node, e.Observation})})
+		for _, edge := range next {
+			result.Next = append(result.Next, Edge{edge.Observation, numberOf(position{edge.Node, edge.Observation})})
 		}
-		out.Nodes = append(out.Nodes, n)
+		controller.Nodes = append(controller.Nodes, result)
 	}
-	return out
+	return controller
 }

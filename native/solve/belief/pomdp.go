@@ -28,15 +28,16 @@ type Problem struct {
 // errProblem says that a Problem is not of the supported kind.
 var errProblem = errors.New("want an MDP with exact weights, and the direction Max or Min")
 
-// Observable reports whether a set is a union of observations.
+// Observable reports whether a set of states is a union of observations: states with the same observation are
+// all in it, or all outside.
 func Observable(set *sparse.Set, observation []uint32) bool {
-	in := map[uint32]bool{}
+	containsObservation := map[uint32]bool{}
 	for s, o := range observation {
-		has := set.Has(s)
-		if before, known := in[o]; known && before != has {
+		contains := set.Has(s)
+		if earlier, known := containsObservation[o]; known && earlier != contains {
 			return false
 		}
-		in[o] = has
+		containsObservation[o] = contains
 	}
 	return true
 }
@@ -57,31 +58,32 @@ type pomdp struct {
 // weights of a belief.
 const maxScale = 4096
 
-func newPOMDP(p Problem) (*pomdp, error) {
-	m := p.Graph.Model
-	if m.Kind != sparse.MDP || !m.Exact() || p.Direction > solve.Min {
+// newPOMDP checks a problem, and scales all probabilities to integers over a common denominator.
+func newPOMDP(problem Problem) (*pomdp, error) {
+	model := problem.Graph.Model
+	if model.Kind != sparse.MDP || !model.Exact() || problem.Direction > solve.Min {
 		return nil, errProblem
 	}
-	g := &pomdp{Problem: p, model: m, scale: big.NewInt(1)}
+	g := &pomdp{Problem: problem, model: model, scale: big.NewInt(1)}
 	var err error
-	if g.choice, err = m.MatchActions(p.Observation); err != nil {
+	if g.choice, err = model.MatchActions(problem.Observation); err != nil {
 		return nil, err
 	}
-	for _, w := range m.Rats {
-		d := w.Denom()
-		gcd := new(big.Int).GCD(nil, nil, g.scale, d)
-		g.scale.Mul(g.scale, new(big.Int).Quo(d, gcd))
+	for _, weight := range model.Rats {
+		denominator := weight.Denom()
+		gcd := new(big.Int).GCD(nil, nil, g.scale, denominator)
+		g.scale.Mul(g.scale, new(big.Int).Quo(denominator, gcd))
 		if g.scale.BitLen() > maxScale {
 			return nil, fmt.Errorf("the probabilities have a common denominator of more than %d bits", maxScale)
 		}
 	}
-	for _, w := range m.Rats {
-		x := new(big.Int).Mul(g.scale, w.Num())
-		g.scaledWeights = append(g.scaledWeights, x.Quo(x, w.Denom()))
+	for _, weight := range model.Rats {
+		scaled := new(big.Int).Mul(g.scale, weight.Num())
+		g.scaledWeights = append(g.scaledWeights, scaled.Quo(scaled, weight.Denom()))
 	}
-	g.terminal = p.Target
-	if p.Reward == nil {
-		g.terminal = p.Left.Complement().Union(p.Target)
+	g.terminal = problem.Target
+	if problem.Reward == nil {
+		g.terminal = problem.Left.Complement().Union(problem.Target)
 	}
 	return g, nil
 }
@@ -98,16 +100,16 @@ func (g *pomdp) choiceOf(s uint32, k int) int {
 	return int(g.choice[first+k])
 }
 
-// rewardOf returns the reward of a choice in a state.
+// rewardOf returns the reward of a choice in a state: state reward plus choice reward.
 func (g *pomdp) rewardOf(s uint32, c int) *big.Rat {
-	out := new(big.Rat)
-	if r := g.Reward.StateRat; r != nil && r[s] != nil {
-		out.Add(out, r[s])
+	reward := new(big.Rat)
+	if values := g.Reward.StateRat; values != nil && values[s] != nil {
+		reward.Add(reward, values[s])
 	}
-	if r := g.Reward.ChoiceRat; r != nil && r[c] != nil {
-		out.Add(out, r[c])
+	if values := g.Reward.ChoiceRat; values != nil && values[c] != nil {
+		reward.Add(reward, values[c])
 	}
-	return out
+	return reward
 }
 
 // better reports whether x is a better value for the player than y.
@@ -118,9 +120,9 @@ func (g *pomdp) better(x, y float64) bool {
 	return x < y
 }
 
-// bestOf returns the best of the values.
-func (g *pomdp) bestOf(x ...float64) float64 {
-	return slices.MaxFunc(x, func(a, b float64) int {
+// bestOf returns the best of the values for the player's direction.
+func (g *pomdp) bestOf(values ...float64) float64 {
+	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {
 		case g.better(a, b):
 			return 1

@@ -34,79 +34,80 @@ func (g *pomdp) numObservations() int {
 	return int(n)
 }
 
-// newPool evaluates the uniformly random strategy, a strategy that is greedy for the informed bound,
-// and improvements of the latter by local search for the start state.
-func newPool(ctx context.Context, o *informedBound, start uint32, opts solve.Options) (*pool, error) {
-	p := &pool{pomdp: o.pomdp}
-	n := o.numObservations()
-	uniform := make(memoryless, n)
+// newPool evaluates the uniformly random strategy, the strategy that is greedy for the informed bound, and
+// improvements of the latter by local search for the start state.
+func newPool(ctx context.Context, informed *informedBound, start uint32, opts solve.Options) (*pool, error) {
+	p := &pool{pomdp: informed.pomdp}
+	numObservations := informed.numObservations()
+	uniform := make(memoryless, numObservations)
 	for i := range uniform {
 		uniform[i] = Any
 	}
-	greedy := o.greedyStrategy(n)
-	for _, x := range []memoryless{uniform, greedy} {
-		if _, err := p.add(ctx, x, opts); err != nil {
+	greedy := informed.greedyStrategy(numObservations)
+	for _, strategy := range []memoryless{uniform, greedy} {
+		if _, err := p.add(ctx, strategy, opts); err != nil {
 			return nil, err
 		}
 	}
 	return p, p.improveLocally(ctx, greedy, start, opts)
 }
 
-// greedyStrategy returns the strategy that maximizes the informed bound if all states with the same
-// observation are equally likely.
-func (o *informedBound) greedyStrategy(n int) memoryless {
-	sums := make([][]float64, n)
+// greedyStrategy returns the memoryless strategy that is best for the informed bound if all states with the
+// same observation are equally likely.
+func (o *informedBound) greedyStrategy(numObservations int) memoryless {
+	sums := make([][]float64, numObservations)
 	for s, observation := range o.Observation {
 		if sums[observation] == nil {
 			sums[observation] = make([]float64, o.numActions(uint32(s)))
 		}
-		for k := range sums[observation] {
-			sums[observation][k] += o.q[o.index(s, k)]
+		for action := range sums[observation] {
+			sums[observation][action] += o.actionValue[o.index(s, action)]
 		}
 	}
-	out := make(memoryless, n)
-	for observation, x := range sums {
-		for k := range x {
-			if o.better(x[k], x[out[observation]]) {
-				out[observation] = k
+	strategy := make(memoryless, numObservations)
+	for observation, actionSums := range sums {
+		for action := range actionSums {
+			if o.better(actionSums[action], actionSums[strategy[observation]]) {
+				strategy[observation] = action
 			}
 		}
 	}
-	return out
+	return strategy
 }
 
 // add evaluates a strategy and adds it to the pool.
 func (p *pool) add(ctx context.Context, x memoryless, opts solve.Options) ([]float64, error) {
 	value, err := p.evaluateStrategy(ctx, x, opts)
 	if err == nil {
-		p.strategies, p.values = append(p.strategies, x), append(p.values, value)
+		p.strategies = append(p.strategies, x)
+		p.values = append(p.values, value)
 	}
 	return value, err
 }
 
-// evaluateStrategy returns pessimistic bounds on the value of a strategy in every state.
-func (p *pool) evaluateStrategy(ctx context.Context, x memoryless, opts solve.Options) ([]float64, error) {
-	b := sparse.NewBuilder(sparse.DTMC)
+// evaluateStrategy returns pessimistic bounds on the value of a memoryless strategy in every state.
+func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts solve.Options) ([]float64, error) {
+	builder := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{Err: 0x1p-53}
 	for s := range p.model.NumStates() {
-		b.State()
-		action := x[p.Observation[s]]
-		for _, t := range p.transitions(uint32(s), action) {
-			b.AddRat(int(t.to), t.prob, sparse.NoAction)
+		builder.State()
+		action := strategy[p.Observation[s]]
+		for _, transition := range p.transitions(uint32(s), action) {
+			builder.AddRat(int(transition.target), transition.prob, sparse.NoAction)
 		}
 		if p.Reward != nil {
 			reward.State = append(reward.State, toFloat(p.expectedReward(uint32(s), action)))
 		}
 	}
-	m, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	v, err := p.solve(ctx, sparse.NewGraph(m), opts, reward)
+	values, err := p.solve(ctx, sparse.NewGraph(model), opts, reward)
 	if err != nil {
 		return nil, err
 	}
-	return p.pessimistic(v), nil
+	return p.pessimistic(values), nil
 }
 
 // solve solves the problem for a model with the same states.
@@ -118,46 +119,51 @@ func (g *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Optio
 }
 
 // pessimistic and optimistic return the bounds on the player's bad and good side.
-func (g *pomdp) pessimistic(v *solve.Values) []float64 {
+func (g *pomdp) pessimistic(values *solve.Values) []float64 {
 	if g.Direction == solve.Max {
-		return v.Lower
+		return values.Lower
 	}
-	return v.Upper
+	return values.Upper
 }
 
-func (g *pomdp) optimistic(v *solve.Values) []float64 {
+func (g *pomdp) optimistic(values *solve.Values) []float64 {
 	if g.Direction == solve.Max {
-		return v.Upper
+		return values.Upper
 	}
-	return v.Lower
+	return values.Lower
 }
 
-// improveLocally changes the action of one observation at a time, as long as that improves the value of
-// the start state.
-func (p *pool) improveLocally(ctx context.Context, from memoryless, start uint32, opts solve.Options) error {
+// improveLocally changes the action of one observation at a time, as long as that improves the value of the
+// start state. Each improvement is added to the pool.
+func (p *pool) improveLocally(ctx context.Context, current memoryless, start uint32, opts solve.Options) error {
 	if p.model.NumStates() > pooledStates {
 		return nil
 	}
 	best, tries := p.values[len(p.values)-1][start], 0
 	for changed := true; changed; {
 		changed = false
-		for observation, s := range p.leaders() {
-			for k := range p.numActions(s) {
-				if p.terminal.Has(int(s)) || k == from[observation] {
+		for observation, s := range p.stateOfObservation() {
+			for action := range p.numActions(s) {
+				if p.terminal.Has(int(s)) || action == current[observation] {
 					continue
 				}
-				if tries++; tries > maxTries {
+				tries++
+				if tries > maxTries {
 					return nil
 				}
-				x := append(memoryless(nil), from...)
-				x[observation] = k
-				value, err := p.evaluateStrategy(ctx, x, opts)
+				changedStrategy := append(memoryless(nil), current...)
+				changedStrategy[observation] = action
+				values, err := p.evaluateStrategy(ctx, changedStrategy, opts)
 				if err != nil {
 					return err
 				}
-				if w := value[start]; p.better(w, best) && math.Abs(w-best) > 1e-9*math.Abs(w) {
-					p.strategies, p.values = append(p.strategies, x), append(p.values, value)
-					from, best, changed = x, w, true
+				newBest := values[start]
+				if p.better(newBest, best) && math.Abs(newBest-best) > 1e-9*math.Abs(newBest) {
+					p.strategies = append(p.strategies, changedStrategy)
+					p.values = append(p.values, values)
+					current = changedStrategy
+					best = newBest
+					changed = true
 				}
 			}
 		}
@@ -165,8 +171,8 @@ func (p *pool) improveLocally(ctx context.Context, from memoryless, start uint32
 	return nil
 }
 
-// leaders returns the first state with each observation.
-func (g *pomdp) leaders() []uint32 {
+// stateOfObservation returns the first state with each observation.
+func (g *pomdp) stateOfObservation() []uint32 {
 	out := make([]uint32, g.numObservations())
 	for s := len(g.Observation) - 1; s >= 0; s-- {
 		out[g.Observation[s]] = uint32(s)
@@ -174,27 +180,29 @@ func (g *pomdp) leaders() []uint32 {
 	return out
 }
 
-// bound returns the pessimistic bound of the best strategy for a belief, and the number of that
-// strategy.
-func (p *pool) bound(b *belief) (float64, int) {
-	best, by := 0.0, 0
+// bestStrategy returns the best pessimistic bound of a strategy of the pool for a belief, and the number of
+// that strategy.
+func (p *pool) bestStrategy(b *belief) (float64, int) {
+	best, strategy := 0.0, 0
 	for i := range p.strategies {
-		x, off := b.meanFloat(func(s uint32) float64 { return p.values[i][s] })
-		if x = p.roundPessimistic(x, off); i == 0 || p.better(x, best) {
-			best, by = x, i
+		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.values[i][s] })
+		value = p.roundPessimistic(value, relErr)
+		if i == 0 || p.better(value, best) {
+			best, strategy = value, i
 		}
 	}
-	return best, by
+	return best, strategy
 }
 
-// roundPessimistic moves a value to the player's disadvantage by a relative error.
-func (g *pomdp) roundPessimistic(x, off float64) float64 {
+// roundPessimistic moves a value by a relative error to the player's disadvantage: down for the maximum, up
+// for the minimum.
+func (g *pomdp) roundPessimistic(value, relErr float64) float64 {
 	if g.Direction == solve.Max {
-		return math.Max(0, x*(1-2*off))
+		return math.Max(0, value*(1-2*relErr))
 	}
-	x *= 1 + 2*off
+	value *= 1 + 2*relErr
 	if g.Reward == nil {
-		return min(x, 1)
+		return min(value, 1)
 	}
-	return x
+	return value
 }

@@ -45,11 +45,11 @@ type Bounds struct {
 // chainStates limits the states of the chain that a strategy induces.
 const chainStates = 1 << 21
 
-// Solve bounds the value of a problem in a start state that the player knows. It expands more and more
-// beliefs, until the bounds are narrow enough or Options.Beliefs is reached. The error is the
-// context's, a *sparse.ActionsError, or says that the probabilities have too large denominators.
-func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, error) {
-	g, err := newPOMDP(p)
+// Solve bounds the value of a POMDP problem in a start state that the player knows. It expands more and more
+// beliefs, until the bounds are narrow enough or Options.Beliefs is reached. The error comes from the
+// context, is a *sparse.ActionsError, or says that the probabilities have too large denominators.
+func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Bounds, error) {
+	pomdp, err := newPOMDP(problem)
 	if err != nil {
 		return nil, err
 	}
@@ -59,18 +59,18 @@ func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, er
 	if opts.Beliefs <= 0 {
 		opts.Beliefs = DefaultBeliefs
 	}
-	if g.terminal.Has(start) {
-		return g.terminalBounds(start), nil
+	if pomdp.terminal.Has(start) {
+		return pomdp.terminalBounds(start), nil
 	}
-	r := &refinement{pomdp: g, opts: opts, start: uint32(start), solveOptions: solve.Options{Epsilon: opts.Epsilon / 8}}
-	if r.informed, err = newInformedBound(ctx, g, r.solveOptions); err != nil {
+	search := &refinement{pomdp: pomdp, opts: opts, start: uint32(start), solveOptions: solve.Options{Epsilon: opts.Epsilon / 8}}
+	if search.informed, err = newInformedBound(ctx, pomdp, search.solveOptions); err != nil {
 		return nil, err
 	}
-	if r.pool, err = newPool(ctx, r.informed, r.start, r.solveOptions); err != nil {
+	if search.pool, err = newPool(ctx, search.informed, search.start, search.solveOptions); err != nil {
 		return nil, err
 	}
-	r.vectors = newPointBased(r.informed, r.pool)
-	return r.run(ctx)
+	search.vectors = newPointBased(search.informed, search.pool)
+	return search.run(ctx)
 }
 
 // terminalBounds returns the exact value of a terminal state.
@@ -107,6 +107,8 @@ const (
 	growth          = 4
 )
 
+// run alternates exploration and refinement of the bounds with growing limits, until the bounds are narrow
+// enough, all reachable beliefs are expanded, or the limit of the options is reached.
 func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 	r.optimisticBound = r.informed.bound(point(r.start))
 	if err := r.tryMemoryless(ctx); err != nil {
@@ -117,13 +119,16 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 		if r.opts.Progress != nil {
 			r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
 		}
-		known := *r.bounds()
-		explored := &exploration{updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool, maxExact: beliefs, maxGrid: beliefs, resolution: resolution}
+		boundsSoFar := *r.bounds()
+		explored := &exploration{
+			updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool,
+			maxExactNodes: beliefs, maxGridNodes: beliefs, resolution: resolution,
+		}
 		if err := explored.explore(ctx, point(r.start)); err != nil {
-			return nil, soFar(known, err)
+			return nil, soFar(boundsSoFar, err)
 		}
 		if err := r.refine(ctx, explored); err != nil {
-			return nil, soFar(known, err)
+			return nil, soFar(boundsSoFar, err)
 		}
 		if !explored.partial || r.converged() || beliefs == r.opts.Beliefs {
 			return r.bounds(), nil
@@ -158,10 +163,11 @@ func (r *refinement) bounds() *Bounds {
 	return &r.result
 }
 
-// refine improves both bounds by an exploration: the optimistic one by the optimistic MDP, the
-// pessimistic one by the controllers of both MDPs and of point-based value iteration.
+// refine improves both bounds by an exploration: the optimistic one by the optimistic MDP, the pessimistic
+// one by the controllers of both MDPs and of point-based value iteration.
 func (r *refinement) refine(ctx context.Context, explored *exploration) error {
-	r.result.Beliefs, r.result.Resolution = explored.exactNodes+explored.gridNodes, 0
+	r.result.Beliefs = explored.exactNodes + explored.gridNodes
+	r.result.Resolution = 0
 	if explored.gridNodes > 0 {
 		r.result.Resolution = explored.resolution
 	}
@@ -172,14 +178,14 @@ func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 	if err != nil {
 		return err
 	}
-	v, err := explored.solveMDP(ctx, optimistic, opts)
+	values, err := explored.solveMDP(ctx, optimistic, opts)
 	if err != nil {
 		return err
 	}
-	if x := r.optimistic(v)[firstNode]; r.better(r.optimisticBound, x) {
-		r.optimisticBound = x
+	if bound := r.optimistic(values)[firstNode]; r.better(r.optimisticBound, bound) {
+		r.optimisticBound = bound
 	}
-	if err := r.tryController(ctx, explored.controller(optimistic, v.Scheduler, true)); err != nil {
+	if err := r.tryController(ctx, explored.controller(optimistic, values.Scheduler, true)); err != nil {
 		return err
 	}
 	if !explored.partial {
@@ -189,45 +195,47 @@ func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 	if err != nil {
 		return err
 	}
-	if v, err = explored.solveMDP(ctx, pessimistic, opts); err != nil {
+	if values, err = explored.solveMDP(ctx, pessimistic, opts); err != nil {
 		return err
 	}
-	if err := r.tryController(ctx, explored.controller(pessimistic, v.Scheduler, false)); err != nil {
+	if err := r.tryController(ctx, explored.controller(pessimistic, values.Scheduler, false)); err != nil {
 		return err
 	}
-	if err := r.vectors.improve(ctx, r.start, movesPerBelief*explored.maxExact); err != nil {
+	if err := r.vectors.improve(ctx, r.start, movesPerBelief*explored.maxExactNodes); err != nil {
 		return err
 	}
 	return r.tryController(ctx, r.vectors.controller(r.start))
 }
 
-// tryController evaluates a controller, and keeps it if it is the best so far.
-func (r *refinement) tryController(ctx context.Context, c *Controller) error {
-	v, chain, err := r.evaluate(ctx, c, r.start, chainStates, r.solveOptions)
+// tryController evaluates a controller, and keeps it if it gives the best pessimistic bound so far.
+func (r *refinement) tryController(ctx context.Context, controller *Controller) error {
+	values, chain, err := r.evaluate(ctx, controller, r.start, chainStates, r.solveOptions)
 	if errors.Is(err, errTooLarge) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if x := r.pessimistic(v)[0]; r.result.Strategy == nil || r.better(x, r.pessimisticBound) {
-		r.pessimisticBound, r.result.Strategy, r.result.Chain = x, c, chain
+	if bound := r.pessimistic(values)[0]; r.result.Strategy == nil || r.better(bound, r.pessimisticBound) {
+		r.pessimisticBound = bound
+		r.result.Strategy = controller
+		r.result.Chain = chain
 	}
 	return nil
 }
 
-// solveExactly computes the exact value if it is asked for.
-func (r *refinement) solveExactly(ctx context.Context, s *exploration) error {
+// solveExactly computes the exact value from a complete exploration, if the options ask for it.
+func (r *refinement) solveExactly(ctx context.Context, explored *exploration) error {
 	if !r.opts.Exact {
 		return nil
 	}
-	a, err := s.finiteMDP(true, true)
+	mdp, err := explored.finiteMDP(true, true)
 	if err != nil {
 		return err
 	}
-	v, err := s.solveMDP(ctx, a, solve.Options{Exact: true})
+	values, err := explored.solveMDP(ctx, mdp, solve.Options{Exact: true})
 	if err == nil {
-		r.result.Exact = v.Exact[firstNode]
+		r.result.Exact = values.Exact[firstNode]
 	}
 	return err
 }

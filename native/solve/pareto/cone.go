@@ -24,10 +24,11 @@ type ray struct {
 	tight  *big.Int
 }
 
-// outerCone returns the cone of the intersection of half-spaces. The first ones must be those of each
-// single objective: they have one vertex, and are unbounded downwards.
+// outerCone returns the cone of the intersection of half-spaces, the outer approximation of the achievable
+// points. The first half-spaces must be those of each single objective: they have one vertex, and are
+// unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
-	lastCoordinate := func(at []*big.Rat) *big.Rat { return at[objectives] }
+	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
 	vertex := append(zeros(objectives), one())
 	rays := [][]*big.Rat{vertex}
 	for i := range objectives {
@@ -37,8 +38,8 @@ func outerCone(planes []halfSpace, objectives int) *cone {
 		rays = append(rays, ray)
 	}
 	c := simplicialCone(rays, lastCoordinate)
-	for _, x := range planes[objectives:] {
-		c.addConstraint(x.constraint())
+	for _, plane := range planes[objectives:] {
+		c.addConstraint(plane.constraint())
 	}
 	return c
 }
@@ -48,23 +49,23 @@ func (x halfSpace) constraint() []*big.Rat {
 	return append(slices.Clone(x.weights), new(big.Rat).Neg(x.bound))
 }
 
-// innerCone returns the cone of the half-spaces that contain some points, as weights and bound. One of
-// its rays has weights 0 and means nothing.
+// innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as
+// its weights and its bound. One of the rays has weights 0 and means nothing.
 func innerCone(points [][]*big.Rat, objectives int) *cone {
-	weightSum := func(at []*big.Rat) *big.Rat {
-		out := new(big.Rat)
-		for _, x := range at[:objectives] {
-			out.Add(out, x)
+	weightSum := func(vector []*big.Rat) *big.Rat {
+		sum := new(big.Rat)
+		for _, weight := range vector[:objectives] {
+			sum.Add(sum, weight)
 		}
-		return out
+		return sum
 	}
 	rays := [][]*big.Rat{append(zeros(objectives), one())}
 	for i := range objectives {
 		rays = append(rays, append(unitVector(objectives, i), points[0][i]))
 	}
 	c := simplicialCone(rays, weightSum)
-	for _, x := range points[1:] {
-		c.addConstraint(pointConstraint(x))
+	for _, point := range points[1:] {
+		c.addConstraint(pointConstraint(point))
 	}
 	return c
 }
@@ -73,9 +74,9 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 // point x.
 func pointConstraint(x []*big.Rat) []*big.Rat { return append(slices.Clone(x), big.NewRat(-1, 1)) }
 
-// simplicialCone returns the cone of as many rays as there are coordinates. Constraint i is zero on all
-// rays but ray i.
-func simplicialCone(rays [][]*big.Rat, norm func([]*big.Rat) *big.Rat) *cone {
+// simplicialCone returns the cone of as many linearly independent rays as there are coordinates. Constraint i
+// is zero on all rays except ray i. norm returns the number that a new ray is divided by.
+func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
 	c := &cone{numConstraints: len(rays), norm: norm}
 	for i, vector := range rays {
 		tight := new(big.Int).Lsh(big.NewInt(1), uint(len(rays)))
@@ -85,65 +86,67 @@ func simplicialCone(rays [][]*big.Rat, norm func([]*big.Rat) *big.Rat) *cone {
 	return c
 }
 
-// addConstraint restricts the cone to the vectors on which a linear function is at most zero. New rays
-// lie on edges between removed and kept ones.
+// addConstraint restricts the cone to the vectors on which a linear function is at most zero (one step of the
+// double description method). New rays lie on the edges between a removed and a kept ray.
 func (c *cone) addConstraint(constraint []*big.Rat) {
 	var removed, kept []*ray
 	values := map[*ray]*big.Rat{}
-	for _, x := range c.rays {
-		values[x] = dot(constraint, x.vector)
-		switch values[x].Sign() {
+	for _, current := range c.rays {
+		values[current] = dot(constraint, current.vector)
+		switch values[current].Sign() {
 		case 1:
-			removed = append(removed, x)
+			removed = append(removed, current)
 			continue
 		case 0:
-			x.tight.SetBit(x.tight, c.numConstraints, 1)
+			current.tight.SetBit(current.tight, c.numConstraints, 1)
 		}
-		kept = append(kept, x)
+		kept = append(kept, current)
 	}
 	var added []*ray
-	for _, x := range removed {
-		for _, y := range kept {
-			if values[y].Sign() == 0 {
+	for _, outside := range removed {
+		for _, inside := range kept {
+			if values[inside].Sign() == 0 {
 				continue
 			}
-			if common := new(big.Int).And(x.tight, y.tight); c.adjacent(common) {
-				common.SetBit(common, c.numConstraints, 1)
-				added = append(added, &ray{c.intersection(x, y, values[x], values[y]), common})
+			common := new(big.Int).And(outside.tight, inside.tight)
+			if !c.spanEdge(common) {
+				continue
 			}
+			common.SetBit(common, c.numConstraints, 1)
+			added = append(added, &ray{c.intersection(outside, inside, values[outside], values[inside]), common})
 		}
 	}
 	c.numConstraints++
 	c.rays = append(kept, added...)
 }
 
-// adjacent reports whether only two rays satisfy all the given constraints with equality, so that they
-// span an edge.
-func (c *cone) adjacent(common *big.Int) bool {
+// spanEdge reports whether two rays span an edge of the cone: no third ray satisfies all their common tight
+// constraints with equality.
+func (c *cone) spanEdge(common *big.Int) bool {
 	count := 0
 	both := new(big.Int)
-	for _, x := range c.rays {
-		if both.And(common, x.tight).Cmp(common) == 0 {
+	for _, ray := range c.rays {
+		if both.And(common, ray.tight).Cmp(common) == 0 {
 			count++
 		}
 	}
 	return count == 2
 }
 
-// intersection returns the point of an edge at which a constraint is zero. above and under are its
-// values on the two rays.
-func (c *cone) intersection(x, y *ray, above, under *big.Rat) []*big.Rat {
-	out := make([]*big.Rat, len(x.vector))
+// intersection returns the point of the edge between two rays at which a constraint is zero. firstValue > 0
+// and secondValue < 0 are the values of the constraint on the two rays.
+func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
+	point := make([]*big.Rat, len(first.vector))
 	term := new(big.Rat)
-	for i := range out {
-		out[i] = new(big.Rat).Mul(y.vector[i], above)
-		out[i].Sub(out[i], term.Mul(x.vector[i], under))
+	for i := range point {
+		point[i] = new(big.Rat).Mul(second.vector[i], firstValue)
+		point[i].Sub(point[i], term.Mul(first.vector[i], secondValue))
 	}
-	if size := c.norm(out); size.Sign() > 0 {
-		size = new(big.Rat).Set(size)
-		for _, v := range out {
-			v.Quo(v, size)
+	if norm := c.norm(point); norm.Sign() > 0 {
+		norm = new(big.Rat).Set(norm) // it may be one of the coordinates
+		for _, coordinate := range point {
+			coordinate.Quo(coordinate, norm)
 		}
 	}
-	return out
+	return point
 }

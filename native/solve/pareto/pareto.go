@@ -54,9 +54,9 @@ var ErrOpen = errors.New("the limits are too near the boundary of the achievable
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
 
-// Maximize maximizes objective·x over the achievable points x with x >= limits; nil in limits stands
-// for no limit. objective must be nonnegative. The bounds differ by at most width, relatively, unless
-// the oracle's bounds are wider.
+// Maximize maximizes objective·x over the achievable points x with x >= limits; nil in limits stands for no
+// limit. The coefficients of objective must not be negative. The relative difference of the bounds is at most
+// width, unless the bounds of the oracle are wider.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
 		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
@@ -88,17 +88,17 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 	return nil, ErrOpen
 }
 
-// withinWidth reports whether upper - lower is at most width, relative to the greater magnitude.
+// withinWidth reports whether upper - lower is at most width times the greater absolute value.
 func withinWidth(lower, upper *big.Rat, width float64) bool {
-	d := new(big.Rat).Sub(upper, lower)
-	if d.Sign() <= 0 {
+	difference := new(big.Rat).Sub(upper, lower)
+	if difference.Sign() <= 0 {
 		return true
 	}
 	magnitude := new(big.Rat).Abs(upper)
-	if l := new(big.Rat).Abs(lower); l.Cmp(magnitude) > 0 {
-		magnitude = l
+	if lowerMagnitude := new(big.Rat).Abs(lower); lowerMagnitude.Cmp(magnitude) > 0 {
+		magnitude = lowerMagnitude
 	}
-	return d.Cmp(magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))) <= 0
+	return difference.Cmp(magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))) <= 0
 }
 
 func unitVector(n, i int) []*big.Rat {
@@ -123,46 +123,47 @@ func dot(x, y []*big.Rat) *big.Rat {
 	return sum
 }
 
-// query asks the oracle, and records the answer.
+// query asks the oracle for the maximum in the direction of weights, and records the point and the half-space
+// that it returns.
 func (c *Curve) query(ctx context.Context, weights []*big.Rat) (*Answer, error) {
-	a, err := c.oracle(ctx, weights)
+	answer, err := c.oracle(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
-	c.points = append(c.points, a.Point)
-	c.halfSpaces = append(c.halfSpaces, halfSpace{weights, a.Bound})
-	return a, nil
+	c.points = append(c.points, answer.Point)
+	c.halfSpaces = append(c.halfSpaces, halfSpace{weights, answer.Bound})
+	return answer, nil
 }
 
-// outerOptimum maximizes the objective over all half-spaces, which contain the achievable points. It
-// returns nil if that is infeasible. The variables of the linear program are the distance of each
-// coordinate from its own maximum, and the slack of each inequality.
+// outerOptimum maximizes the objective over the intersection of all half-spaces, which contains the
+// achievable points, by linear programming. It returns nil if no point of it satisfies the limits. The
+// variables are the distance of each coordinate from its own maximum, and the slack of each inequality.
 func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
-	p := &solve.LinearProgram{}
+	program := &solve.LinearProgram{}
 	idealPoint := make([]*big.Rat, c.objectives)
 	idealGain := new(big.Rat)
 	for i := range idealPoint {
 		idealPoint[i] = c.halfSpaces[i].bound
 		idealGain.Add(idealGain, new(big.Rat).Mul(objective[i], idealPoint[i]))
-		p.Objective = append(p.Objective, new(big.Rat).Neg(objective[i]))
+		program.Objective = append(program.Objective, new(big.Rat).Neg(objective[i]))
 	}
-	for i, t := range limits {
-		if t == nil {
+	for i, limit := range limits {
+		if limit == nil {
 			continue
 		}
-		p.Row(new(big.Rat).Sub(idealPoint[i], t), solve.Term{Var: i, Coeff: one()}, solve.Term{Var: p.Variable(), Coeff: one()})
+		program.Row(new(big.Rat).Sub(idealPoint[i], limit), solve.Term{Var: i, Coeff: one()}, solve.Term{Var: program.Variable(), Coeff: one()})
 	}
-	for _, h := range c.halfSpaces[c.objectives:] {
+	for _, plane := range c.halfSpaces[c.objectives:] {
 		var row []solve.Term
-		for i, w := range h.weights {
-			if w.Sign() > 0 {
-				row = append(row, solve.Term{Var: i, Coeff: w})
+		for i, weight := range plane.weights {
+			if weight.Sign() > 0 {
+				row = append(row, solve.Term{Var: i, Coeff: weight})
 			}
 		}
-		slack := dot(h.weights, idealPoint)
-		p.Row(slack.Sub(slack, h.bound), append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		slack := dot(plane.weights, idealPoint)
+		program.Row(slack.Sub(slack, plane.bound), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	best, _, err := p.Maximize(ctx)
+	best, _, err := program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil
 	}
@@ -174,30 +175,30 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// innerOptimum maximizes the objective over the convex combinations of known points, and returns the
-// best point and its coefficients. It returns nil if none satisfies the limits. The variables of the
-// linear program are the coefficients.
+// innerOptimum maximizes the objective over the convex combinations of the known points by linear
+// programming, whose variables are the coefficients. It returns the best point and its coefficients, or nil
+// if no combination satisfies the limits.
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
-	p := &solve.LinearProgram{}
+	program := &solve.LinearProgram{}
 	var sumRow []solve.Term
-	for j, x := range c.points {
-		p.Objective = append(p.Objective, dot(objective, x))
+	for j, known := range c.points {
+		program.Objective = append(program.Objective, dot(objective, known))
 		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one()})
 	}
-	p.Row(one(), sumRow...)
-	for i, t := range limits {
-		if t == nil {
+	program.Row(one(), sumRow...)
+	for i, limit := range limits {
+		if limit == nil {
 			continue
 		}
 		var row []solve.Term
-		for j, x := range c.points {
-			if x[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: j, Coeff: x[i]})
+		for j, known := range c.points {
+			if known[i].Sign() != 0 {
+				row = append(row, solve.Term{Var: j, Coeff: known[i]})
 			}
 		}
-		p.Row(t, append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		program.Row(limit, append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, coefficients, err = p.Maximize(ctx)
+	_, coefficients, err = program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, nil
 	}
@@ -207,32 +208,32 @@ func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	coefficients = coefficients[:len(c.points)]
 	point = zeros(c.objectives)
 	term := new(big.Rat)
-	for j, x := range c.points {
+	for j, known := range c.points {
 		for i := range point {
-			point[i].Add(point[i], term.Mul(coefficients[j], x[i]))
+			point[i].Add(point[i], term.Mul(coefficients[j], known[i]))
 		}
 	}
 	return point, coefficients, nil
 }
 
-// refine queries the oracle with a hyperplane that separates the known points from the outer optimum,
-// or, if no known point is feasible, from the points that satisfy the limits. It reports whether the
-// approximation improved.
+// refine queries the oracle in the direction of a hyperplane that separates the known points from the outer
+// optimum or, if no combination of known points is feasible, from the points that satisfy the limits. It
+// reports whether the approximation improved.
 func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
 	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
 	weights = c.roundWeights(weights)
-	oldBest := c.greatestKnown(weights)
-	a, err := c.query(ctx, weights)
+	oldBest := c.greatestKnownValue(weights)
+	answer, err := c.query(ctx, weights)
 	if err != nil {
 		return false, err
 	}
-	if dot(weights, a.Point).Cmp(oldBest) > 0 {
+	if dot(weights, answer.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
-	// No better point: then the new half-space must tighten the outer approximation.
+	// If the point is not better than the known ones, the new half-space must tighten the outer approximation.
 	newUpper, err := c.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
@@ -254,14 +255,14 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 			sides = append(sides, side{unitVector(c.objectives, i), t})
 		}
 	}
-	p := &solve.LinearProgram{}
+	program := &solve.LinearProgram{}
 	var simplexRow []solve.Term
 	for range sides {
-		simplexRow = append(simplexRow, solve.Term{Var: p.Variable(), Coeff: one()})
+		simplexRow = append(simplexRow, solve.Term{Var: program.Variable(), Coeff: one()})
 	}
-	p.Row(one(), simplexRow...)
-	distance := p.Variable()
-	p.Objective[distance] = one()
+	program.Row(one(), simplexRow...)
+	distance := program.Variable()
+	program.Objective[distance] = one()
 	for _, x := range c.points {
 		var row []solve.Term
 		for k, s := range sides {
@@ -270,10 +271,10 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 				row = append(row, solve.Term{Var: k, Coeff: d})
 			}
 		}
-		row = append(row, solve.Term{Var: distance, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})
-		p.Row(new(big.Rat), row...)
+		row = append(row, solve.Term{Var: distance, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})
+		program.Row(new(big.Rat), row...)
 	}
-	best, solution, err := p.Maximize(ctx)
+	best, solution, err := program.Maximize(ctx)
 	switch {
 	case errors.Is(err, solve.ErrInfeasible):
 		return nil, nil, nil
@@ -292,29 +293,29 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 	return weights, best, nil
 }
 
-// greatestKnown returns the greatest weights·x over the known points.
-func (c *Curve) greatestKnown(weights []*big.Rat) *big.Rat {
-	known := dot(weights, c.points[0])
-	for _, x := range c.points[1:] {
-		if v := dot(weights, x); v.Cmp(known) > 0 {
-			known = v
+// greatestKnownValue returns the greatest value of weights·x over the known points.
+func (c *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
+	greatest := dot(weights, c.points[0])
+	for _, point := range c.points[1:] {
+		if value := dot(weights, point); value.Cmp(greatest) > 0 {
+			greatest = value
 		}
 	}
-	return known
+	return greatest
 }
 
-// roundWeights scales and rounds weights. Any weights are valid for the oracle; rounding only makes
-// them less well chosen.
+// roundWeights divides the weights by the greatest one and rounds them to c.weightBits bits. The oracle
+// accepts any weights; rounding only makes the direction slightly less useful.
 func (c *Curve) roundWeights(weights []*big.Rat) []*big.Rat {
 	greatest := slices.MaxFunc(weights, (*big.Rat).Cmp)
-	out := make([]*big.Rat, len(weights))
-	for i, w := range weights {
-		out[i] = new(big.Rat).Quo(w, greatest)
+	rounded := make([]*big.Rat, len(weights))
+	for i, weight := range weights {
+		rounded[i] = new(big.Rat).Quo(weight, greatest)
 		if c.weightBits > 0 {
-			scaled := new(big.Int).Lsh(out[i].Num(), c.weightBits)
-			scaled.Quo(scaled, out[i].Denom())
-			out[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), c.weightBits))
+			scaled := new(big.Int).Lsh(rounded[i].Num(), c.weightBits)
+			scaled.Quo(scaled, rounded[i].Denom())
+			rounded[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), c.weightBits))
 		}
 	}
-	return out
+	return rounded
 }

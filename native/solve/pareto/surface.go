@@ -16,9 +16,9 @@ type Surface struct {
 // maxVertices limits the vertices of the approximations.
 const maxVertices = 2_000
 
-// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of
-// the outer vertex that is farthest from the inner approximation, until none is farther than width
-// times its greatest coordinate, or the number of queries is reached.
+// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the
+// outer vertex that is farthest from the inner approximation. It stops when no vertex is farther than width
+// times its greatest coordinate, or after the given number of queries.
 //
 // The distance from a convex set is a convex function, so no achievable point is farther away than the
 // farthest vertex.
@@ -28,34 +28,38 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 			return nil, err
 		}
 	}
-	s := &approximations{objectives: c.objectives, outer: outerCone(c.halfSpaces, c.objectives), inner: innerCone(c.points, c.objectives), distances: map[*ray]*vertexDistance{}}
+	approx := &approximations{
+		objectives: c.objectives, outer: outerCone(c.halfSpaces, c.objectives),
+		inner: innerCone(c.points, c.objectives), distances: map[*ray]*vertexDistance{},
+	}
 	for range queries {
-		vertex, dist := s.farthest(width)
-		if vertex == nil || len(s.outer.rays)+len(s.inner.rays) > maxVertices {
+		vertex, distance := approx.farthest(width)
+		if vertex == nil || len(approx.outer.rays)+len(approx.inner.rays) > maxVertices {
 			break
 		}
-		weights := c.roundWeights(dist.facet.vector[:c.objectives])
-		oldBest := c.greatestKnown(weights)
-		a, err := c.query(ctx, weights)
+		weights := c.roundWeights(distance.facet.vector[:c.objectives])
+		oldBest := c.greatestKnownValue(weights)
+		answer, err := c.query(ctx, weights)
 		if err != nil {
 			return nil, err
 		}
-		last := c.halfSpaces[len(c.halfSpaces)-1].constraint()
+		constraint := c.halfSpaces[len(c.halfSpaces)-1].constraint()
 		switch {
-		case dot(last, vertex.vector).Sign() > 0:
-			s.outer.addConstraint(last)
-		case dot(weights, a.Point).Cmp(oldBest) <= 0:
-			dist.final = true // no progress: the oracle's bounds are too wide
+		case dot(constraint, vertex.vector).Sign() > 0:
+			approx.outer.addConstraint(constraint)
+		case dot(weights, answer.Point).Cmp(oldBest) <= 0:
+			distance.noProgress = true // the bounds of the oracle are too wide
 		}
-		s.inner.addConstraint(pointConstraint(a.Point))
+		approx.inner.addConstraint(pointConstraint(answer.Point))
 	}
-	out := &Surface{Points: s.extremePoints(c.points), Beyond: new(big.Rat)}
-	for _, x := range s.outer.rays {
-		if d := s.distanceOf(x); d != nil && d.distance.Cmp(out.Beyond) > 0 {
-			out.Beyond = d.distance
+	surface := &Surface{Points: approx.extremePoints(c.points), Beyond: new(big.Rat)}
+	for _, ray := range approx.outer.rays {
+		vertexDist := approx.distanceOf(ray)
+		if vertexDist != nil && vertexDist.distance.Cmp(surface.Beyond) > 0 {
+			surface.Beyond = vertexDist.distance
 		}
 	}
-	return out, ctx.Err()
+	return surface, ctx.Err()
 }
 
 // approximations are the outer and the inner approximation, as cones.
@@ -68,85 +72,91 @@ type approximations struct {
 // vertexDistance is the distance of an outer vertex from the inner approximation, and the facet at
 // which it is measured.
 type vertexDistance struct {
-	facet    *ray
-	distance *big.Rat
-	final    bool // the oracle cannot reduce it
+	facet      *ray
+	distance   *big.Rat
+	noProgress bool // the oracle cannot reduce it
 }
 
-// farthest returns the outer vertex with the greatest distance, nil if all are near enough.
+// farthest returns the vertex of the outer approximation with the greatest distance from the inner one, or
+// nil if all are within the relative width.
 func (s *approximations) farthest(width float64) (vertex *ray, farthest *vertexDistance) {
-	for _, x := range s.outer.rays {
-		d := s.distanceOf(x)
-		if d == nil || d.final {
+	for _, candidate := range s.outer.rays {
+		vertexDist := s.distanceOf(candidate)
+		if vertexDist == nil || vertexDist.noProgress {
 			continue
 		}
 		magnitude := new(big.Rat)
-		for _, v := range x.vector[:s.objectives] {
-			if a := new(big.Rat).Abs(v); a.Cmp(magnitude) > 0 {
-				magnitude = a
+		for _, coordinate := range candidate.vector[:s.objectives] {
+			if abs := new(big.Rat).Abs(coordinate); abs.Cmp(magnitude) > 0 {
+				magnitude = abs
 			}
 		}
 		tolerance := magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))
-		if d.distance.Cmp(tolerance) > 0 && (farthest == nil || d.distance.Cmp(farthest.distance) > 0) {
-			vertex, farthest = x, d
+		if vertexDist.distance.Cmp(tolerance) > 0 && (farthest == nil || vertexDist.distance.Cmp(farthest.distance) > 0) {
+			vertex, farthest = candidate, vertexDist
 		}
 	}
 	return vertex, farthest
 }
 
-// distanceOf returns how far a vertex of the outer approximation lies beyond the inner one; nil for a
-// ray, which has none. A cached distance stays valid as long as its facet exists, since new facets are
+// distanceOf returns how far a vertex of the outer approximation lies beyond the inner one; nil for a ray,
+// which has no distance. A cached distance stays valid as long as its facet exists, since new facets are
 // nearer.
-func (s *approximations) distanceOf(x *ray) *vertexDistance {
-	if x.vector[s.objectives].Sign() == 0 {
+func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
+	if vertex.vector[s.objectives].Sign() == 0 {
 		return nil
 	}
-	if d := s.distances[x]; d != nil && slices.Contains(s.inner.rays, d.facet) {
-		return d
+	if vertexDist := s.distances[vertex]; vertexDist != nil && slices.Contains(s.inner.rays, vertexDist.facet) {
+		return vertexDist
 	}
-	d := &vertexDistance{distance: new(big.Rat)}
-	constraint := pointConstraint(x.vector[:s.objectives])
-	for _, f := range s.inner.rays {
-		if dist := dot(constraint, f.vector); d.facet == nil || dist.Cmp(d.distance) > 0 {
-			d.facet, d.distance = f, dist
+	vertexDist := &vertexDistance{distance: new(big.Rat)}
+	constraint := pointConstraint(vertex.vector[:s.objectives])
+	for _, facet := range s.inner.rays {
+		distance := dot(constraint, facet.vector)
+		if vertexDist.facet == nil || distance.Cmp(vertexDist.distance) > 0 {
+			vertexDist.facet = facet
+			vertexDist.distance = distance
 		}
 	}
-	if d.distance.Sign() < 0 {
-		d.distance = new(big.Rat)
+	if vertexDist.distance.Sign() < 0 {
+		vertexDist.distance = new(big.Rat)
 	}
-	s.distances[x] = d
-	return d
+	s.distances[vertex] = vertexDist
+	return vertexDist
 }
 
-// extremePoints returns the points that are not below convex combinations of the others: no other point
-// is on all of its facets, and its facets together give every objective a positive weight.
+// extremePoints returns the points that no convex combination of other points dominates: no other point is on
+// all of its facets, and its facets together give every objective a positive weight. Of equal points it
+// returns the first.
 func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	facets := make([]*big.Int, len(points))
 	weighted := make([][]bool, len(points))
-	for j, p := range points {
+	for j, point := range points {
 		facets[j], weighted[j] = new(big.Int), make([]bool, s.objectives)
-		constraint := pointConstraint(p)
-		for k, f := range s.inner.rays {
-			if dot(constraint, f.vector).Sign() != 0 {
+		constraint := pointConstraint(point)
+		for k, facet := range s.inner.rays {
+			if dot(constraint, facet.vector).Sign() != 0 {
 				continue
 			}
 			facets[j].SetBit(facets[j], k, 1)
-			for i, w := range f.vector[:s.objectives] {
-				weighted[j][i] = weighted[j][i] || w.Sign() > 0
+			for i, weight := range facet.vector[:s.objectives] {
+				weighted[j][i] = weighted[j][i] || weight.Sign() > 0
 			}
 		}
 	}
-	var out [][]*big.Rat
-	for j, p := range points {
-		dominated := func(k int) bool { // the first of equal points is kept
-			return k != j && new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0 && (facets[j].Cmp(facets[k]) != 0 || k < j)
+	var extreme [][]*big.Rat
+	for j, point := range points {
+		dominated := func(k int) bool {
+			isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
+			samePoint := facets[j].Cmp(facets[k]) == 0
+			return k != j && isOnFacets && (!samePoint || k < j)
 		}
 		if slices.Contains(weighted[j], false) || slices.ContainsFunc(indices(points), dominated) {
 			continue
 		}
-		out = append(out, p)
+		extreme = append(extreme, point)
 	}
-	return out
+	return extreme
 }
 
 func indices[T any](list []T) []int {

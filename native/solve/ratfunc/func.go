@@ -8,19 +8,19 @@ import (
 
 // Ring makes functions of the same parameters. Functions of different rings must not be mixed.
 type Ring struct {
-	names []string
-	one   mono
+	names        []string
+	unitMonomial monomial
 }
 
 // NewRing returns the ring of the parameters with the given names.
 func NewRing(names []string) *Ring {
-	return &Ring{names, mono(make([]byte, exponentSize*len(names)))}
+	return &Ring{names, monomial(make([]byte, exponentSize*len(names)))}
 }
 
 // Func is a rational function. It is immutable and safe for concurrent use.
 type Func struct {
-	ring     *Ring
-	num, den poly // the leading coefficient of den is positive
+	ring                   *Ring
+	numerator, denominator polynomial // the leading coefficient of den is positive
 }
 
 // Number returns a constant function.
@@ -29,42 +29,43 @@ func (r *Ring) Number(x *big.Rat) *Func { return &Func{r, r.integer(x.Num()), r.
 // Integer returns a constant function.
 func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
 
-func (r *Ring) integer(x *big.Int) poly {
+func (r *Ring) integer(x *big.Int) polynomial {
 	if x.Sign() == 0 {
 		return nil
 	}
-	return poly{{r.one, x}}
+	return polynomial{{r.unitMonomial, x}}
 }
 
 // Var returns the function that is parameter i.
 func (r *Ring) Var(i int) *Func {
-	return &Func{r, poly{{r.one.with(i, 1), one}}, r.integer(one)}
+	return &Func{r, polynomial{{r.unitMonomial.with(i, 1), one}}, r.integer(one)}
 }
 
 // IsZero reports whether the function is the constant 0.
-func (f *Func) IsZero() bool { return len(f.num) == 0 }
+func (f *Func) IsZero() bool { return len(f.numerator) == 0 }
 
-// Constant returns the value of a constant function.
+// Constant returns the value of a function without parameters. ok is false if the function depends on a
+// parameter.
 func (f *Func) Constant() (*big.Rat, bool) {
 	switch {
 	case f.IsZero():
 		return new(big.Rat), true
-	case f.num.isConstant() && f.den.isConstant():
-		return new(big.Rat).SetFrac(f.num[0].coef, f.den[0].coef), true
+	case f.numerator.isConstant() && f.denominator.isConstant():
+		return new(big.Rat).SetFrac(f.numerator[0].coefficient, f.denominator[0].coefficient), true
 	}
 	return nil, false
 }
 
 // Size returns the number of terms of numerator and denominator.
-func (f *Func) Size() int { return len(f.num) + len(f.den) }
+func (f *Func) Size() int { return len(f.numerator) + len(f.denominator) }
 
 // Scale returns f times a number.
 func (f *Func) Scale(x *big.Rat) *Func { return f.Mul(f.ring.Number(x)) }
 
 // Neg returns -f.
-func (f *Func) Neg() *Func { return &Func{f.ring, f.num.neg(), f.den} }
+func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.neg(), f.denominator} }
 
-// Add returns f + g.
+// Add returns f + g in lowest terms.
 func (f *Func) Add(g *Func) *Func {
 	switch {
 	case f.IsZero():
@@ -78,17 +79,17 @@ func (f *Func) Add(g *Func) *Func {
 		}
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
-	common := gcd(f.den, g.den)
-	fFactor, _ := f.den.quo(common)
-	gFactor, _ := g.den.quo(common)
-	num := f.num.mul(gFactor).add(g.num.mul(fFactor), one, f.ring.one)
-	if len(num) == 0 {
+	commonDivisor := gcd(f.denominator, g.denominator)
+	fFactor, _ := f.denominator.quo(commonDivisor)
+	gFactor, _ := g.denominator.quo(commonDivisor)
+	numerator := f.numerator.mul(gFactor).add(g.numerator.mul(fFactor), one, f.ring.unitMonomial)
+	if len(numerator) == 0 {
 		return f.ring.Integer(0)
 	}
-	remaining := gcd(num, common)
-	num, _ = num.quo(remaining)
-	common, _ = common.quo(remaining)
-	return &Func{f.ring, num, common.mul(fFactor).mul(gFactor)}
+	remaining := gcd(numerator, commonDivisor)
+	numerator, _ = numerator.quo(remaining)
+	commonDivisor, _ = commonDivisor.quo(remaining)
+	return &Func{f.ring, numerator, commonDivisor.mul(fFactor).mul(gFactor)}
 }
 
 // Sub returns f - g.
@@ -99,13 +100,13 @@ func (f *Func) Mul(g *Func) *Func {
 	if f.IsZero() || g.IsZero() {
 		return f.ring.Integer(0)
 	}
-	a, d := cancelCommon(f.num, g.den)
-	c, b := cancelCommon(g.num, f.den)
+	a, d := cancelCommon(f.numerator, g.denominator)
+	c, b := cancelCommon(g.numerator, f.denominator)
 	return &Func{f.ring, a.mul(c), b.mul(d)}
 }
 
 // cancelCommon divides two polynomials by their common divisor.
-func cancelCommon(p, q poly) (poly, poly) {
+func cancelCommon(p, q polynomial) (polynomial, polynomial) {
 	g := gcd(p, q)
 	p, _ = p.quo(g)
 	q, _ = q.quo(g)
@@ -114,59 +115,61 @@ func cancelCommon(p, q poly) (poly, poly) {
 
 // Quo returns f / g; g must not be 0.
 func (f *Func) Quo(g *Func) *Func {
-	inverse := &Func{g.ring, g.den, g.num}
-	if g.num[0].coef.Sign() < 0 {
-		inverse.num, inverse.den = g.den.neg(), g.num.neg()
+	inverse := &Func{g.ring, g.denominator, g.numerator}
+	if g.numerator[0].coefficient.Sign() < 0 {
+		inverse.numerator, inverse.denominator = g.denominator.neg(), g.numerator.neg()
 	}
 	return f.Mul(inverse)
 }
 
-// Pow returns f^n. n must not be negative if f is 0. It reports false if an exponent becomes too large.
+// Pow returns f^n. If f is 0, n must not be negative. It returns false if an exponent becomes too large.
 func (f *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
 		f, n = f.ring.Integer(1).Quo(f), -n
 	}
-	for _, p := range []poly{f.num, f.den} {
+	for _, p := range []polynomial{f.numerator, f.denominator} {
 		for _, t := range p {
-			for i := range t.mono.vars() {
-				if uint64(t.mono.exponent(i))*uint64(n) > maxExponent {
+			for i := range t.monomial.vars() {
+				if uint64(t.monomial.exponent(i))*uint64(n) > maxExponent {
 					return nil, false
 				}
 			}
 		}
 	}
-	x := f.ring.Integer(1)
+	power := f.ring.Integer(1)
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			x = x.Mul(f)
+			power = power.Mul(f)
 		}
 		if n > 1 {
 			f = f.Mul(f)
 		}
 	}
-	return x, true
+	return power, true
 }
 
 // Equal reports whether two functions are equal.
-func (f *Func) Equal(g *Func) bool { return f.num.mul(g.den).equal(g.num.mul(f.den)) }
+func (f *Func) Equal(g *Func) bool {
+	return f.numerator.mul(g.denominator).equal(g.numerator.mul(f.denominator))
+}
 
 // At returns the value at a point, in the order of the names. It reports false if the denominator is
 // zero there.
 func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
-	den := f.den.eval(point)
+	den := f.denominator.evaluate(point)
 	if den.Sign() == 0 {
 		return nil, false
 	}
-	return den.Quo(f.num.eval(point), den), true
+	return den.Quo(f.numerator.evaluate(point), den), true
 }
 
 // String returns the function in PRISM's syntax, where a sign binds closer than a power.
 func (f *Func) String() string {
-	num := f.write(f.num)
-	if f.den.isOne() {
+	num := f.writePolynomial(f.numerator)
+	if f.denominator.isOne() {
 		return num
 	}
-	return parenthesize(num) + "/" + parenthesize(f.write(f.den))
+	return parenthesize(num) + "/" + parenthesize(f.writePolynomial(f.denominator))
 }
 
 // parenthesize adds parentheses, except to a name or a number.
@@ -177,33 +180,34 @@ func parenthesize(s string) string {
 	return s
 }
 
-func (f *Func) write(p poly) string {
-	var b strings.Builder
+// writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
+func (f *Func) writePolynomial(p polynomial) string {
+	var text strings.Builder
 	for i, t := range p {
 		var factors []string
 		for j, name := range f.ring.names {
-			switch e := t.mono.exponent(j); {
-			case e == 1:
+			switch exponent := t.monomial.exponent(j); {
+			case exponent == 1:
 				factors = append(factors, name)
-			case e > 1:
-				factors = append(factors, fmt.Sprintf("%s^%d", name, e))
+			case exponent > 1:
+				factors = append(factors, fmt.Sprintf("%s^%d", name, exponent))
 			}
 		}
-		size := new(big.Int).Abs(t.coef)
-		negative := t.coef.Sign() < 0
-		if len(factors) == 0 || size.Cmp(one) != 0 || negative && i == 0 {
-			factors = append([]string{size.String()}, factors...)
+		magnitude := new(big.Int).Abs(t.coefficient)
+		negative := t.coefficient.Sign() < 0
+		if len(factors) == 0 || magnitude.Cmp(one) != 0 || negative && i == 0 {
+			factors = append([]string{magnitude.String()}, factors...)
 		}
 		switch {
 		case negative:
-			b.WriteString("-")
+			text.WriteString("-")
 		case i > 0:
-			b.WriteString("+")
+			text.WriteString("+")
 		}
-		b.WriteString(strings.Join(factors, "*"))
+		text.WriteString(strings.Join(factors, "*"))
 	}
 	if len(p) == 0 {
 		return "0"
 	}
-	return b.String()
+	return text.String()
 }

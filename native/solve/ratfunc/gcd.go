@@ -2,34 +2,34 @@ package ratfunc
 
 import "math/big"
 
-// gcd returns a common divisor of two polynomials, the greatest one unless the heuristic search fails.
-// Its leading coefficient is positive.
-func gcd(p, q poly) poly {
+// gcd returns a common divisor of two polynomials: the greatest one, unless the heuristic search fails. Its
+// leading coefficient is positive.
+func gcd(p, q polynomial) polynomial {
 	if p.isOne() || q.isOne() {
-		return poly{{oneMono(p), one}}
+		return polynomial{{oneMonomial(p), one}}
 	}
-	x, y := p.content(), q.content()
-	common := term{coef: new(big.Int).GCD(nil, nil, x.coef, y.coef)}
-	common.mono, _ = x.mono.combine(y.mono, minimum)
-	c := poly{common}
+	pContent, qContent := p.content(), q.content()
+	common := term{coefficient: new(big.Int).GCD(nil, nil, pContent.coefficient, qContent.coefficient)}
+	common.monomial, _ = pContent.monomial.combine(qContent.monomial, minimum)
+	commonContent := polynomial{common}
 	if p.isConstant() || q.isConstant() {
-		return c
+		return commonContent
 	}
-	a, _ := p.quo(poly{x})
-	b, _ := q.quo(poly{y})
-	g, ok := heuristicGCD(a, b)
+	pPrimitive, _ := p.quo(polynomial{pContent})
+	qPrimitive, _ := q.quo(polynomial{qContent})
+	divisor, ok := heuristicGCD(pPrimitive, qPrimitive)
 	if !ok {
-		return c
+		return commonContent
 	}
-	return positiveLeading(c.mul(g))
+	return positiveLeading(commonContent.mul(divisor))
 }
 
-// oneMono returns the monomial 1.
-func oneMono(p poly) mono { return mono(make([]byte, len(p[0].mono))) }
+// oneMonomial returns the monomial 1.
+func oneMonomial(p polynomial) monomial { return monomial(make([]byte, len(p[0].monomial))) }
 
 // positiveLeading returns p or -p, with a positive leading coefficient.
-func positiveLeading(p poly) poly {
-	if p[0].coef.Sign() < 0 {
+func positiveLeading(p polynomial) polynomial {
+	if p[0].coefficient.Sign() < 0 {
 		return p.neg()
 	}
 	return p
@@ -38,36 +38,37 @@ func positiveLeading(p poly) poly {
 // maxBits limits the integers at which the heuristic evaluates polynomials.
 const maxBits = 400_000
 
-// heuristicGCD returns the greatest common divisor of two polynomials, including that of their
+// heuristicGCD returns the greatest common divisor of two polynomials, including the common divisor of their
 // coefficients. It evaluates both at a large integer, computes the greatest common divisor there,
-// interpolates, and verifies by division. It reports false if it fails.
+// interpolates, and verifies by division. It returns false if it fails.
 //
 // Source: Char, Geddes and Gonnet, GCDHEU (1989).
-func heuristicGCD(p, q poly) (poly, bool) {
-	variable, degree := mainVariable(p, q)
-	if variable < 0 {
-		return poly{{oneMono(p), new(big.Int).GCD(nil, nil, new(big.Int).Abs(p[0].coef), new(big.Int).Abs(q[0].coef))}}, true
+func heuristicGCD(p, q polynomial) (polynomial, bool) {
+	parameter, degree := mainParameter(p, q)
+	if parameter < 0 {
+		pAbs, qAbs := new(big.Int).Abs(p[0].coefficient), new(big.Int).Abs(q[0].coefficient)
+		return polynomial{{oneMonomial(p), new(big.Int).GCD(nil, nil, pAbs, qAbs)}}, true
 	}
-	c := new(big.Int).GCD(nil, nil, p.content().coef, q.content().coef)
-	reduced := func(z, x *big.Int) *big.Int { return z.Quo(x, c) }
+	contentGCD := new(big.Int).GCD(nil, nil, p.content().coefficient, q.content().coefficient)
+	reduced := func(z, x *big.Int) *big.Int { return z.Quo(x, contentGCD) }
 	p, q = p.mapCoefs(reduced), q.mapCoefs(reduced)
 	point := p.norm()
-	if y := q.norm(); y.Cmp(point) < 0 {
-		point = y
+	if qNorm := q.norm(); qNorm.Cmp(point) < 0 {
+		point = qNorm
 	}
 	point.Lsh(point, 1).Add(point, big.NewInt(29))
 	for range 6 {
 		if point.BitLen()*int(degree+1) > maxBits {
 			return nil, false
 		}
-		x, y := p.substitute(variable, point), q.substitute(variable, point)
-		if len(x) > 0 && len(y) > 0 {
-			if g, ok := heuristicGCD(x, y); ok {
-				g = interpolate(g, variable, point)
-				content := g.content().coef
-				g = positiveLeading(g.mapCoefs(func(z, x *big.Int) *big.Int { return z.Quo(x, content) }))
-				if divides(g, p) && divides(g, q) {
-					return g.mapCoefs(func(z, x *big.Int) *big.Int { return z.Mul(x, c) }), true
+		pAtPoint, qAtPoint := p.substitute(parameter, point), q.substitute(parameter, point)
+		if len(pAtPoint) > 0 && len(qAtPoint) > 0 {
+			if divisor, ok := heuristicGCD(pAtPoint, qAtPoint); ok {
+				divisor = interpolate(divisor, parameter, point)
+				content := divisor.content().coefficient
+				divisor = positiveLeading(divisor.mapCoefs(func(z, x *big.Int) *big.Int { return z.Quo(x, content) }))
+				if divides(divisor, p) && divides(divisor, q) {
+					return divisor.mapCoefs(func(z, x *big.Int) *big.Int { return z.Mul(x, contentGCD) }), true
 				}
 			}
 		}
@@ -77,20 +78,20 @@ func heuristicGCD(p, q poly) (poly, bool) {
 	return nil, false
 }
 
-func divides(d, p poly) bool {
+func divides(d, p polynomial) bool {
 	_, ok := p.quo(d)
 	return ok
 }
 
-// mainVariable returns the first parameter that occurs in p or q, and its greatest exponent; -1 if
-// there is none.
-func mainVariable(p, q poly) (index int, degree uint32) {
-	for i := range p[0].mono.vars() {
+// mainParameter returns the first parameter that occurs in p or q, and its greatest exponent. The index is -1
+// if both are constant.
+func mainParameter(p, q polynomial) (index int, degree uint32) {
+	for i := range p[0].monomial.vars() {
 		for _, t := range p {
-			degree = max(degree, t.mono.exponent(i))
+			degree = max(degree, t.monomial.exponent(i))
 		}
 		for _, t := range q {
-			degree = max(degree, t.mono.exponent(i))
+			degree = max(degree, t.monomial.exponent(i))
 		}
 		if degree > 0 {
 			return i, degree
@@ -100,31 +101,31 @@ func mainVariable(p, q poly) (index int, degree uint32) {
 }
 
 // norm returns the greatest absolute value of a coefficient.
-func (p poly) norm() *big.Int {
+func (p polynomial) norm() *big.Int {
 	maximum := new(big.Int)
 	for _, t := range p {
-		if t.coef.CmpAbs(maximum) > 0 {
-			maximum.Abs(t.coef)
+		if t.coefficient.CmpAbs(maximum) > 0 {
+			maximum.Abs(t.coefficient)
 		}
 	}
 	return maximum
 }
 
-// interpolate writes each coefficient as a sum of powers of point with digits of at most half its size,
-// and replaces point by parameter i.
-func interpolate(p poly, i int, point *big.Int) poly {
-	builder := polyBuilder{}
+// interpolate undoes the substitution of point for a parameter: it writes each coefficient in base point,
+// with digits between -point/2 and point/2, and replaces point by the parameter.
+func interpolate(p polynomial, parameter int, point *big.Int) polynomial {
+	builder := polynomialBuilder{}
 	half := new(big.Int).Rsh(point, 1)
 	for _, t := range p {
-		remainder, digit := new(big.Int).Set(t.coef), new(big.Int)
-		for e := uint32(0); remainder.Sign() != 0; e++ {
+		remainder, digit := new(big.Int).Set(t.coefficient), new(big.Int)
+		for exponent := uint32(0); remainder.Sign() != 0; exponent++ {
 			remainder.DivMod(remainder, point, digit)
 			if digit.Cmp(half) > 0 {
 				digit.Sub(digit, point)
 				remainder.Add(remainder, one)
 			}
-			builder.add(t.mono.with(i, e), digit)
+			builder.add(t.monomial.with(parameter, exponent), digit)
 		}
 	}
-	return builder.poly()
+	return builder.polynomial()
 }

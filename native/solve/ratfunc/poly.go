@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// poly is a polynomial: its terms with nonzero coefficients, in decreasing order of monomials. It is
+// polynomial is a polynomial: its terms with nonzero coefficients, in decreasing order of monomials. It is
 // immutable.
-type poly []term
+type polynomial []term
 
 type term struct {
-	mono mono
-	coef *big.Int
+	monomial    monomial
+	coefficient *big.Int
 }
 
-// mono is a monomial: the exponents of all parameters, four bytes each, in big-endian order. So string
+// monomial is a monomial: the exponents of all parameters, four bytes each, in big-endian order. So string
 // order is the lexicographic order of monomials.
-type mono string
+type monomial string
 
 // exponentSize is the number of bytes of an exponent.
 const exponentSize = 4
@@ -27,30 +27,31 @@ const exponentSize = 4
 // maxExponent exceeds the exponents of any polynomial of reasonable size.
 const maxExponent = 1 << 24
 
-func (m mono) vars() int { return len(m) / exponentSize }
+func (m monomial) vars() int { return len(m) / exponentSize }
 
-func (m mono) exponent(i int) uint32 {
+func (m monomial) exponent(i int) uint32 {
 	return binary.BigEndian.Uint32([]byte(m[i*exponentSize : (i+1)*exponentSize]))
 }
 
 // with returns the monomial with exponent i replaced.
-func (m mono) with(i int, exponent uint32) mono {
+func (m monomial) with(i int, exponent uint32) monomial {
 	b := []byte(m)
 	binary.BigEndian.PutUint32(b[i*exponentSize:], exponent)
-	return mono(b)
+	return monomial(b)
 }
 
-// combine applies f to the exponents of two monomials. It reports false if a result is negative.
-func (m mono) combine(o mono, f func(x, y int64) int64) (mono, bool) {
-	b := make([]byte, 0, len(m))
+// combine applies an operation to the exponents of two monomials, parameter by parameter. It returns false if
+// a result is negative.
+func (m monomial) combine(other monomial, operation func(a, b int64) int64) (monomial, bool) {
+	result := make([]byte, 0, len(m))
 	for i := range m.vars() {
-		x := f(int64(m.exponent(i)), int64(o.exponent(i)))
-		if x < 0 {
+		exponent := operation(int64(m.exponent(i)), int64(other.exponent(i)))
+		if exponent < 0 {
 			return "", false
 		}
-		b = binary.BigEndian.AppendUint32(b, uint32(x))
+		result = binary.BigEndian.AppendUint32(result, uint32(exponent))
 	}
-	return mono(b), true
+	return monomial(result), true
 }
 
 func plus(x, y int64) int64  { return x + y }
@@ -59,12 +60,12 @@ func minus(x, y int64) int64 { return x - y }
 func minimum(x, y int64) int64 { return min(x, y) }
 
 // isOne reports whether the monomial is 1.
-func (m mono) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
+func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 
-// polyBuilder collects the terms of a polynomial.
-type polyBuilder map[mono]*big.Int
+// polynomialBuilder collects the terms of a polynomial.
+type polynomialBuilder map[monomial]*big.Int
 
-func (s polyBuilder) add(m mono, c *big.Int) {
+func (s polynomialBuilder) add(m monomial, c *big.Int) {
 	if have, ok := s[m]; ok {
 		have.Add(have, c)
 		return
@@ -72,134 +73,140 @@ func (s polyBuilder) add(m mono, c *big.Int) {
 	s[m] = new(big.Int).Set(c)
 }
 
-func (s polyBuilder) poly() poly {
-	var p poly
+// polynomial returns the sum of the added terms, in decreasing order of monomials and without zero terms.
+func (s polynomialBuilder) polynomial() polynomial {
+	var result polynomial
 	for _, m := range slices.Sorted(maps.Keys(s)) {
 		if s[m].Sign() != 0 {
-			p = append(p, term{m, s[m]})
+			result = append(result, term{m, s[m]})
 		}
 	}
-	slices.Reverse(p)
-	return p
+	slices.Reverse(result)
+	return result
 }
 
 // isConstant reports whether the polynomial is a constant.
-func (p poly) isConstant() bool { return len(p) == 0 || len(p) == 1 && p[0].mono.isOne() }
+func (p polynomial) isConstant() bool { return len(p) == 0 || len(p) == 1 && p[0].monomial.isOne() }
 
 // isOne reports whether the polynomial is 1.
-func (p poly) isOne() bool { return len(p) == 1 && p[0].mono.isOne() && p[0].coef.Cmp(one) == 0 }
+func (p polynomial) isOne() bool {
+	return len(p) == 1 && p[0].monomial.isOne() && p[0].coefficient.Cmp(one) == 0
+}
 
 var one = big.NewInt(1)
 
-func (p poly) equal(q poly) bool {
-	return slices.EqualFunc(p, q, func(x, y term) bool { return x.mono == y.mono && x.coef.Cmp(y.coef) == 0 })
+func (p polynomial) equal(q polynomial) bool {
+	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + c·m·q.
-func (p poly) add(q poly, c *big.Int, m mono) poly {
-	out := make(poly, 0, len(p)+len(q))
-	for _, y := range q {
-		at, _ := y.mono.combine(m, plus)
-		for len(p) > 0 && p[0].mono > at {
-			out, p = append(out, p[0]), p[1:]
-		}
-		z := new(big.Int).Mul(y.coef, c)
-		if len(p) > 0 && p[0].mono == at {
-			z.Add(z, p[0].coef)
+// add returns p + factor·m·q.
+func (p polynomial) add(q polynomial, factor *big.Int, m monomial) polynomial {
+	sum := make(polynomial, 0, len(p)+len(q))
+	for _, otherTerm := range q {
+		product, _ := otherTerm.monomial.combine(m, plus)
+		for len(p) > 0 && p[0].monomial > product {
+			sum = append(sum, p[0])
 			p = p[1:]
 		}
-		if z.Sign() != 0 {
-			out = append(out, term{at, z})
+		coefficient := new(big.Int).Mul(otherTerm.coefficient, factor)
+		if len(p) > 0 && p[0].monomial == product {
+			coefficient.Add(coefficient, p[0].coefficient)
+			p = p[1:]
+		}
+		if coefficient.Sign() != 0 {
+			sum = append(sum, term{product, coefficient})
 		}
 	}
-	return append(out, p...)
+	return append(sum, p...)
 }
 
-func (p poly) mul(q poly) poly {
+// mul returns p · q.
+func (p polynomial) mul(q polynomial) polynomial {
 	if p.isOne() {
 		return q
 	}
 	if q.isOne() {
 		return p
 	}
-	s := polyBuilder{}
-	var z big.Int
-	for _, x := range p {
-		for _, y := range q {
-			m, _ := x.mono.combine(y.mono, plus)
-			s.add(m, z.Mul(x.coef, y.coef))
+	builder := polynomialBuilder{}
+	var product big.Int
+	for _, left := range p {
+		for _, right := range q {
+			m, _ := left.monomial.combine(right.monomial, plus)
+			builder.add(m, product.Mul(left.coefficient, right.coefficient))
 		}
 	}
-	return s.poly()
+	return builder.polynomial()
 }
 
 // neg returns -p.
-func (p poly) neg() poly {
+func (p polynomial) neg() polynomial {
 	return p.mapCoefs(func(z, x *big.Int) *big.Int { return z.Neg(x) })
 }
 
 // mapCoefs applies f to all coefficients; f must not return 0.
-func (p poly) mapCoefs(f func(z, x *big.Int) *big.Int) poly {
-	out := make(poly, len(p))
+func (p polynomial) mapCoefs(f func(z, x *big.Int) *big.Int) polynomial {
+	out := make(polynomial, len(p))
 	for i, x := range p {
-		out[i] = term{x.mono, f(new(big.Int), x.coef)}
+		out[i] = term{x.monomial, f(new(big.Int), x.coefficient)}
 	}
 	return out
 }
 
-// quo returns p / d; it reports false if the division has a remainder.
-func (p poly) quo(d poly) (poly, bool) {
-	if d.isOne() {
+// quo returns the quotient of p and the divisor. It returns false if the division has a remainder.
+func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
+	if divisor.isOne() {
 		return p, true
 	}
-	var out poly
+	var quotient polynomial
 	for len(p) > 0 {
-		m, ok := p[0].mono.combine(d[0].mono, minus)
-		c, rest := new(big.Int).QuoRem(p[0].coef, d[0].coef, new(big.Int))
-		if !ok || rest.Sign() != 0 {
+		quotientMonomial, ok := p[0].monomial.combine(divisor[0].monomial, minus)
+		coefficient, remainder := new(big.Int).QuoRem(p[0].coefficient, divisor[0].coefficient, new(big.Int))
+		if !ok || remainder.Sign() != 0 {
 			return nil, false
 		}
-		out = append(out, term{m, c})
-		p = p.add(d, new(big.Int).Neg(c), m)
+		quotient = append(quotient, term{quotientMonomial, coefficient})
+		p = p.add(divisor, new(big.Int).Neg(coefficient), quotientMonomial)
 	}
-	return out, true
+	return quotient, true
 }
 
 // content returns the greatest integer and monomial that divide all terms.
-func (p poly) content() term {
-	c := term{p[0].mono, new(big.Int)}
+func (p polynomial) content() term {
+	c := term{p[0].monomial, new(big.Int)}
 	for _, x := range p {
-		c.mono, _ = c.mono.combine(x.mono, minimum)
-		c.coef.GCD(nil, nil, c.coef, new(big.Int).Abs(x.coef))
+		c.monomial, _ = c.monomial.combine(x.monomial, minimum)
+		c.coefficient.GCD(nil, nil, c.coefficient, new(big.Int).Abs(x.coefficient))
 	}
 	return c
 }
 
-// substitute replaces parameter i by a number.
-func (p poly) substitute(i int, x *big.Int) poly {
-	s := polyBuilder{}
+// substitute replaces a parameter by an integer.
+func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
+	builder := polynomialBuilder{}
 	powers := map[uint32]*big.Int{}
 	for _, t := range p {
-		e := t.mono.exponent(i)
-		if powers[e] == nil {
-			powers[e] = new(big.Int).Exp(x, big.NewInt(int64(e)), nil)
+		exponent := t.monomial.exponent(parameter)
+		if powers[exponent] == nil {
+			powers[exponent] = new(big.Int).Exp(value, big.NewInt(int64(exponent)), nil)
 		}
-		s.add(t.mono.with(i, 0), new(big.Int).Mul(t.coef, powers[e]))
+		builder.add(t.monomial.with(parameter, 0), new(big.Int).Mul(t.coefficient, powers[exponent]))
 	}
-	return s.poly()
+	return builder.polynomial()
 }
 
-// eval evaluates the polynomial at a point.
-func (p poly) eval(point []*big.Rat) *big.Rat {
-	v := new(big.Rat)
+// evaluate returns the value of the polynomial at a point.
+func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
 	for _, t := range p {
-		x := new(big.Rat).SetInt(t.coef)
+		product := new(big.Rat).SetInt(t.coefficient)
 		for i := range point {
-			e := big.NewInt(int64(t.mono.exponent(i)))
-			num, den := new(big.Int).Exp(point[i].Num(), e, nil), new(big.Int).Exp(point[i].Denom(), e, nil)
-			x.Mul(x, new(big.Rat).SetFrac(num, den))
+			exponent := big.NewInt(int64(t.monomial.exponent(i)))
+			numerator := new(big.Int).Exp(point[i].Num(), exponent, nil)
+			denominator := new(big.Int).Exp(point[i].Denom(), exponent, nil)
+			product.Mul(product, new(big.Rat).SetFrac(numerator, denominator))
 		}
-		v.Add(v, x)
+		sum.Add(sum, product)
 	}
-	return v
+	return sum
 }

@@ -9,68 +9,71 @@ import (
 type Univariate []*big.Int
 
 // Univariate returns numerator and denominator of a function of one parameter.
-func (f *Func) Univariate() (num, den Univariate) { return f.num.univariate(), f.den.univariate() }
+func (f *Func) Univariate() (num, den Univariate) {
+	return f.numerator.univariate(), f.denominator.univariate()
+}
 
-func (p poly) univariate() Univariate {
-	var out Univariate
+// univariate returns the coefficients of a polynomial with one parameter, by exponent.
+func (p polynomial) univariate() Univariate {
+	var result Univariate
 	for _, t := range p { // the first term has the greatest exponent
-		e := t.mono.exponent(0)
-		if out == nil {
-			out = make(Univariate, e+1)
-			for i := range out {
-				out[i] = new(big.Int)
+		exponent := t.monomial.exponent(0)
+		if result == nil {
+			result = make(Univariate, exponent+1)
+			for i := range result {
+				result[i] = new(big.Int)
 			}
 		}
-		out[e] = t.coef
+		result[exponent] = t.coefficient
 	}
-	return out
+	return result
 }
 
 func (p Univariate) degree() int { return len(p) - 1 }
 
-// Sign returns the sign of the polynomial at a point.
-func (p Univariate) Sign(at *big.Rat) int {
+// Sign returns the sign of the polynomial at a point: -1, 0 or 1.
+func (p Univariate) Sign(point *big.Rat) int {
 	// By Horner's rule, multiplied by a power of the denominator.
 	sum, scale := new(big.Int), big.NewInt(1)
 	for i := len(p) - 1; i >= 0; i-- {
-		sum.Mul(sum, at.Num())
+		sum.Mul(sum, point.Num())
 		sum.Add(sum, new(big.Int).Mul(p[i], scale))
-		scale = new(big.Int).Mul(scale, at.Denom())
+		scale = new(big.Int).Mul(scale, point.Denom())
 	}
 	return sum.Sign()
 }
 
-// primitivePart removes leading zeros and divides by the greatest common divisor of the coefficients.
+// primitivePart removes leading zeros, and divides the coefficients by their greatest common divisor.
 func primitivePart(p Univariate) Univariate {
 	for len(p) > 0 && p[len(p)-1].Sign() == 0 {
 		p = p[:len(p)-1]
 	}
-	c := new(big.Int)
-	for _, x := range p {
-		c.GCD(nil, nil, c, new(big.Int).Abs(x))
+	content := new(big.Int)
+	for _, coefficient := range p {
+		content.GCD(nil, nil, content, new(big.Int).Abs(coefficient))
 	}
-	out := make(Univariate, len(p))
-	for i, x := range p {
-		out[i] = new(big.Int).Quo(x, c)
+	result := make(Univariate, len(p))
+	for i, coefficient := range p {
+		result[i] = new(big.Int).Quo(coefficient, content)
 	}
-	return out
+	return result
 }
 
-// pseudoRemainder returns the remainder of p / d, times a positive number.
-func (p Univariate) pseudoRemainder(d Univariate) Univariate {
+// pseudoRemainder returns the remainder of the division of p by the divisor, times a positive number.
+func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
 	p = append(Univariate(nil), p...)
-	lead := d[len(d)-1]
-	leadAbs := new(big.Int).Abs(lead)
-	for len(p) >= len(d) {
+	leading := divisor[len(divisor)-1]
+	leadingAbs := new(big.Int).Abs(leading)
+	for len(p) >= len(divisor) {
 		factor := new(big.Int).Set(p[len(p)-1])
-		if lead.Sign() < 0 {
+		if leading.Sign() < 0 {
 			factor.Neg(factor)
 		}
-		shift := len(p) - len(d)
+		shift := len(p) - len(divisor)
 		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], leadAbs)
+			p[i] = new(big.Int).Mul(p[i], leadingAbs)
 			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(factor, d[i-shift]))
+				p[i].Sub(p[i], new(big.Int).Mul(factor, divisor[i-shift]))
 			}
 		}
 		p = primitivePart(p[:len(p)-1])
@@ -78,34 +81,34 @@ func (p Univariate) pseudoRemainder(d Univariate) Univariate {
 	return primitivePart(p)
 }
 
-// pseudoQuotient returns the quotient of a division without remainder, times a number. The number is
-// positive if the leading coefficients have the same sign.
-func (p Univariate) pseudoQuotient(d Univariate) Univariate {
-	out := make(Univariate, len(p)-len(d)+1)
-	lead := d[len(d)-1]
-	leadAbs := new(big.Int).Abs(lead)
+// pseudoQuotient returns the quotient of a division without remainder, times a number. The number is positive
+// if the leading coefficients have the same sign.
+func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
+	quotient := make(Univariate, len(p)-len(divisor)+1)
+	leading := divisor[len(divisor)-1]
+	leadingAbs := new(big.Int).Abs(leading)
 	p = append(Univariate(nil), p...)
-	for len(p) >= len(d) {
-		shift := len(p) - len(d)
+	for len(p) >= len(divisor) {
+		shift := len(p) - len(divisor)
 		factor := new(big.Int).Set(p[len(p)-1])
-		if lead.Sign() < 0 {
+		if leading.Sign() < 0 {
 			factor.Neg(factor)
 		}
-		for i := range out {
-			if out[i] != nil {
-				out[i] = new(big.Int).Mul(out[i], leadAbs)
+		for i := range quotient {
+			if quotient[i] != nil {
+				quotient[i] = new(big.Int).Mul(quotient[i], leadingAbs)
 			}
 		}
-		out[shift] = factor
+		quotient[shift] = factor
 		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], leadAbs)
+			p[i] = new(big.Int).Mul(p[i], leadingAbs)
 			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(factor, d[i-shift]))
+				p[i].Sub(p[i], new(big.Int).Mul(factor, divisor[i-shift]))
 			}
 		}
 		p = p[:len(p)-1]
 	}
-	return primitivePart(out)
+	return primitivePart(quotient)
 }
 
 func (p Univariate) derivative() Univariate {
@@ -116,20 +119,22 @@ func (p Univariate) derivative() Univariate {
 	return primitivePart(out)
 }
 
-// gcd returns a greatest common divisor of two polynomials that are not both zero (Euclid's algorithm).
+// gcd returns a greatest common divisor of two polynomials that are not both zero, by Euclid's algorithm. Its
+// leading coefficient is positive.
 func (p Univariate) gcd(q Univariate) Univariate {
 	for len(q) > 0 {
 		p, q = q, p.pseudoRemainder(q)
 	}
-	if p = primitivePart(p); p[len(p)-1].Sign() < 0 {
-		for i, x := range p {
-			p[i] = new(big.Int).Neg(x)
+	p = primitivePart(p)
+	if p[len(p)-1].Sign() < 0 {
+		for i, coefficient := range p {
+			p[i] = new(big.Int).Neg(coefficient)
 		}
 	}
 	return p
 }
 
-// OddSquareFree returns a polynomial whose simple roots are the roots of p with odd multiplicity, where
+// OddSquareFree returns a polynomial with simple roots only: the roots of p with odd multiplicity, at which
 // the sign of p changes. p must not be 0.
 //
 // Source: Yun, On square-free decomposition algorithms (1976), in its simplest form.
@@ -139,33 +144,33 @@ func (p Univariate) OddSquareFree() Univariate {
 		// Factors of multiplicity i are in the square-free part of p, but no longer in repeated.
 		repeated := p.gcd(p.derivative())
 		simple := p.pseudoQuotient(repeated)
-		exactly := simple
+		factorI := simple
 		if repeated.degree() > 0 {
-			exactly = simple.pseudoQuotient(simple.gcd(repeated))
+			factorI = simple.pseudoQuotient(simple.gcd(repeated))
 		}
 		if i%2 == 1 {
-			odd = odd.Times(exactly)
+			odd = odd.Times(factorI)
 		}
 		p = repeated
 	}
 	return odd
 }
 
-// Times returns p · q up to a positive factor.
+// Times returns p · q, divided by the greatest common divisor of its coefficients.
 func (p Univariate) Times(q Univariate) Univariate {
 	if len(p) == 0 || len(q) == 0 {
 		return nil
 	}
-	out := make(Univariate, len(p)+len(q)-1)
-	for i := range out {
-		out[i] = new(big.Int)
+	product := make(Univariate, len(p)+len(q)-1)
+	for i := range product {
+		product[i] = new(big.Int)
 	}
 	for i, x := range p {
 		for j, y := range q {
-			out[i+j].Add(out[i+j], new(big.Int).Mul(x, y))
+			product[i+j].Add(product[i+j], new(big.Int).Mul(x, y))
 		}
 	}
-	return primitivePart(out)
+	return primitivePart(product)
 }
 
 // Sturm counts the real roots of a polynomial without multiple roots.
@@ -177,44 +182,45 @@ type Sturm struct {
 	chain []Univariate
 }
 
-// NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots.
+// NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots: each member is the
+// negative remainder of its two predecessors.
 func NewSturm(p Univariate) *Sturm {
-	s := &Sturm{P: p, chain: []Univariate{p}}
-	for q := p.derivative(); len(q) > 0; {
-		s.chain = append(s.chain, q)
-		p, q = q, p.pseudoRemainder(q)
-		for i, x := range q {
-			q[i] = new(big.Int).Neg(x)
+	sturm := &Sturm{P: p, chain: []Univariate{p}}
+	for next := p.derivative(); len(next) > 0; {
+		sturm.chain = append(sturm.chain, next)
+		p, next = next, p.pseudoRemainder(next)
+		for i, coefficient := range next {
+			next[i] = new(big.Int).Neg(coefficient)
 		}
 	}
-	return s
+	return sturm
 }
 
-// variations returns the number of sign changes in the chain at a point.
-func (s *Sturm) variations(at *big.Rat) int {
-	n, last := 0, 0
+// signChanges returns the number of sign changes in the Sturm chain at a point, without zeros.
+func (s *Sturm) signChanges(point *big.Rat) int {
+	changes, last := 0, 0
 	for _, p := range s.chain {
-		sign := p.Sign(at)
+		sign := p.Sign(point)
 		if sign != 0 && last != 0 && sign != last {
-			n++
+			changes++
 		}
 		if sign != 0 {
 			last = sign
 		}
 	}
-	return n
+	return changes
 }
 
-// Count returns the number of roots between low and high, excluding both.
+// Count returns the number of roots between low and high, excluding both (Sturm's theorem).
 func (s *Sturm) Count(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
 	}
-	n := s.variations(low) - s.variations(high)
+	count := s.signChanges(low) - s.signChanges(high)
 	if s.P.Sign(high) == 0 {
-		n--
+		count--
 	}
-	return n
+	return count
 }
 
 // Root is a real number: the fraction Low if Low equals High, and otherwise the only root of a
@@ -235,8 +241,8 @@ func midpoint(x, y *big.Rat) *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
-// FirstRoot returns the least root between low and high, excluding both. It reports false if there is
-// none.
+// FirstRoot returns the least root between low and high, excluding both, by bisection. It returns false if
+// there is no root.
 func (s *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
 		switch s.Count(low, high) {
@@ -245,29 +251,29 @@ func (s *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 		case 1:
 			return Root{low, high, s}.asFraction(), true
 		}
-		m := midpoint(low, high)
+		middle := midpoint(low, high)
 		switch {
-		case s.Count(low, m) > 0:
-			high = m
-		case s.P.Sign(m) == 0:
-			return At(m), true
+		case s.Count(low, middle) > 0:
+			high = middle
+		case s.P.Sign(middle) == 0:
+			return At(middle), true
 		default:
-			low = m
+			low = middle
 		}
 	}
 }
 
-// Narrow returns the root with an interval of half the width.
+// Narrow returns the same root with an isolating interval of half the width.
 func (r Root) Narrow() Root {
-	m := midpoint(r.Low, r.High)
+	middle := midpoint(r.Low, r.High)
 	switch {
 	case r.Fraction():
-	case r.sturm.Count(r.Low, m) > 0:
-		r.High = m
-	case r.sturm.P.Sign(m) == 0:
-		return At(m)
+	case r.sturm.Count(r.Low, middle) > 0:
+		r.High = middle
+	case r.sturm.P.Sign(middle) == 0:
+		return At(middle)
 	default:
-		r.Low = m
+		r.Low = middle
 	}
 	return r
 }
@@ -275,63 +281,65 @@ func (r Root) Narrow() Root {
 // maxFractionBits limits the leading coefficients for which rational roots are recognized.
 const maxFractionBits = 256
 
-// asFraction recognizes a rational root. Its denominator divides the leading coefficient. A
-// sufficiently narrow interval contains only one such fraction: the one with the least denominator.
+// asFraction recognizes a rational root. Its denominator divides the leading coefficient. A sufficiently
+// narrow interval contains only one such fraction: the one with the least denominator.
 func (r Root) asFraction() Root {
-	lead := r.sturm.P[len(r.sturm.P)-1]
-	if lead.BitLen() > maxFractionBits {
+	leading := r.sturm.P[len(r.sturm.P)-1]
+	if leading.BitLen() > maxFractionBits {
 		return r
 	}
-	narrow := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(lead, lead))
-	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(narrow) > 0 {
+	maxWidth := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(leading, leading))
+	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
 		r = r.Narrow()
 	}
 	if r.Fraction() {
 		return r
 	}
-	if x := simplestBetween(r.Low, r.High); r.sturm.P.Sign(x) == 0 {
-		return At(x)
+	if candidate := simplestBetween(r.Low, r.High); r.sturm.P.Sign(candidate) == 0 {
+		return At(candidate)
 	}
 	return r
 }
 
-// simplestBetween returns the fraction with the least denominator between low and high, excluding both.
+// simplestBetween returns the fraction with the least denominator between low and high, excluding both, by
+// continued fractions.
 func simplestBetween(low, high *big.Rat) *big.Rat {
 	floor := new(big.Int).Div(low.Num(), low.Denom())
 	next := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
 	if next.Cmp(high) < 0 {
 		return next
 	}
-	whole := new(big.Rat).SetInt(floor)
-	a, b := new(big.Rat).Sub(low, whole), new(big.Rat).Sub(high, whole) // 0 <= a < b <= 1
-	x := new(big.Rat)
-	if a.Sign() == 0 { // 1/k for the least k with 1/k < b
-		k := new(big.Int).Div(b.Denom(), b.Num())
-		x.SetFrac(big.NewInt(1), k.Add(k, big.NewInt(1)))
+	floorRat := new(big.Rat).SetInt(floor)
+	lowFraction := new(big.Rat).Sub(low, floorRat)   // at least 0
+	highFraction := new(big.Rat).Sub(high, floorRat) // at most 1
+	result := new(big.Rat)
+	if lowFraction.Sign() == 0 { // 1/k for the least k with 1/k < highFraction
+		denominator := new(big.Int).Div(highFraction.Denom(), highFraction.Num())
+		result.SetFrac(big.NewInt(1), denominator.Add(denominator, big.NewInt(1)))
 	} else {
-		x.Inv(simplestBetween(b.Inv(b), a.Inv(a)))
+		result.Inv(simplestBetween(highFraction.Inv(highFraction), lowFraction.Inv(lowFraction)))
 	}
-	return x.Add(x, whole)
+	return result.Add(result, floorRat)
 }
 
 // Equal reports whether two roots are the same number.
-func (r Root) Equal(o Root) bool {
+func (r Root) Equal(other Root) bool {
 	switch {
-	case r.Fraction() && o.Fraction():
-		return r.Low.Cmp(o.Low) == 0
+	case r.Fraction() && other.Fraction():
+		return r.Low.Cmp(other.Low) == 0
 	case r.Fraction():
-		return o.Equal(r)
-	case o.Fraction():
-		return r.Low.Cmp(o.Low) < 0 && o.Low.Cmp(r.High) < 0 && r.sturm.P.Sign(o.Low) == 0
+		return other.Equal(r)
+	case other.Fraction():
+		return r.Low.Cmp(other.Low) < 0 && other.Low.Cmp(r.High) < 0 && r.sturm.P.Sign(other.Low) == 0
 	}
 	low, high := r.Low, r.High
-	if o.Low.Cmp(low) > 0 {
-		low = o.Low
+	if other.Low.Cmp(low) > 0 {
+		low = other.Low
 	}
-	if o.High.Cmp(high) < 0 {
-		high = o.High
+	if other.High.Cmp(high) < 0 {
+		high = other.High
 	}
-	common := r.sturm.P.gcd(o.sturm.P)
+	common := r.sturm.P.gcd(other.sturm.P)
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
@@ -341,11 +349,11 @@ func (s *Sturm) CountAfter(r Root, high *big.Rat) int {
 	for !r.Fraction() {
 		inside := s.Count(r.Low, r.High)
 		if r.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && r.isRootOf(s)) {
-			n := s.Count(r.High, high)
+			count := s.Count(r.High, high)
 			if s.P.Sign(r.High) == 0 {
-				n++
+				count++
 			}
-			return n
+			return count
 		}
 		r = r.Narrow()
 	}
@@ -358,15 +366,16 @@ func (r Root) isRootOf(s *Sturm) bool {
 	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
 }
 
-// Less reports whether r is less than o. They must be different numbers.
-func (r Root) Less(o Root) bool {
+// Less reports whether r is less than other. They must be different numbers: it narrows both until their
+// intervals are disjoint.
+func (r Root) Less(other Root) bool {
 	for {
 		switch {
-		case r.High.Cmp(o.Low) <= 0:
+		case r.High.Cmp(other.Low) <= 0:
 			return true
-		case o.High.Cmp(r.Low) <= 0:
+		case other.High.Cmp(r.Low) <= 0:
 			return false
 		}
-		r, o = r.Narrow(), o.Narrow()
+		r, other = r.Narrow(), other.Narrow()
 	}
 }

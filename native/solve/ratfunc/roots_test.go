@@ -136,7 +136,7 @@ func TestSigns(t *testing.T) {
 			t.Fatalf("%s is said to be positive from %v to %v", f, low, high)
 		}
 		one := NewRing(names).Integer(1)
-		if den := (&Func{f.ring, f.den, one.den}); (den.Positive(low, high) || den.Neg().Positive(low, high)) && f.NotNegative(low, high) != (least >= 0) {
+		if den := (&Func{f.ring, f.denominator, one.denominator}); (den.Positive(low, high) || den.Neg().Positive(low, high)) && f.NotNegative(low, high) != (least >= 0) {
 			if least < 0 || len(names) == 1 && least > 0 {
 				t.Fatalf("%s is said to be negative or not from %v to %v: least sign %d", f, low, high, least)
 			}

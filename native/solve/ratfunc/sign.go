@@ -2,24 +2,26 @@ package ratfunc
 
 import "math/big"
 
-// Positive reports whether a function is defined and positive on the box from low to high. For one
-// parameter the answer is exact. For several, false may also mean that the proof failed.
+// Positive reports whether a function is defined and positive on the box from low to high. For one parameter
+// the answer is exact. For several parameters, false may also mean that the proof by Bernstein coefficients
+// failed.
 func (f *Func) Positive(low, high []*big.Rat) bool {
 	if len(low) == 1 {
-		at := midpoint(low[0], high[0])
-		num, den := f.Univariate()
-		p := num.Times(den)
-		if p.Sign(at) <= 0 {
+		middle := midpoint(low[0], high[0])
+		numerator, denominator := f.Univariate()
+		p := numerator.Times(denominator) // it has the sign of the function
+		if p.Sign(middle) <= 0 {
 			return false
 		}
-		return NewSturm(p.pseudoQuotient(p.gcd(p.derivative()))).Count(low[0], high[0]) == 0
+		squareFree := p.pseudoQuotient(p.gcd(p.derivative()))
+		return NewSturm(squareFree).Count(low[0], high[0]) == 0
 	}
-	num, den := f.num, f.den
-	if first, ok := bernstein(den, low, high); ok && first.allOfSign(-1) {
-		num, den = num.neg(), den.neg()
+	numerator, denominator := f.numerator, f.denominator
+	if form, ok := bernstein(denominator, low, high); ok && form.allOfSign(-1) {
+		numerator, denominator = numerator.neg(), denominator.neg()
 	}
-	for _, p := range []poly{num, den} {
-		if t, ok := bernstein(p, low, high); !ok || !t.allOfSign(1) {
+	for _, p := range []polynomial{numerator, denominator} {
+		if form, ok := bernstein(p, low, high); !ok || !form.allOfSign(1) {
 			return false
 		}
 	}
@@ -29,36 +31,37 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 // maxSubdivisionCoefs limits the coefficients of all parts of a subdivided box.
 const maxSubdivisionCoefs = 500_000
 
-// NotNegative reports whether a function is at least 0 on the box from low to high, where it must be
-// defined. False may also mean that the proof failed. It subdivides the box until the Bernstein
-// coefficients decide.
+// NotNegative reports whether a function is at least 0 on the box from low to high, where it must be defined.
+// It subdivides the box until the Bernstein coefficients decide. False may also mean that this took too many
+// coefficients.
 func (f *Func) NotNegative(low, high []*big.Rat) bool {
-	num, ok := bernstein(f.num, low, high)
+	form, ok := bernstein(f.numerator, low, high)
 	if !ok {
 		return false
 	}
-	mid := make([]*big.Rat, len(low))
+	middle := make([]*big.Rat, len(low))
 	for i := range low {
-		mid[i] = midpoint(low[i], high[i])
+		middle[i] = midpoint(low[i], high[i])
 	}
-	if den := f.den.eval(mid); den.Sign() < 0 {
-		for _, x := range num.coef {
-			x.Neg(x)
+	if f.denominator.evaluate(middle).Sign() < 0 {
+		for _, coefficient := range form.coefficients {
+			coefficient.Neg(coefficient)
 		}
 	}
-	boxes := []*bernsteinForm{num}
+	boxes := []*bernsteinForm{form}
 	for cut := 0; len(boxes) > 0; cut++ {
 		var undecided []*bernsteinForm
-		for _, t := range boxes {
+		for _, box := range boxes {
 			switch {
-			case t.negativeAtCorner():
+			case box.negativeAtCorner():
 				return false
-			case !t.noneOfSign(-1):
-				a, b := t.subdivide(cut % len(low))
-				undecided = append(undecided, a, b)
+			case !box.noneOfSign(-1):
+				leftHalf, rightHalf := box.subdivide(cut % len(low))
+				undecided = append(undecided, leftHalf, rightHalf)
 			}
 		}
-		if boxes = undecided; len(boxes)*len(num.coef) > maxSubdivisionCoefs {
+		boxes = undecided
+		if len(boxes)*len(form.coefficients) > maxSubdivisionCoefs {
 			return false
 		}
 	}
@@ -69,97 +72,100 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 // combination of them, and those of the corners are its values there. Parameter i has exponents up to
 // degree[i]; the last parameter varies fastest.
 type bernsteinForm struct {
-	degree []int
-	coef   []*big.Rat
+	degree       []int
+	coefficients []*big.Rat
 }
 
 // maxCoefs limits the coefficients of a bernsteinForm.
 const maxCoefs = 50_000
 
-// bernstein returns the Bernstein form of a polynomial; it reports false if that has too many
-// coefficients.
+// bernstein returns the Bernstein form of a polynomial on the box from low to high. It returns false if this
+// form has too many coefficients.
 //
 // Source: Farouki, The Bernstein polynomial basis: a centennial retrospective (2012).
-func bernstein(p poly, low, high []*big.Rat) (*bernsteinForm, bool) {
-	t := &bernsteinForm{degree: make([]int, len(low))}
+func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
+	form := &bernsteinForm{degree: make([]int, len(low))}
 	size := 1
 	for i := range low {
-		for _, x := range p {
-			t.degree[i] = max(t.degree[i], int(x.mono.exponent(i)))
+		for _, term := range p {
+			form.degree[i] = max(form.degree[i], int(term.monomial.exponent(i)))
 		}
-		if t.degree[i] >= maxCoefs || size*(t.degree[i]+1) > maxCoefs {
+		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
 			return nil, false
 		}
-		size *= t.degree[i] + 1
+		size *= form.degree[i] + 1
 	}
-	t.coef = make([]*big.Rat, size)
-	for i := range t.coef {
-		t.coef[i] = new(big.Rat)
+	form.coefficients = make([]*big.Rat, size)
+	for i := range form.coefficients {
+		form.coefficients[i] = new(big.Rat)
 	}
-	for _, x := range p {
-		at := 0
+	for _, term := range p {
+		index := 0
 		for i := range low {
-			at = at*(t.degree[i]+1) + int(x.mono.exponent(i))
+			index = index*(form.degree[i]+1) + int(term.monomial.exponent(i))
 		}
-		t.coef[at].SetInt(x.coef)
+		form.coefficients[index].SetInt(term.coefficient)
 	}
 	for i := range low {
-		t.alongAxis(i, func(a []*big.Rat) { substituteLinear(a, low[i], new(big.Rat).Sub(high[i], low[i])) })
-		t.alongAxis(i, powersToBernstein)
+		form.alongAxis(i, func(coefficients []*big.Rat) {
+			substituteLinear(coefficients, low[i], new(big.Rat).Sub(high[i], low[i]))
+		})
+		form.alongAxis(i, powersToBernstein)
 	}
-	return t, true
+	return form, true
 }
 
-// alongAxis calls f for each sequence of coefficients that differ in the exponent of parameter i only.
-func (t *bernsteinForm) alongAxis(i int, f func(coefs []*big.Rat)) {
+// alongAxis calls handle for each row of coefficients that differ in the exponent of parameter i only.
+func (t *bernsteinForm) alongAxis(i int, handle func(coefficients []*big.Rat)) {
 	stride := 1
-	for _, d := range t.degree[i+1:] {
-		stride *= d + 1
+	for _, degree := range t.degree[i+1:] {
+		stride *= degree + 1
 	}
 	n := t.degree[i] + 1
-	coefs := make([]*big.Rat, n)
-	for first := range t.coef {
+	coefficients := make([]*big.Rat, n)
+	for first := range t.coefficients {
 		if first/stride%n != 0 {
 			continue
 		}
-		for k := range coefs {
-			coefs[k] = t.coef[first+k*stride]
+		for k := range coefficients {
+			coefficients[k] = t.coefficients[first+k*stride]
 		}
-		f(coefs)
+		handle(coefficients)
 	}
 }
 
-// substituteLinear replaces x by low + width·t in a polynomial.
-func substituteLinear(a []*big.Rat, low, width *big.Rat) {
-	for i := range a {
-		for k := len(a) - 2; k >= i; k-- {
-			a[k].Add(a[k], new(big.Rat).Mul(low, a[k+1]))
+// substituteLinear replaces x by low + width·t in a polynomial, given by its coefficients. It changes them in
+// place.
+func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
+	for i := range coefficients {
+		for k := len(coefficients) - 2; k >= i; k-- {
+			coefficients[k].Add(coefficients[k], new(big.Rat).Mul(low, coefficients[k+1]))
 		}
 	}
 	scale := big.NewRat(1, 1)
-	for _, x := range a {
-		x.Mul(x, scale)
+	for _, coefficient := range coefficients {
+		coefficient.Mul(coefficient, scale)
 		scale.Mul(scale, width)
 	}
 }
 
-// powersToBernstein converts power coefficients to Bernstein coefficients: number k is the sum over j
-// of C(k,j)/C(n,j) times coefficient j.
-func powersToBernstein(a []*big.Rat) {
-	n := int64(len(a) - 1)
-	for j := range a {
-		a[j].Quo(a[j], new(big.Rat).SetInt(new(big.Int).Binomial(n, int64(j))))
+// powersToBernstein converts power coefficients to Bernstein coefficients in place: number k is the sum over
+// j of C(k,j)/C(n,j) times coefficient j.
+func powersToBernstein(coefficients []*big.Rat) {
+	n := int64(len(coefficients) - 1)
+	for j := range coefficients {
+		coefficients[j].Quo(coefficients[j], new(big.Rat).SetInt(new(big.Int).Binomial(n, int64(j))))
 	}
-	for i := 1; i < len(a); i++ { // multiply by binomial coefficients and sum, as in Pascal's triangle
-		for k := len(a) - 1; k >= i; k-- {
-			a[k].Add(a[k], a[k-1])
+	for i := 1; i < len(coefficients); i++ { // multiply by binomial coefficients and sum, as in Pascal's triangle
+		for k := len(coefficients) - 1; k >= i; k-- {
+			coefficients[k].Add(coefficients[k], coefficients[k-1])
 		}
 	}
 }
 
 // noneOfSign reports whether no coefficient has the given sign.
 func (t *bernsteinForm) noneOfSign(sign int) bool {
-	for _, x := range t.coef {
+	for _, x := range t.coefficients {
 		if x.Sign() == sign {
 			return false
 		}
@@ -170,41 +176,43 @@ func (t *bernsteinForm) noneOfSign(sign int) bool {
 // allOfSign reports whether all nonzero coefficients have the given sign, and there are some.
 func (t *bernsteinForm) allOfSign(sign int) bool { return t.noneOfSign(-sign) && !t.noneOfSign(sign) }
 
-// negativeAtCorner reports whether the polynomial is negative at a corner of the box.
+// negativeAtCorner reports whether the polynomial is negative at a corner of the box, where it equals a
+// Bernstein coefficient.
 func (t *bernsteinForm) negativeAtCorner() bool {
-	for c := range 1 << len(t.degree) {
-		at := 0
-		for i, d := range t.degree {
-			at *= d + 1
-			if c>>i&1 == 1 {
-				at += d
+	for corner := range 1 << len(t.degree) {
+		index := 0
+		for i, degree := range t.degree {
+			index *= degree + 1
+			if corner>>i&1 == 1 {
+				index += degree
 			}
 		}
-		if t.coef[at].Sign() < 0 {
+		if t.coefficients[index].Sign() < 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// subdivide halves the box along one parameter, by de Casteljau's algorithm.
-func (t *bernsteinForm) subdivide(i int) (*bernsteinForm, *bernsteinForm) {
-	left := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coef))}
-	right := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coef))}
-	for k, x := range t.coef {
-		left.coef[k], right.coef[k] = new(big.Rat), new(big.Rat).Set(x)
+// subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's
+// algorithm.
+func (t *bernsteinForm) subdivide(parameter int) (*bernsteinForm, *bernsteinForm) {
+	left := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coefficients))}
+	right := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coefficients))}
+	for k, coefficient := range t.coefficients {
+		left.coefficients[k], right.coefficients[k] = new(big.Rat), new(big.Rat).Set(coefficient)
 	}
-	var first [][]*big.Rat
-	left.alongAxis(i, func(a []*big.Rat) { first = append(first, append([]*big.Rat(nil), a...)) })
+	var leftRows [][]*big.Rat // in the order of the rows of right
+	left.alongAxis(parameter, func(row []*big.Rat) { leftRows = append(leftRows, append([]*big.Rat(nil), row...)) })
 	half := big.NewRat(1, 2)
-	right.alongAxis(i, func(b []*big.Rat) {
-		a := first[0]
-		first = first[1:]
-		for r := range b {
-			a[r].Set(b[0])
-			for k := 0; k+r+1 < len(b); k++ {
-				b[k].Add(b[k], b[k+1])
-				b[k].Mul(b[k], half)
+	right.alongAxis(parameter, func(rightCoefs []*big.Rat) {
+		leftCoefs := leftRows[0]
+		leftRows = leftRows[1:]
+		for r := range rightCoefs {
+			leftCoefs[r].Set(rightCoefs[0])
+			for k := 0; k+r+1 < len(rightCoefs); k++ {
+				rightCoefs[k].Add(rightCoefs[k], rightCoefs[k+1])
+				rightCoefs[k].Mul(rightCoefs[k], half)
 			}
 		}
 	})

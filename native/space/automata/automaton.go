@@ -10,6 +10,7 @@ type Limits struct {
 	Nodes  int // of the decision diagrams; default four million
 }
 
+// states returns the limit of states, or its default.
 func (l Limits) states() int {
 	if l.States == 0 {
 		return 100_000
@@ -17,6 +18,7 @@ func (l Limits) states() int {
 	return l.States
 }
 
+// nodes returns the limit of nodes of decision diagrams, or its default.
 func (l Limits) nodes() int {
 	if l.Nodes == 0 {
 		return 4_000_000
@@ -24,7 +26,7 @@ func (l Limits) nodes() int {
 	return l.Nodes
 }
 
-// Class says on what acceptance depends from a state on.
+// Class says what the rest of a run must do from a state on, so that the run is accepted.
 type Class uint8
 
 // The classes. A run never leaves Accepted and Rejected, and leaves Safe and
@@ -79,17 +81,19 @@ func NewPrefixes(f *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(f, limits, true)
 }
 
-func newAutomaton(f *Formula, limits Limits, strict bool) (*Automaton, error) {
+// newAutomaton returns an automaton with its initial state only; others are added when they are reached. With
+// explicitNext, X takes one more letter even if its operand is already decided.
+func newAutomaton(f *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	a := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{a.bdd, strict}
-	r, err := b.build(f, false)
+	b := &builder{a.bdd, explicitNext}
+	initial, err := b.build(f, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.addState(state{formula: r})
+	_, err = a.addState(state{formula: initial})
 	return a, err
 }
 
@@ -120,22 +124,30 @@ func (a *Automaton) NumStates() int { return len(a.states) }
 // proposition i holds.
 func (a *Automaton) Step(q int, letter uint64) (int, error) {
 	s := a.states[q]
-	s.formula, s.allGoalsMet = a.bdd.progress(s.formula, letter), false
+	s.formula = a.bdd.progress(s.formula, letter)
+	s.allGoalsMet = false
 	switch {
 	case s.goalList == 0:
 	case s.formula == falseRef:
 		s = state{formula: falseRef}
 	default:
-		goals := a.goals[s.goalList]
-		if s.goalFormula = a.bdd.progress(s.goalFormula, letter); s.goalFormula == trueRef {
-			s.goalIndex++
-			if s.allGoalsMet = s.goalIndex == len(goals); s.allGoalsMet {
-				s.goalIndex = 0
-			}
-			s.goalFormula = goals[s.goalIndex]
+		s.goalFormula = a.bdd.progress(s.goalFormula, letter)
+		if s.goalFormula == trueRef {
+			a.nextGoal(&s)
 		}
 	}
 	return a.addState(s)
+}
+
+// nextGoal makes the next goal of the list the current one. The first follows the last.
+func (a *Automaton) nextGoal(s *state) {
+	goals := a.goals[s.goalList]
+	s.goalIndex++
+	if s.goalIndex == len(goals) {
+		s.goalIndex = 0
+		s.allGoalsMet = true
+	}
+	s.goalFormula = goals[s.goalIndex]
 }
 
 // Class returns the class of a state.
@@ -160,8 +172,8 @@ func (a *Automaton) Accepting(q int) bool {
 	return c == Accepted || c == Safe || a.states[q].allGoalsMet
 }
 
-// CanStay reports whether a run from q may be accepted without ever reaching an Accepted state. It is
-// the same for states that reach each other.
+// CanStay reports whether some run from q can be accepted without ever reaching an Accepted state. The
+// answer is the same for all states of a strongly connected component.
 func (a *Automaton) CanStay(q int) bool {
 	switch a.Class(q) {
 	case Rejected:
@@ -176,22 +188,22 @@ func (a *Automaton) CanStay(q int) bool {
 // letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
 // time, without losing acceptance.
 func (a *Automaton) Jumps(q int) ([]int, error) {
-	f := a.states[q].formula
 	if a.Class(q) != Open || !a.CanStay(q) {
 		return nil, nil
 	}
-	if out, ok := a.jumps[q]; ok {
-		return out, nil
+	if known, ok := a.jumps[q]; ok {
+		return known, nil
 	}
-	targets, err := a.bdd.jumpTargets(f)
+	targets, err := a.bdd.jumpTargets(a.states[q].formula)
 	if err != nil {
 		return nil, err
 	}
 	var out []int
-	for _, g := range targets {
-		s := state{formula: g.invariant}
-		if len(g.goals) > 0 {
-			s.goalList, s.goalFormula = a.goalListOf(g.goals), g.goals[0]
+	for _, target := range targets {
+		s := state{formula: target.invariant}
+		if len(target.goals) > 0 {
+			s.goalList = a.goalListOf(target.goals)
+			s.goalFormula = target.goals[0]
 		}
 		to, err := a.addState(s)
 		if err != nil {

@@ -186,10 +186,10 @@ func TestRefusals(t *testing.T) {
 		f    *automata.Formula
 		want string
 	}{
-		{p(64), "proposition 64, want 0 to 63"},
-		{within(automata.Finally, p(0), 3, 2), "bound [3,2] of an operator"},
-		{within(automata.Next, p(0), 0, 2), "the operator X has a bound"},
-		{&automata.Formula{Op: 99, X: p(0)}, "99 is not an operator"},
+		{p(64), "found proposition 64, wanted 0 to 63"},
+		{within(automata.Finally, p(0), 3, 2), "found bound [3,2] of an operator, wanted 0 <= lower <= upper"},
+		{within(automata.Next, p(0), 0, 2), "found a bound of the operator X, which cannot have one"},
+		{&automata.Formula{Op: 99, X: p(0)}, "found operator number 99, wanted a temporal operator"},
 	} {
 		if _, err := automata.New(tt.f, automata.Limits{}); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)

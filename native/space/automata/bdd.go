@@ -50,7 +50,7 @@ type bdd struct {
 	atoms         []atom
 	atomNumber    map[atom]int32
 	nodes         []node
-	unique        map[[3]int32]ref // the unique table: nodes by atom, low and high
+	uniqueNodes   map[[3]int32]ref // the unique table: nodes by atom, low and high
 	iteCache      map[[3]ref]ref
 	progressCache map[progressKey]ref
 	maxNodes      int
@@ -62,11 +62,12 @@ type progressKey struct {
 	letter uint64
 }
 
+// newBDD returns a diagram with the constants false and true only.
 func newBDD(limit int) *bdd {
-	leaf := node{atom: math.MaxInt32}
+	leaf := node{atom: math.MaxInt32} // a greater number than every atom
 	return &bdd{
 		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
-		unique: map[[3]int32]ref{}, iteCache: map[[3]ref]ref{}, progressCache: map[progressKey]ref{},
+		uniqueNodes: map[[3]int32]ref{}, iteCache: map[[3]ref]ref{}, progressCache: map[progressKey]ref{},
 		maxNodes: limit,
 	}
 }
@@ -79,21 +80,25 @@ func (t *bdd) err() error {
 	return nil
 }
 
-func (t *bdd) makeNode(v int32, lo, hi ref) ref {
-	if lo == hi {
-		return lo
+// makeNode returns the formula `if atom v then hi else lo`. It adds a node unless there is one already.
+func (t *bdd) makeNode(atom int32, low, high ref) ref {
+	if low == high {
+		return low
 	}
-	key := [3]int32{v, int32(lo), int32(hi)}
-	r, ok := t.unique[key]
+	key := [3]int32{atom, int32(low), int32(high)}
+	result, ok := t.uniqueNodes[key]
 	if !ok {
-		if t.exceeded = t.exceeded || len(t.nodes) >= t.maxNodes; t.exceeded {
+		if len(t.nodes) >= t.maxNodes {
+			t.exceeded = true
+		}
+		if t.exceeded {
 			return falseRef
 		}
-		r = ref(len(t.nodes))
-		t.nodes = append(t.nodes, node{v, lo, hi, t.atoms[v].operators | t.nodes[lo].operators | t.nodes[hi].operators})
-		t.unique[key] = r
+		result = ref(len(t.nodes))
+		t.nodes = append(t.nodes, node{atom, low, high, t.atoms[atom].operators | t.nodes[low].operators | t.nodes[high].operators})
+		t.uniqueNodes[key] = result
 	}
-	return r
+	return result
 }
 
 // literal returns the formula that consists of an atom.
@@ -118,15 +123,15 @@ func (t *bdd) ite(f, g, h ref) ref {
 		return f
 	}
 	key := [3]ref{f, g, h}
-	if r, ok := t.iteCache[key]; ok {
-		return r
+	if result, ok := t.iteCache[key]; ok {
+		return result
 	}
-	v := min(t.nodes[f].atom, t.nodes[g].atom, t.nodes[h].atom)
-	lo := t.ite(t.cofactor(f, v, false), t.cofactor(g, v, false), t.cofactor(h, v, false))
-	hi := t.ite(t.cofactor(f, v, true), t.cofactor(g, v, true), t.cofactor(h, v, true))
-	r := t.makeNode(v, lo, hi)
-	t.iteCache[key] = r
-	return r
+	atom := min(t.nodes[f].atom, t.nodes[g].atom, t.nodes[h].atom)
+	low := t.ite(t.cofactor(f, atom, false), t.cofactor(g, atom, false), t.cofactor(h, atom, false))
+	high := t.ite(t.cofactor(f, atom, true), t.cofactor(g, atom, true), t.cofactor(h, atom, true))
+	result := t.makeNode(atom, low, high)
+	t.iteCache[key] = result
+	return result
 }
 
 // cofactor returns f with a fixed value for atom v. No atom of f may have a smaller number than v.
@@ -148,7 +153,7 @@ func (t *bdd) or(f, g ref) ref { return t.ite(f, trueRef, g) }
 // implies reports whether f implies g, as Boolean combinations of atoms.
 func (t *bdd) implies(f, g ref) bool { return t.and(f, g) == f }
 
-// support returns the atoms of f in increasing order.
+// support returns the numbers of the atoms of f, in increasing order.
 func (t *bdd) support(f ref) []int32 {
 	var out []int32
 	seen := map[ref]bool{falseRef: true, trueRef: true}
@@ -173,11 +178,15 @@ func (t *bdd) support(f ref) []int32 {
 	return out
 }
 
-// atom returns the formula that consists of an atom, which it adds if it is new.
+// atom returns the formula that consists of an atom. If the atom is new, it adds it, with its operators and
+// whether it is stable.
 func (t *bdd) atom(a atom) ref {
 	v, ok := t.atomNumber[a]
 	if !ok {
-		if t.exceeded = t.exceeded || len(t.atoms) >= t.maxNodes; t.exceeded {
+		if len(t.atoms) >= t.maxNodes {
+			t.exceeded = true
+		}
+		if t.exceeded {
 			return falseRef
 		}
 		v = int32(len(t.atoms))
@@ -196,14 +205,16 @@ func (t *bdd) atom(a atom) ref {
 	return t.literal(v)
 }
 
-// atomsPersist reports whether every atom of f is stable or has the form G (if op is WeakUntil) or F
-// (if op is Until). Then F f, or G f respectively, is stable: a combination of G, once true, stays
-// true, and a combination of F, once false, stays false.
+// atomsPersist reports whether every atom of f is stable, or has the form G x (if op is WeakUntil) or F x
+// (if op is Until). If so, F f (or G f, respectively) is stable: a positive combination of formulas G x stays
+// true once it is true, and one of formulas F x stays false once it is false.
 func (t *bdd) atomsPersist(f ref, op Op) bool {
 	for _, v := range t.support(f) {
 		a := t.atoms[v]
-		complete := a.op == op && (op == WeakUntil && a.y == falseRef || op == Until && a.x == trueRef)
-		if !complete && !a.stable {
+		globally := a.op == WeakUntil && a.y == falseRef
+		finally := a.op == Until && a.x == trueRef
+		persists := a.op == op && (globally || finally)
+		if !persists && !a.stable {
 			return false
 		}
 	}
@@ -297,6 +308,7 @@ func (t *bdd) progress(f ref, letter uint64) ref {
 	return r
 }
 
+// progressAtom returns what the remaining letters must satisfy after the given letter, so that atom v holds.
 func (t *bdd) progressAtom(v int32, letter uint64) ref {
 	switch a := t.atoms[v]; {
 	case a.op == Prop:

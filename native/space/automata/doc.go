@@ -4,7 +4,7 @@
 //	f := automata.Binary(automata.And, automata.Unary(automata.Globally, p), …)
 //	a, err := automata.New(f, automata.Limits{})
 //	q, err := a.Step(a.Initial(), 0b01) // proposition 0 holds, 1 does not
-//	a.Class(q)                          // on what acceptance still depends
+//	a.Class(q)                          // what the rest of the run must do
 //	jumps, err := a.Jumps(q)            // states of the accepting part to jump to
 //
 // The automaton is limit-deterministic (Sickert, Esparza, Jaax and Kretinsky,

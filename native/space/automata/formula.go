@@ -92,6 +92,7 @@ func (f *Formula) String() string {
 // R. Operators with an upper bound are both safe and co-safe.
 func CoSafe(f *Formula) bool { return coSafe(f, false) }
 
+// coSafe reports whether a formula, or its negation if negated is true, is syntactically co-safe.
 func coSafe(f *Formula, negated bool) bool {
 	switch f.Op {
 	case True, False, Prop:

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// maxPropsHOA limits the propositions of an automaton that is written, as there are 2^n letters.
+// maxPropsHOA limits the propositions of an automaton in this format: n propositions have 2^n letters.
 const maxPropsHOA = 16
 
 // WriteHOA writes the whole automaton in the Hanoi Omega-Automata format, version 1, as a
@@ -28,13 +28,13 @@ func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 		fmt.Fprint(out, " ", strconv.Quote(n))
 	}
 	fmt.Fprint(out, "\nacc-name: Buchi\nAcceptance: 1 Inf(0)\nproperties: trans-labels explicit-labels state-acc\n--BODY--\n")
-	for q, list := range edges {
+	for q, successors := range edges {
 		fmt.Fprintf(out, "State: %d", q)
 		if a.Accepting(q) {
 			fmt.Fprint(out, " {0}")
 		}
 		fmt.Fprintln(out)
-		for letter, targets := range list {
+		for letter, targets := range successors {
 			for _, t := range targets {
 				fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), len(names)), t)
 			}
@@ -44,33 +44,33 @@ func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 	return out.Flush()
 }
 
-// transitions returns the successors of every state by letter. It adds all reachable states, of which
-// there are finitely many.
+// transitions returns the successors of every state for each letter, except Rejected ones. A transition may
+// begin with a jump. All reachable states are explored.
 func (a *Automaton) transitions(letters int) ([][][]int, error) {
 	var out [][][]int
 	for q := 0; q < a.NumStates(); q++ {
-		from, err := a.Jumps(q)
+		jumps, err := a.Jumps(q)
 		if err != nil {
 			return nil, err
 		}
-		list := make([][]int, letters)
-		for letter := range list {
-			for _, p := range append([]int{q}, from...) {
-				to, err := a.Step(p, uint64(letter))
+		successors := make([][]int, letters)
+		for letter := range successors {
+			for _, from := range append([]int{q}, jumps...) {
+				to, err := a.Step(from, uint64(letter))
 				if err != nil {
 					return nil, err
 				}
-				if a.Class(to) != Rejected && !slices.Contains(list[letter], to) {
-					list[letter] = append(list[letter], to)
+				if a.Class(to) != Rejected && !slices.Contains(successors[letter], to) {
+					successors[letter] = append(successors[letter], to)
 				}
 			}
 		}
-		out = append(out, list)
+		out = append(out, successors)
 	}
 	return out, nil
 }
 
-// label writes a letter as a conjunction of literals for all propositions.
+// label returns a letter in HOA's syntax: the conjunction of a literal for each of props propositions.
 func label(letter uint64, props int) string {
 	if props == 0 {
 		return "t"

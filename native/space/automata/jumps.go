@@ -12,7 +12,8 @@ type jumpTarget struct {
 // maxGuesses limits the guesses that are checked for one state.
 const maxGuesses = 1 << 17
 
-// jumpTargets returns the jumps from a formula.
+// jumpTargets returns the guesses that a jump from a state with the remaining formula f can make. It leaves
+// out a guess that demands more than another one. The error is ErrTooLarge.
 //
 // Theorem: a sequence satisfies f if and only if, for the set X of the eventualities (U) in f that hold
 // infinitely often and the set Y of the invariants (W) that hold from some letter on, at some time
@@ -32,19 +33,20 @@ const maxGuesses = 1 << 17
 func (t *bdd) jumpTargets(f ref) ([]jumpTarget, error) {
 	candidates := t.candidateEventualities(f)
 	var out []jumpTarget
-	if len(candidates) > 17 {
+	if 1<<min(len(candidates), 20) > maxGuesses {
 		return nil, ErrTooLarge
 	}
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
 		eventualities := subset(candidates, mask)
-		weak := &weakening{bdd: t, eventualities: eventualities, memo: map[ref]ref{}}
+		weak := &weakening{diagram: t, eventualities: eventualities, results: map[ref]ref{}}
 		remainder := weak.apply(f)
 		if remainder == falseRef {
 			continue
 		}
 		invariants := t.innerInvariants(eventualities)
-		if numGuesses += 1 << min(len(invariants), 20); numGuesses > maxGuesses {
+		numGuesses += 1 << min(len(invariants), 20)
+		if numGuesses > maxGuesses {
 			return nil, ErrTooLarge
 		}
 		for mask := range 1 << len(invariants) {
@@ -59,10 +61,10 @@ func (t *bdd) jumpTargets(f ref) ([]jumpTarget, error) {
 	return out, nil
 }
 
-// subset returns the elements of the list whose bit is set in mask.
-func subset(list []int32, mask int) []int32 {
+// subset returns elements[i] for each bit i that is set in mask.
+func subset(elements []int32, mask int) []int32 {
 	var out []int32
-	for i, v := range list {
+	for i, v := range elements {
 		if mask>>i&1 == 1 {
 			out = append(out, v)
 		}
@@ -70,7 +72,8 @@ func subset(list []int32, mask int) []int32 {
 	return out
 }
 
-// candidateEventualities returns the eventualities that X may contain.
+// candidateEventualities returns the eventualities of f that a guess has to decide: the stable ones outside
+// every temporal operator, and those nested in an invariant. They are the candidates for X in jumpTargets.
 func (t *bdd) candidateEventualities(f ref) []int32 {
 	found := map[int32]bool{}
 	for _, v := range t.support(f) {
@@ -87,39 +90,41 @@ func (t *bdd) candidateEventualities(f ref) []int32 {
 			}
 		}
 	}
-	return sorted(found)
+	return sortedMembers(found)
 }
 
-// innerInvariants returns the invariants nested in some eventualities.
-func (t *bdd) innerInvariants(x []int32) []int32 {
+// innerInvariants returns the invariants that are nested in the given eventualities.
+func (t *bdd) innerInvariants(eventualities []int32) []int32 {
 	found := map[int32]bool{}
-	for _, u := range x {
+	for _, u := range eventualities {
 		for v := range t.nestedAtoms(t.atoms[u].x, t.atoms[u].y) {
 			if t.atoms[v].op == WeakUntil {
 				found[v] = true
 			}
 		}
 	}
-	return sorted(found)
+	return sortedMembers(found)
 }
 
-// nestedAtoms returns the atoms of some formulas, at any depth.
-func (t *bdd) nestedAtoms(fs ...ref) map[int32]bool {
+// nestedAtoms returns the atoms of the given formulas, and those of their operands, at any depth.
+func (t *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	found := map[int32]bool{}
-	for len(fs) > 0 {
-		f := fs[len(fs)-1]
-		fs = fs[:len(fs)-1]
+	pending := formulas
+	for len(pending) > 0 {
+		f := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		for _, v := range t.support(f) {
 			if !found[v] {
 				found[v] = true
-				fs = append(fs, t.atoms[v].x, t.atoms[v].y)
+				pending = append(pending, t.atoms[v].x, t.atoms[v].y)
 			}
 		}
 	}
 	return found
 }
 
-func sorted(set map[int32]bool) []int32 {
+// sortedMembers returns the members of a set in increasing order.
+func sortedMembers(set map[int32]bool) []int32 {
 	out := make([]int32, 0, len(set))
 	for v := range set {
 		out = append(out, v)
@@ -128,14 +133,15 @@ func sorted(set map[int32]bool) []int32 {
 	return out
 }
 
-// checkGuess returns the jump target of a guess; ok is false if its conditions cannot hold.
+// checkGuess returns the jump target of a guess, and false if its conditions cannot hold. weak has the
+// guessed eventualities; remainder is the formula that it has weakened.
 func (t *bdd) checkGuess(weak *weakening, remainder ref, invariants []int32) (jumpTarget, bool) {
 	out := jumpTarget{invariant: remainder}
 	for _, v := range invariants {
 		a := t.atoms[v]
 		out.invariant = t.and(out.invariant, t.globally(t.or(weak.apply(a.x), weak.apply(a.y))))
 	}
-	strong := &strengthening{bdd: t, invariants: invariants, memo: map[ref]ref{}}
+	strong := &strengthening{diagram: t, invariants: invariants, results: map[ref]ref{}}
 	for _, u := range weak.eventualities {
 		switch goal := t.until(trueRef, strong.apply(t.atoms[u].y)); goal {
 		case trueRef:
@@ -150,40 +156,41 @@ func (t *bdd) checkGuess(weak *weakening, remainder ref, invariants []int32) (ju
 	return out, out.invariant != falseRef
 }
 
-// insertMinimal adds a target to a list, unless it demands more than another one. It removes targets
-// that demand more than the new one.
-func insertMinimal(t *bdd, list []jumpTarget, target jumpTarget) []jumpTarget {
-	if slices.ContainsFunc(list, func(h jumpTarget) bool { return t.moreDemanding(target, h) }) {
-		return list
+// insertMinimal adds a target to a list, unless another target demands less. It removes the targets that
+// demand more than the new one.
+func insertMinimal(t *bdd, targets []jumpTarget, target jumpTarget) []jumpTarget {
+	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return t.moreDemanding(target, other) }) {
+		return targets
 	}
-	list = slices.DeleteFunc(list, func(h jumpTarget) bool { return t.moreDemanding(h, target) })
-	return append(list, target)
+	targets = slices.DeleteFunc(targets, func(other jumpTarget) bool { return t.moreDemanding(other, target) })
+	return append(targets, target)
 }
 
 // moreDemanding reports whether target g demands at least what h demands.
-func (t *bdd) moreDemanding(g, h jumpTarget) bool {
-	for _, goal := range h.goals {
-		if !slices.Contains(g.goals, goal) {
+func (t *bdd) moreDemanding(target, other jumpTarget) bool {
+	for _, goal := range other.goals {
+		if !slices.Contains(target.goals, goal) {
 			return false
 		}
 	}
-	return t.implies(g.invariant, h.invariant)
+	return t.implies(target.invariant, other.invariant)
 }
 
 // weakening replaces U by W in the given eventualities, and all other eventualities by false.
 type weakening struct {
-	bdd           *bdd
+	diagram       *bdd
 	eventualities []int32
-	memo          map[ref]ref
+	results       map[ref]ref
 }
 
+// apply returns the weakened formula.
 func (w *weakening) apply(f ref) ref {
-	return w.bdd.substitute(f, w.memo, func(v int32, a atom) ref {
+	return w.diagram.substitute(f, w.results, func(v int32, a atom) ref {
 		switch {
 		case a.op == Next:
-			return w.bdd.next(w.apply(a.x))
+			return w.diagram.next(w.apply(a.x))
 		case a.op == WeakUntil || slices.Contains(w.eventualities, v):
-			return w.bdd.weak(w.apply(a.x), w.apply(a.y))
+			return w.diagram.weak(w.apply(a.x), w.apply(a.y))
 		}
 		return falseRef
 	})
@@ -191,25 +198,26 @@ func (w *weakening) apply(f ref) ref {
 
 // strengthening replaces the given invariants by true, and W by U in all others.
 type strengthening struct {
-	bdd        *bdd
+	diagram    *bdd
 	invariants []int32
-	memo       map[ref]ref
+	results    map[ref]ref
 }
 
+// apply returns the strengthened formula.
 func (s *strengthening) apply(f ref) ref {
-	return s.bdd.substitute(f, s.memo, func(v int32, a atom) ref {
+	return s.diagram.substitute(f, s.results, func(v int32, a atom) ref {
 		switch {
 		case a.op == Next:
-			return s.bdd.next(s.apply(a.x))
+			return s.diagram.next(s.apply(a.x))
 		case a.op == Until || !slices.Contains(s.invariants, v):
-			return s.bdd.until(s.apply(a.x), s.apply(a.y))
+			return s.diagram.until(s.apply(a.x), s.apply(a.y))
 		}
 		return trueRef
 	})
 }
 
-// substitute replaces the temporal operators of a formula.
-func (t *bdd) substitute(f ref, memo map[ref]ref, by func(v int32, a atom) ref) ref {
+// substitute replaces each temporal atom of a formula that contains U or W by the result of replacement.
+func (t *bdd) substitute(f ref, memo map[ref]ref, replacement func(v int32, a atom) ref) ref {
 	if t.nodes[f].operators == 0 { // no U or W: nothing to replace
 		return f
 	}
@@ -217,11 +225,11 @@ func (t *bdd) substitute(f ref, memo map[ref]ref, by func(v int32, a atom) ref) 
 		return r
 	}
 	n := t.nodes[f]
-	with := t.literal(n.atom)
+	replaced := t.literal(n.atom)
 	if a := t.atoms[n.atom]; a.operators != 0 {
-		with = by(n.atom, a)
+		replaced = replacement(n.atom, a)
 	}
-	r := t.ite(with, t.substitute(n.high, memo, by), t.substitute(n.low, memo, by))
+	r := t.ite(replaced, t.substitute(n.high, memo, replacement), t.substitute(n.low, memo, replacement))
 	memo[f] = r
 	return r
 }

@@ -119,9 +119,9 @@ type printer struct {
 	seen *explicit.Observations // of a POMDP, for the .tra and .obs files
 	// players says that states are written with their player, as in the .tra file of a game.
 	players bool
-	ctx  context.Context
-	out  *bufio.Writer
-	line []byte
+	ctx     context.Context
+	out     *bufio.Writer
+	line    []byte
 }
 
 // print calls body with a printer and flushes the output.

@@ -8,7 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// MistakeError says why a partition is not a bisimulation: Why two states of a block differ.
+// MistakeError says that a partition is not a bisimulation, because two states of a block differ. Why is the
+// difference, as a clause of the message.
 type MistakeError struct {
 	States [2]int
 	Why    string
@@ -32,29 +33,29 @@ func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32
 		rep := int(p.First[p.Block[s]])
 		switch {
 		case p.Block[rep] != p.Block[s] || initial[rep] != initial[s]:
-			return &MistakeError{[2]int{rep, s}, "are told apart by the property"}
+			return &MistakeError{[2]int{rep, s}, "the property distinguishes them"}
 		case rep == s:
 			continue
 		}
 		for _, reward := range rewards {
-			if !equal(entry(reward.StateRat, rep), entry(reward.StateRat, s)) {
-				return &MistakeError{[2]int{rep, s}, "earn different rewards"}
+			if !equalRats(entry(reward.StateRat, rep), entry(reward.StateRat, s)) {
+				return &MistakeError{[2]int{rep, s}, "they have different rewards"}
 			}
 		}
 		if !p.simulates(m, rep, s, rewards) || !p.simulates(m, s, rep, rewards) {
-			return &MistakeError{[2]int{rep, s}, "one has a choice that the other has not"}
+			return &MistakeError{[2]int{rep, s}, "one has a choice without an equivalent choice of the other"}
 		}
 	}
 	return nil
 }
 
-// simulates reports whether s has an equivalent choice for each choice of rep.
+// simulates reports whether state s has an equivalent choice for each choice of state rep.
 func (p *Partition) simulates(m *sparse.Model, rep, s int, rewards []*sparse.Reward) bool {
-	first, end := m.Choices(rep)
-	from, to := m.Choices(s)
-	for c := first; c < end; c++ {
+	repFirst, repEnd := m.Choices(rep)
+	first, end := m.Choices(s)
+	for c := repFirst; c < repEnd; c++ {
 		found := false
-		for d := from; d < to && !found; d++ {
+		for d := first; d < end && !found; d++ {
 			found = p.equivalentChoices(m, c, d, rewards)
 		}
 		if !found {
@@ -68,23 +69,23 @@ func (p *Partition) simulates(m *sparse.Model, rep, s int, rewards []*sparse.Rew
 // same probability.
 func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !equal(entry(reward.ChoiceRat, c), entry(reward.ChoiceRat, d)) {
+		if !equalRats(entry(reward.ChoiceRat, c), entry(reward.ChoiceRat, d)) {
 			return false
 		}
 	}
 	difference := map[uint32]*big.Rat{}
-	add := func(choice int, sign int64) {
+	addWeights := func(choice int, sign int64) {
 		lo, hi := m.Row(choice)
 		for i := lo; i < hi; i++ {
-			b := p.Block[m.Target[i]]
-			if difference[b] == nil {
-				difference[b] = new(big.Rat)
+			block := p.Block[m.Target[i]]
+			if difference[block] == nil {
+				difference[block] = new(big.Rat)
 			}
-			difference[b].Add(difference[b], new(big.Rat).Mul(big.NewRat(sign, 1), m.Rat(i)))
+			difference[block].Add(difference[block], new(big.Rat).Mul(big.NewRat(sign, 1), m.Rat(i)))
 		}
 	}
-	add(c, 1)
-	add(d, -1)
+	addWeights(c, 1)
+	addWeights(d, -1)
 	for _, x := range difference {
 		if x.Sign() != 0 {
 			return false
@@ -93,7 +94,7 @@ func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*spar
 	return true
 }
 
-// entry returns x[i], and 0 if that is missing.
+// entry returns x[i], and 0 if x or the entry is nil.
 func entry(x []*big.Rat, i int) *big.Rat {
 	if x == nil || x[i] == nil {
 		return new(big.Rat)
@@ -101,4 +102,4 @@ func entry(x []*big.Rat, i int) *big.Rat {
 	return x[i]
 }
 
-func equal(x, y *big.Rat) bool { return x.Cmp(y) == 0 }
+func equalRats(x, y *big.Rat) bool { return x.Cmp(y) == 0 }

@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Model returns the quotient: its states are the blocks, with the choices of their first states.
-// Equivalent choices are merged. It also returns the choice of m for each choice of the quotient.
+// Model returns the quotient: its states are the blocks, with the choices of their first states. Of several
+// equivalent choices only the first is kept. The second result is the choice of m for each choice of the quotient.
 // Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
 // are not copied.
 func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
@@ -17,9 +17,10 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 	for _, s := range p.First {
 		b.State()
 		first, end := m.Choices(int(s))
-		begin := len(kept)
+		firstKept := len(kept)
 		for c := first; c < end; c++ {
-			if slices.ContainsFunc(kept[begin:], func(d uint32) bool { return p.equivalentChoices(m, c, int(d), rewards) }) {
+			equivalent := func(d uint32) bool { return p.equivalentChoices(m, c, int(d), rewards) }
+			if slices.ContainsFunc(kept[firstKept:], equivalent) {
 				continue
 			}
 			kept = append(kept, uint32(c))
@@ -60,7 +61,7 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 	return out, kept, nil
 }
 
-// addRow adds the transitions of choice c between blocks.
+// addRow adds the transitions of choice c of m, with blocks as targets. It adds up the weights to each block.
 func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
 	sums := map[uint32]*big.Rat{}
 	var blocks []uint32
@@ -79,7 +80,8 @@ func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
 	}
 }
 
-// Reward returns the rewards of the quotient, for the choices that Model returned.
+// Reward translates a reward structure of the model to the quotient. kept has the choice of the model for each
+// choice of the quotient, as Model returns it.
 func (p *Partition) Reward(r *sparse.Reward, kept []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: r.Name, Err: r.Err, Unfit: r.Unfit,
@@ -88,6 +90,7 @@ func (p *Partition) Reward(r *sparse.Reward, kept []uint32) *sparse.Reward {
 	}
 }
 
+// selectEntries returns a slice whose entry i is x[numbers[i]]; nil stays nil.
 func selectEntries[T any](x []T, numbers []uint32) []T {
 	if x == nil {
 		return nil

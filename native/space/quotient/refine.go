@@ -24,27 +24,28 @@ type Partition struct {
 // probabilities is unknown.
 var ErrInexact = errors.New("want a model with exact weights, without intervals")
 
-// refiner computes signatures. Equal fractions, and equal tuples of rewards, have the same number.
+// refiner computes the signatures of states. It gives fractions numbers, so that equal fractions have equal
+// numbers, and likewise tuples of rewards.
 type refiner struct {
-	m            *sparse.Model
-	choiceReward []uint32 // of each choice: the number of its rewards
-	block        []uint32
-	weightID     []uint32          // of each weight: the number of its fraction
-	sumID        map[string]uint32 // by the numbers of several weights: the number of their sum
-	rationalIDs  map[string]uint32 // of fractions
-	pairs        []blockWeight
+	model        *sparse.Model
+	choiceReward []uint32          // the number of each choice's tuple of rewards
+	block        []uint32          // the block of each state
+	weightID     []uint32          // the number of each weight
+	sumID        map[string]uint32 // the number of the sum of several weights, by their numbers
+	rationalIDs  map[string]uint32 // the number of each fraction, by its text
+	pairs        []blockWeight     // a buffer of choiceSignature
 }
 
 // blockWeight is a transition: the block that it leads to, and its weight.
 type blockWeight struct{ block, weight uint32 }
 
-// Refine returns the coarsest bisimulation that refines the initial partition, given as a number for
-// each state, and the exact rewards. The error is the context's or ErrInexact.
+// Refine returns the coarsest bisimulation in which the states of a block have the same number in initial and the
+// same exact rewards. The error is the context's or ErrInexact.
 func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
 	if !m.Exact() || m.Intervals() {
 		return nil, ErrInexact
 	}
-	r := &refiner{m: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
+	r := &refiner{model: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
 	for _, w := range m.Rats {
 		r.weightID = append(r.weightID, r.rationalID(w))
 	}
@@ -96,6 +97,7 @@ func New(block []uint32) *Partition {
 	return out
 }
 
+// firstStates returns the first state of each of n blocks.
 func firstStates(block []uint32, n int) []uint32 {
 	out := make([]uint32, n)
 	for s := len(block) - 1; s >= 0; s-- {
@@ -104,10 +106,12 @@ func firstStates(block []uint32, n int) []uint32 {
 	return out
 }
 
-// groupByKey numbers states by their keys, in the order of first occurrence. It returns the number of
-// each state, and how many there are. key appends the key of state s to a buffer.
+// groupByKey gives equal numbers to states with equal keys, in the order of first occurrence. It returns the
+// number of each of the n states, and how many different numbers there are. key appends the key of state s to
+// a buffer.
 func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
-	out, numbers := make([]uint32, n), map[string]uint32{}
+	out := make([]uint32, n)
+	numbers := map[string]uint32{}
 	var buffer []byte
 	for s := range n {
 		buffer = key(s, buffer[:0])
@@ -135,8 +139,9 @@ func (r *refiner) rationalID(x *big.Rat) uint32 {
 	return i
 }
 
+// numberChoiceRewards numbers the tuples of choice rewards.
 func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
-	r.choiceReward, _ = groupByKey(r.m.NumChoices(), func(c int, key []byte) []byte {
+	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(c int, key []byte) []byte {
 		for _, reward := range rewards {
 			var x *big.Rat
 			if reward.ChoiceRat != nil {
@@ -148,6 +153,7 @@ func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 	})
 }
 
+// appendStateRewards appends the numbers of the rewards of state s to a key.
 func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
 	for _, reward := range rewards {
 		var x *big.Rat
@@ -159,10 +165,10 @@ func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int
 	return key
 }
 
-// signature appends the signature of a state: its block, and the set of its choices' signatures.
+// signature appends the signature of state s to key: its block, and the set of its choices' signatures.
 func (r *refiner) signature(s int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, r.block[s])
-	first, end := r.m.Choices(s)
+	first, end := r.model.Choices(s)
 	var choices []string
 	for c := first; c < end; c++ {
 		choices = append(choices, string(r.choiceSignature(c)))
@@ -174,12 +180,13 @@ func (r *refiner) signature(s int, key []byte) []byte {
 	return key
 }
 
-// choiceSignature returns the rewards of a choice and its probability of every block, as numbers.
+// choiceSignature returns the signature of a choice: the number of its rewards, and for each block that it
+// leads to, the block and the number of the probability.
 func (r *refiner) choiceSignature(c int) []byte {
-	lo, hi := r.m.Row(c)
+	lo, hi := r.model.Row(c)
 	r.pairs = r.pairs[:0]
 	for i := lo; i < hi; i++ {
-		r.pairs = append(r.pairs, blockWeight{r.block[r.m.Target[i]], r.m.Weight[i]})
+		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[i]], r.model.Weight[i]})
 	}
 	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
 		if a.block != b.block {
@@ -188,19 +195,20 @@ func (r *refiner) choiceSignature(c int) []byte {
 		return int(int64(a.weight) - int64(b.weight))
 	})
 	out := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
-	for i := 0; i < len(r.pairs); {
-		j := i + 1
-		for j < len(r.pairs) && r.pairs[j].block == r.pairs[i].block {
-			j++
+	for from := 0; from < len(r.pairs); {
+		block := r.pairs[from].block
+		to := from + 1
+		for to < len(r.pairs) && r.pairs[to].block == block {
+			to++
 		}
-		out = binary.LittleEndian.AppendUint32(out, r.pairs[i].block)
-		out = binary.LittleEndian.AppendUint32(out, r.sumOf(r.pairs[i:j]))
-		i = j
+		out = binary.LittleEndian.AppendUint32(out, block)
+		out = binary.LittleEndian.AppendUint32(out, r.sumOf(r.pairs[from:to]))
+		from = to
 	}
 	return out
 }
 
-// sumOf returns the number of the sum of weights.
+// sumOf returns the number of the sum of the pairs' weights.
 func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
 		return r.weightID[pairs[0].weight]
@@ -213,7 +221,7 @@ func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	if !known {
 		x := new(big.Rat)
 		for _, p := range pairs {
-			x.Add(x, r.m.Rats[p.weight])
+			x.Add(x, r.model.Rats[p.weight])
 		}
 		i = r.rationalID(x)
 		r.sumID[string(key)] = i

@@ -20,22 +20,22 @@ const maxStates = math.MaxInt32
 // Choice is called in an MDP only; in a Markov chain State opens the row. The first error is kept, and
 // Finish returns it.
 type Builder struct {
-	m          Model // without the fields that columns collect
-	first      column[uint32]
-	start      column[uint32]
-	target     column[uint32]
-	weight     column[uint32]
-	high       column[uint32]
-	action     column[Action]
-	idOfFloat  map[float64]uint32
-	idOfRat    map[string]uint32
-	byPointer  map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
-	cache      [64]cachedWeight    // of idOfFloat: models repeat few weights
-	hasActions bool
-	outOfRange bool // a weight is out of the range of float64
-	states     int
-	maxTarget  uint32
-	err        error
+	model       Model               // without the fields that columns collect
+	firsts      column[uint32]      // becomes Model.First
+	starts      column[uint32]      // becomes Model.Start
+	targets     column[uint32]      // becomes Model.Target
+	weights     column[uint32]      // becomes Model.Weight
+	highs       column[uint32]      // becomes Model.High
+	actions     column[Action]      // becomes Model.Actions
+	idOfFloat   map[float64]uint32  // the index of each float64 in Model.Weights
+	idOfRat     map[string]uint32   // the index of each fraction in Model.Rats, by its text
+	idOfPointer map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
+	weightCache [64]cachedWeight    // a hash table with part of idOfFloat: few weights occur most often
+	hasActions  bool
+	outOfRange  bool // a weight is out of the range of float64
+	numStates   int
+	maxTarget   uint32
+	err         error
 }
 
 // cachedWeight is an entry of Builder.cache. Weights are never zero, so the zero value is empty.
@@ -44,67 +44,69 @@ type cachedWeight struct {
 	id     uint32
 }
 
-// maxByPointer limits Builder.byPointer.
-const maxByPointer = 1 << 12
+// maxPointers limits Builder.idOfPointer.
+const maxPointers = 1 << 12
 
 // NewBuilder returns a Builder for an empty model.
 func NewBuilder(kind Kind) *Builder {
-	return &Builder{m: Model{Kind: kind}, idOfFloat: map[float64]uint32{}, idOfRat: map[string]uint32{}, byPointer: map[*big.Rat]uint32{}}
+	return &Builder{model: Model{Kind: kind}, idOfFloat: map[float64]uint32{}, idOfRat: map[string]uint32{}, idOfPointer: map[*big.Rat]uint32{}}
 }
 
 // Grow reserves space for more states, choices and transitions.
 func (b *Builder) Grow(states, choices, transitions int) {
-	b.start.reserve(choices + 1)
-	b.target.reserve(transitions)
-	b.weight.reserve(transitions)
-	if b.m.Kind != MDP {
-		b.action.reserve(transitions)
+	b.starts.reserve(choices + 1)
+	b.targets.reserve(transitions)
+	b.weights.reserve(transitions)
+	if b.model.Kind != MDP {
+		b.actions.reserve(transitions)
 		return
 	}
-	b.action.reserve(choices)
-	b.first.reserve(states + 1)
+	b.actions.reserve(choices)
+	b.firsts.reserve(states + 1)
 }
 
 // Bytes returns the memory of the model so far, including reserved space.
 func (b *Builder) Bytes() int64 {
-	n := b.first.cap() + b.start.cap() + b.target.cap() + b.weight.cap() + b.high.cap()
-	return int64(4*n + 40*cap(b.m.Weights) + 2*b.action.cap())
+	n := b.firsts.cap() + b.starts.cap() + b.targets.cap() + b.weights.cap() + b.highs.cap()
+	return int64(4*n + 40*cap(b.model.Weights) + 2*b.actions.cap())
 }
 
 // State begins the next state.
 func (b *Builder) State() {
-	if b.states == maxStates {
-		b.fail(ErrTooLarge)
+	if b.numStates == maxStates {
+		b.keepError(ErrTooLarge)
 		return
 	}
-	b.states++
-	if b.m.Kind == MDP {
-		b.first.add(uint32(b.start.len()))
+	b.numStates++
+	if b.model.Kind == MDP {
+		b.firsts.add(uint32(b.starts.len()))
 		return
 	}
-	b.newRow()
+	b.beginRow()
 }
 
 // Choice begins the next choice of the current state of an MDP.
 func (b *Builder) Choice(a Action) {
-	if b.m.Kind != MDP || b.states == 0 {
-		b.fail(fmt.Errorf("choice outside a state of an MDP"))
+	if b.model.Kind != MDP || b.numStates == 0 {
+		b.keepError(fmt.Errorf("choice outside a state of an MDP"))
 		return
 	}
-	b.newRow()
+	b.beginRow()
 	b.addAction(a)
 }
 
-func (b *Builder) newRow() {
-	if b.start.len() == math.MaxUint32 {
-		b.fail(ErrTooLarge)
+// beginRow begins the transitions of the next choice.
+func (b *Builder) beginRow() {
+	if b.starts.len() == math.MaxUint32 {
+		b.keepError(ErrTooLarge)
 		return
 	}
-	b.start.add(uint32(b.target.len()))
+	b.starts.add(uint32(b.targets.len()))
 }
 
+// addAction appends the action of a choice of an MDP, or of a transition of a Markov chain.
 func (b *Builder) addAction(a Action) {
-	b.action.add(a)
+	b.actions.add(a)
 	b.hasActions = b.hasActions || a != NoAction
 }
 
@@ -112,103 +114,109 @@ func (b *Builder) addAction(a Action) {
 // an error.
 func (b *Builder) Add(target int, weight float64) { b.AddAction(target, weight, NoAction) }
 
-// AddAction is Add for a transition of a Markov chain with an action.
+// AddAction appends a transition with an action to the current state of a Markov chain. It treats the
+// weight as Add does.
 func (b *Builder) AddAction(target int, weight float64, a Action) {
 	switch {
 	case weight == 0:
 		return
 	case !(weight > 0 && weight <= math.MaxFloat64):
-		b.fail(fmt.Errorf("state %d: weight %v, it must be finite and not negative", b.states-1, weight))
+		b.keepError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", b.numStates-1, weight))
 		return
 	}
-	c := &b.cache[math.Float64bits(weight)*0x9e3779b97f4a7c15>>58]
-	if weight != c.weight {
-		*c = cachedWeight{weight, b.weightID(weight)}
+	const multiplier = 0x9e3779b97f4a7c15 // Fibonacci hashing: the upper six bits of the product
+	cached := &b.weightCache[math.Float64bits(weight)*multiplier>>58]
+	if weight != cached.weight {
+		*cached = cachedWeight{weight, b.weightID(weight)}
 	}
-	b.add(target, c.id, a)
+	b.addTransition(target, cached.id, a)
 }
 
+// weightID returns the index of a float64 in the table of weights, and adds it if it is new.
 func (b *Builder) weightID(weight float64) uint32 {
 	id, ok := b.idOfFloat[weight]
 	if !ok {
-		id = uint32(len(b.m.Weights))
-		b.m.Weights = append(b.m.Weights, weight)
+		id = uint32(len(b.model.Weights))
+		b.model.Weights = append(b.model.Weights, weight)
 		b.idOfFloat[weight] = id
 	}
 	return id
 }
 
-// NormalFloat returns the normal float64 nearest to a positive fraction, and whether it differs by rounding
-// only: false means overflow or underflow.
-func NormalFloat(x *big.Rat) (f float64, near bool) {
+// NormalFloat returns the normal float64 nearest to a positive fraction. near is false if the fraction is
+// outside the range of normal float64 numbers; f is then the end of the range.
+func NormalFloat(x *big.Rat) (nearest float64, inRange bool) {
 	const minNormal = 0x1p-1022
-	f, _ = x.Float64()
-	if f >= minNormal && f <= math.MaxFloat64 {
-		return f, true
+	nearest, _ = x.Float64()
+	if nearest >= minNormal && nearest <= math.MaxFloat64 {
+		return nearest, true
 	}
-	return min(max(f, minNormal), math.MaxFloat64), false
+	return min(max(nearest, minNormal), math.MaxFloat64), false
 }
 
-// AddRat is AddAction with an exact weight. The weights of a model must be all exact, or all float64.
+// AddRat appends a transition with a fraction as weight. A weight of zero is dropped; a negative one is an
+// error. The weights of a model must be all fractions, or all float64.
 func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 	switch weight.Sign() {
 	case 0:
 		return
 	case -1:
-		b.fail(fmt.Errorf("state %d: weight %v, it must not be negative", b.states-1, weight.RatString()))
+		b.keepError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", b.numStates-1, weight.RatString()))
 		return
 	}
-	b.add(target, b.rationalID(weight), a)
+	b.addTransition(target, b.rationalID(weight), a)
 }
 
-// AddInterval is AddRat with an interval as weight, whose lower end may be zero. The weights of a model
-// must be all intervals, or none.
+// AddInterval appends a transition whose weight is an interval. Its lower end may be zero, its upper end
+// may not. Either all weights of a model are intervals, or none.
 func (b *Builder) AddInterval(target int, low, high *big.Rat, a Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
-		b.fail(fmt.Errorf("state %d: weight [%s,%s], want an interval of numbers that are not negative", b.states-1, low.RatString(), high.RatString()))
+		b.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", b.numStates-1, low.RatString(), high.RatString()))
 		return
 	}
-	b.add(target, b.rationalID(low), a)
-	b.high.add(b.rationalID(high))
+	b.addTransition(target, b.rationalID(low), a)
+	b.highs.add(b.rationalID(high))
 }
 
-// rationalID returns the index of an exact weight, which it adds if it is new.
+// rationalID returns the index of a fraction in the table of weights, and adds it if it is new.
 func (b *Builder) rationalID(weight *big.Rat) uint32 {
-	id, ok := b.byPointer[weight]
-	if ok {
+	id, known := b.idOfPointer[weight]
+	if known {
 		return id
 	}
 	key := weight.RatString()
-	if id, ok = b.idOfRat[key]; !ok {
-		id = uint32(len(b.m.Rats))
-		f, near := 0.0, true
+	id, known = b.idOfRat[key]
+	if !known {
+		id = uint32(len(b.model.Rats))
+		nearest, inRange := 0.0, true
 		if weight.Sign() != 0 {
-			f, near = NormalFloat(weight)
+			nearest, inRange = NormalFloat(weight)
 		}
-		b.outOfRange = b.outOfRange || !near
-		b.m.Weights = append(b.m.Weights, f)
-		b.m.Rats = append(b.m.Rats, weight)
+		b.outOfRange = b.outOfRange || !inRange
+		b.model.Weights = append(b.model.Weights, nearest)
+		b.model.Rats = append(b.model.Rats, weight)
 		b.idOfRat[key] = id
 	}
-	if len(b.byPointer) < maxByPointer {
-		b.byPointer[weight] = id
+	if len(b.idOfPointer) < maxPointers {
+		b.idOfPointer[weight] = id
 	}
 	return id
 }
 
-func (b *Builder) add(target int, id uint32, a Action) {
+// addTransition appends a transition whose weight has index id in the table of weights.
+func (b *Builder) addTransition(target int, id uint32, a Action) {
 	switch {
-	case b.start.len() == 0:
-		b.fail(errors.New("transition outside a choice"))
+	case b.starts.len() == 0:
+		b.keepError(errors.New("transition outside a choice"))
 		return
-	case target < 0 || target >= maxStates || b.target.len() == math.MaxUint32:
-		b.fail(ErrTooLarge)
+	case target < 0 || target >= maxStates || b.targets.len() == math.MaxUint32:
+		b.keepError(ErrTooLarge)
 		return
 	}
-	b.target.add(uint32(target))
-	b.weight.add(id)
+	b.targets.add(uint32(target))
+	b.weights.add(id)
 	b.maxTarget = max(b.maxTarget, uint32(target))
-	if b.m.Kind != MDP {
+	if b.model.Kind != MDP {
 		b.addAction(a)
 	}
 }
@@ -229,17 +237,17 @@ type Rows struct {
 
 // AddRows appends the first n states of rows, and returns the rest.
 func (b *Builder) AddRows(rows Rows, n int) Rows {
-	chain := b.m.Kind != MDP
+	isChain := b.model.Kind != MDP
 	choices, transitions := 0, 0
 	for _, count := range rows.Choices[:n] {
 		b.State()
 		for range count {
-			if !chain {
+			if !isChain {
 				b.Choice(rows.Actions[choices])
 			}
 			for range rows.Transitions[choices] {
 				i, a := transitions, NoAction
-				if chain {
+				if isChain {
 					a = rows.Actions[i]
 				}
 				switch {
@@ -255,8 +263,10 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 			choices++
 		}
 	}
-	rows.Choices, rows.Transitions, rows.Targets = rows.Choices[n:], rows.Transitions[choices:], rows.Targets[transitions:]
-	if chain {
+	rows.Choices = rows.Choices[n:]
+	rows.Transitions = rows.Transitions[choices:]
+	rows.Targets = rows.Targets[transitions:]
+	if isChain {
 		rows.Actions = rows.Actions[transitions:]
 	} else {
 		rows.Actions = rows.Actions[choices:]
@@ -272,7 +282,8 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 	return rows
 }
 
-func (b *Builder) fail(err error) {
+// keepError keeps the first error, which Finish returns.
+func (b *Builder) keepError(err error) {
 	if b.err == nil {
 		b.err = err
 	}
@@ -286,47 +297,49 @@ func (b *Builder) Finish() (*Model, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if b.states == 0 {
+	if b.numStates == 0 {
 		return nil, errors.New("model without states")
 	}
-	m := &b.m
+	m := &b.model
 	if m.Kind == MDP {
-		b.first.add(uint32(b.start.len()))
-		m.First = b.first.flatten()
+		b.firsts.add(uint32(b.starts.len()))
+		m.First = b.firsts.flatten()
 	}
-	b.start.add(uint32(b.target.len()))
+	b.starts.add(uint32(b.targets.len()))
 	if b.hasActions {
-		m.Actions = b.action.flatten()
+		m.Actions = b.actions.flatten()
 	}
-	b.action = column[Action]{}
-	m.Start = b.start.flatten()
-	m.Target = b.target.flatten()
-	m.Weight = b.weight.flatten()
-	if b.high.len() > 0 {
-		m.High = b.high.flatten()
+	b.actions = column[Action]{}
+	m.Start = b.starts.flatten()
+	m.Target = b.targets.flatten()
+	m.Weight = b.weights.flatten()
+	if b.highs.len() > 0 {
+		m.High = b.highs.flatten()
 		if len(m.High) != len(m.Weight) {
-			return nil, errors.New("weights partly intervals, partly not")
+			return nil, errors.New("some weights are intervals, and some are not")
 		}
 	}
 	if len(m.Rats) > 0 && len(b.idOfFloat) > 0 {
-		return nil, errors.New("weights partly exact, partly not")
+		return nil, errors.New("some weights are fractions, and some are float64 numbers")
 	}
 	m.Err = 0x1p-53
 	if b.outOfRange {
 		m.Err = math.Inf(1)
 	}
-	if err := b.check(); err != nil {
+	if err := b.checkRows(); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func (b *Builder) check() error {
-	m := &b.m
-	if len(m.Target) > 0 && int(b.maxTarget) >= b.states {
-		return fmt.Errorf("transition to state %d of %d", b.maxTarget, b.states)
+// checkRows returns an error unless every target is a state, every state has a choice, and every choice has a
+// transition.
+func (b *Builder) checkRows() error {
+	m := &b.model
+	if len(m.Target) > 0 && int(b.maxTarget) >= b.numStates {
+		return fmt.Errorf("transition to state %d of %d", b.maxTarget, b.numStates)
 	}
-	for s := range b.states {
+	for s := range b.numStates {
 		first, end := m.Choices(s)
 		if first == end {
 			return fmt.Errorf("state %d has no choice", s)

@@ -61,7 +61,7 @@ func TestBuilderMistakes(t *testing.T) {
 			b.Choice(0)
 			b.AddRat(0, big.NewRat(1, 3), 0)
 			b.Add(0, 0.5)
-		}, "partly exact"},
+		}, "some weights are fractions"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ const pageLen = 1 << 16
 
 func (c *column[T]) len() int { return c.pagedLen + len(c.page) }
 
+// add appends an element.
 func (c *column[T]) add(x T) {
 	if len(c.page) == cap(c.page) {
 		c.newPage()
@@ -25,14 +26,15 @@ func (c *column[T]) add(x T) {
 // new one if the last is full.
 func (c *column[T]) newPage() {
 	if n := len(c.page); n >= pageLen {
-		c.pages, c.pagedLen = append(c.pages, c.page), c.pagedLen+n
+		c.pages = append(c.pages, c.page)
+		c.pagedLen += n
 		c.page = make([]T, 0, pageLen)
 	} else if 2*n > pageLen {
 		c.reserve(pageLen - n)
 	}
 }
 
-// reserve makes room for n more elements.
+// reserve makes room for n more elements, if they fit into the current page.
 func (c *column[T]) reserve(n int) {
 	if len(c.page) == 0 || len(c.page)+n <= pageLen {
 		if cap(c.page)-len(c.page) < n {

@@ -33,9 +33,9 @@ func (c *Components) Members(i int) []uint32 { return c.States[c.Start[i]:c.Star
 // Processing Letters 116 (2016), without recursion.
 func (m *Model) Components(states, choices *Set) *Components {
 	n := m.NumStates()
-	t := &pearce{m: m, states: states, choices: choices, index: 1, closedIndex: None - 1}
+	t := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
 	t.rindex = make([]uint32, n)
-	t.out.Start = []uint32{0}
+	t.components.Start = []uint32{0}
 	for s := range n {
 		if t.rindex[s] == 0 && (states == nil || states.Has(s)) {
 			t.search(uint32(s))
@@ -48,37 +48,39 @@ func (m *Model) Components(states, choices *Set) *Components {
 			t.rindex[s] = None - 1 - r
 		}
 	}
-	t.out.ID = t.rindex
-	return &t.out
+	t.components.ID = t.rindex
+	return &t.components
 }
 
 // pearce holds the state of Pearce's search. rindex[s] is 0 for an unvisited state. While its component
 // is incomplete it counts up from 1; once the component is complete it is unique to it, and counts down
 // from None-1. States number less than 2^31, so the two ranges are disjoint.
 type pearce struct {
-	m                  *Model
-	states, choices    *Set
+	model              *Model
+	states, allowed    *Set
 	rindex             []uint32
 	index, closedIndex uint32
-	frames             []frame
+	frames             []searchFrame
 	stack              []uint32 // states that the search has left whose component is incomplete
-	out                Components
+	components         Components
 }
 
-// frame is a state on the search path. The search has to follow the transitions of choice from next on,
+// searchFrame is a state on the search path. The search has to follow the transitions of choice from next on,
 // and then the later choices. root says that no state visited earlier was reached.
-type frame struct {
+type searchFrame struct {
 	state, choice, next uint32
 	root                bool
 }
 
+// search visits the states that are reachable from s in depth-first order. It completes every component
+// that it finds.
 func (t *pearce) search(s uint32) {
-	t.push(s)
+	t.enter(s)
 	for len(t.frames) > 0 {
 		f := &t.frames[len(t.frames)-1]
 		if w, ok := t.successor(f); ok {
 			if t.rindex[w] == 0 {
-				t.push(w)
+				t.enter(w)
 			} else {
 				t.lowlink(f, w)
 			}
@@ -86,67 +88,70 @@ func (t *pearce) search(s uint32) {
 		}
 		done := *f
 		t.frames = t.frames[:len(t.frames)-1]
-		t.pop(done)
+		t.leave(done)
 		if len(t.frames) > 0 {
 			t.lowlink(&t.frames[len(t.frames)-1], done.state)
 		}
 	}
 }
 
-func (t *pearce) push(s uint32) {
+// enter gives state s the next index, and appends it to the search path.
+func (t *pearce) enter(s uint32) {
 	t.rindex[s] = t.index
 	t.index++
-	first, _ := t.m.Choices(int(s))
-	t.frames = append(t.frames, frame{s, uint32(first), t.m.Start[first], true})
+	first, _ := t.model.Choices(int(s))
+	t.frames = append(t.frames, searchFrame{s, uint32(first), t.model.Start[first], true})
 }
 
-// lowlink updates the rindex of f's state for its successor w.
-func (t *pearce) lowlink(f *frame, w uint32) {
+// lowlink lowers the rindex of f's state to that of its successor w. If it is lower, then the state is
+// not the root of its component, as it reaches a state that was visited earlier.
+func (t *pearce) lowlink(f *searchFrame, w uint32) {
 	if t.rindex[w] < t.rindex[f.state] {
 		t.rindex[f.state] = t.rindex[w]
 		f.root = false
 	}
 }
 
-// successor returns the next successor in the part.
-func (t *pearce) successor(f *frame) (uint32, bool) {
-	_, end := t.m.Choices(int(f.state))
+// successor returns the next successor of f's state in the part of the model, and false after the last.
+func (t *pearce) successor(f *searchFrame) (uint32, bool) {
+	_, end := t.model.Choices(int(f.state))
 	for int(f.choice) < end {
-		if t.choices == nil || t.choices.Has(int(f.choice)) {
-			for f.next < t.m.Start[f.choice+1] {
-				w := t.m.Target[f.next]
+		if t.allowed == nil || t.allowed.Has(int(f.choice)) {
+			for f.next < t.model.Start[f.choice+1] {
+				target := t.model.Target[f.next]
 				f.next++
-				if t.states == nil || t.states.Has(int(w)) {
-					return w, true
+				if t.states == nil || t.states.Has(int(target)) {
+					return target, true
 				}
 			}
 		}
 		f.choice++
-		f.next = t.m.Start[f.choice]
+		f.next = t.model.Start[f.choice]
 	}
 	return 0, false
 }
 
-// pop completes the component of a root, and puts other states on the stack.
-func (t *pearce) pop(f frame) {
+// leave is called when all successors of f's state were visited. If the state is the root of its component,
+// the component consists of it and of the states on top of the stack; otherwise the state goes onto the stack.
+func (t *pearce) leave(f searchFrame) {
 	if !f.root {
 		t.stack = append(t.stack, f.state)
 		return
 	}
 	t.index--
-	first := len(t.stack)
-	for first > 0 && t.rindex[f.state] <= t.rindex[t.stack[first-1]] {
-		first--
+	lowest := len(t.stack)
+	for lowest > 0 && t.rindex[f.state] <= t.rindex[t.stack[lowest-1]] {
+		lowest--
 	}
-	for _, w := range t.stack[first:] {
+	for _, w := range t.stack[lowest:] {
 		t.rindex[w] = t.closedIndex
 		t.index--
 	}
-	t.out.States = append(t.out.States, t.stack[first:]...)
-	t.stack = t.stack[:first]
+	t.components.States = append(t.components.States, t.stack[lowest:]...)
+	t.stack = t.stack[:lowest]
 	t.rindex[f.state] = t.closedIndex
-	t.out.States = append(t.out.States, f.state)
-	t.out.Start = append(t.out.Start, uint32(len(t.out.States)))
+	t.components.States = append(t.components.States, f.state)
+	t.components.Start = append(t.components.Start, uint32(len(t.components.States)))
 	t.closedIndex--
 }
 

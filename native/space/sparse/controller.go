@@ -29,33 +29,35 @@ type Move struct {
 	Next   []uint32
 }
 
-// validate checks that the controller fits a model.
+// validate returns an error unless every move is a choice of its state in the model, has a next node for
+// each transition of the choice, and the probabilities of each node's moves sum to one.
 func (x *Controller) validate(m *Model) error {
-	for i, n := range x.Nodes {
+	for i, node := range x.Nodes {
 		sum := new(big.Rat)
-		for _, v := range n.Moves {
-			first, end := m.Choices(int(n.State))
-			if int(v.Choice) < first || int(v.Choice) >= end {
-				return fmt.Errorf("node %d: choice %d of state %d, which has %d to %d", i, v.Choice, n.State, first, end-1)
+		for _, move := range node.Moves {
+			first, end := m.Choices(int(node.State))
+			if int(move.Choice) < first || int(move.Choice) >= end {
+				return fmt.Errorf("node %d: found choice %d, wanted one of state %d: %d to %d", i, move.Choice, node.State, first, end-1)
 			}
-			if lo, hi := m.Row(int(v.Choice)); len(v.Next) != hi-lo {
-				return fmt.Errorf("node %d: %d nodes after choice %d, which has %d transitions", i, len(v.Next), v.Choice, hi-lo)
+			if lo, hi := m.Row(int(move.Choice)); len(move.Next) != hi-lo {
+				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, hi-lo)
 			}
-			sum.Add(sum, v.Probability())
+			sum.Add(sum, move.Probability())
 		}
-		if near, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64(); near < -0x1p-40 || near > 0x1p-40 {
-			return fmt.Errorf("node %d: the probabilities of the choices do not sum to one", i)
+		excess, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64()
+		if excess < -0x1p-40 || excess > 0x1p-40 {
+			return fmt.Errorf("node %d: the probabilities of the moves do not sum to one", i)
 		}
 	}
 	return nil
 }
 
 // Probability returns the probability of the move.
-func (v *Move) Probability() *big.Rat {
-	if v.Prob == nil {
+func (move *Move) Probability() *big.Rat {
+	if move.Prob == nil {
 		return big.NewRat(1, 1)
 	}
-	return v.Prob
+	return move.Prob
 }
 
 // Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
@@ -78,7 +80,8 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Err = m.Err; mixed && m.Rats == nil {
+	out.Err = m.Err
+	if mixed && m.Rats == nil {
 		out.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
 	out.Initial = slices.Clone(x.Start)
@@ -86,82 +89,85 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	return out, nil
 }
 
-// addRow adds the transitions of a node, summed by target and action.
+// addRow adds the transitions of a node with the given moves. Transitions with the same next node and the
+// same action are merged, and their probabilities added.
 func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
-	type to struct {
+	type destination struct {
 		node   uint32
 		action Action
 	}
-	var order []to
-	near, exact := map[to]float64{}, map[to]*big.Rat{}
-	for _, v := range moves {
-		key := to{action: NoAction}
+	var order []destination
+	sums, exactSums := map[destination]float64{}, map[destination]*big.Rat{}
+	for _, move := range moves {
+		to := destination{action: NoAction}
 		if m.Actions != nil {
-			key.action = m.Actions[v.Choice]
+			to.action = m.Actions[move.Choice]
 		}
-		part, _ := v.Probability().Float64()
-		lo, _ := m.Row(int(v.Choice))
-		for k, n := range v.Next {
-			if key.node = n; near[key] == 0 {
-				order = append(order, key)
+		probability, _ := move.Probability().Float64()
+		firstTransition, _ := m.Row(int(move.Choice))
+		for i, next := range move.Next {
+			to.node = next
+			if sums[to] == 0 {
+				order = append(order, to)
 			}
-			near[key] += part * m.Prob(lo+k)
+			sums[to] += probability * m.Prob(firstTransition+i)
 			if m.Rats != nil {
-				if exact[key] == nil {
-					exact[key] = new(big.Rat)
+				if exactSums[to] == nil {
+					exactSums[to] = new(big.Rat)
 				}
-				exact[key].Add(exact[key], new(big.Rat).Mul(v.Probability(), m.Rat(lo+k)))
+				exactSums[to].Add(exactSums[to], new(big.Rat).Mul(move.Probability(), m.Rat(firstTransition+i)))
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(s, t to) int { return int(s.node) - int(t.node) })
-	for _, key := range order {
+	slices.SortStableFunc(order, func(x, y destination) int { return int(x.node) - int(y.node) })
+	for _, to := range order {
 		if m.Rats != nil {
-			b.AddRat(int(key.node), exact[key], key.action)
+			b.AddRat(int(to.node), exactSums[to], to.action)
 		} else {
-			b.AddAction(int(key.node), near[key], key.action)
+			b.AddAction(int(to.node), sums[to], to.action)
 		}
 	}
 }
 
-// Reward returns a reward structure of the model for the induced chain. A node with several moves has
-// their expected reward.
+// Reward translates a reward structure of the model to the induced chain. The reward of a node with
+// several moves is the expectation over them.
 func (x *Controller) Reward(r *Reward) *Reward {
 	out := &Reward{Name: r.Name, Err: r.Err, Unfit: r.Unfit}
-	for _, n := range x.Nodes {
+	for _, node := range x.Nodes {
 		if r.State != nil {
-			out.State = append(out.State, r.State[n.State])
+			out.State = append(out.State, r.State[node.State])
 		}
 		if r.StateRat != nil {
-			out.StateRat = append(out.StateRat, r.StateRat[n.State])
+			out.StateRat = append(out.StateRat, r.StateRat[node.State])
 		}
 		if r.Choice == nil {
 			continue
 		}
-		near, exact := r.expectedChoice(n.Moves)
+		near, exact := r.expectedChoice(node.Moves)
 		out.Choice = append(out.Choice, near)
 		if r.ChoiceRat != nil {
 			out.ChoiceRat = append(out.ChoiceRat, exact)
 		}
-		if len(n.Moves) > 1 {
+		if len(node.Moves) > 1 {
 			out.Err = r.Err + 0x1p-50
 		}
 	}
 	return out
 }
 
-// expectedChoice returns the expected choice reward of the moves. The fraction is nil if it is zero.
+// expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. The
+// fraction is nil if it is zero.
 func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
-	for _, v := range moves {
-		part, _ := v.Probability().Float64()
-		near += part * r.Choice[v.Choice]
-		if r.ChoiceRat == nil || r.ChoiceRat[v.Choice] == nil {
+	for _, move := range moves {
+		probability, _ := move.Probability().Float64()
+		near += probability * r.Choice[move.Choice]
+		if r.ChoiceRat == nil || r.ChoiceRat[move.Choice] == nil {
 			continue
 		}
 		if exact == nil {
 			exact = new(big.Rat)
 		}
-		exact.Add(exact, new(big.Rat).Mul(v.Probability(), r.ChoiceRat[v.Choice]))
+		exact.Add(exact, new(big.Rat).Mul(move.Probability(), r.ChoiceRat[move.Choice]))
 	}
 	if exact != nil {
 		near, _ = NormalFloat(exact)

@@ -46,35 +46,36 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 	}
 }
 
-// removeLeaving removes the choices that leave the component of their state, and states without
-// choices. It reports whether that changed anything. Going over the states in both directions removes
-// long chains at once.
+// removeLeaving removes choices that leave the component of their state from allowed, and states without
+// allowed choices from live. It reports whether it removed anything. id has the component of each state. A
+// pass in each direction removes long chains of states at once.
 func (m *Model) removeLeaving(id []uint32, live, allowed *Set) bool {
 	changed := false
 	n := m.NumStates()
 	for s := range n {
-		changed = m.removeLeavingOf(s, id, live, allowed) || changed
+		changed = m.removeLeavingChoices(s, id, live, allowed) || changed
 	}
 	for s := n - 1; s >= 0 && changed; s-- {
-		m.removeLeavingOf(s, id, live, allowed)
+		m.removeLeavingChoices(s, id, live, allowed)
 	}
 	return changed
 }
 
-func (m *Model) removeLeavingOf(s int, id []uint32, live, allowed *Set) bool {
+// removeLeavingChoices does the step of removeLeaving for state s.
+func (m *Model) removeLeavingChoices(s int, id []uint32, live, allowed *Set) bool {
 	first, end := m.Choices(s)
-	changed, some := false, false
+	changed, staying := false, false
 	for c := first; c < end; c++ {
 		switch {
 		case !allowed.Has(c):
-		case live.Has(s) && m.allIn(c, id, id[s]):
-			some = true
+		case live.Has(s) && m.staysInComponent(c, id, id[s]):
+			staying = true
 		default:
 			allowed.Remove(c)
 			changed = changed || live.Has(s)
 		}
 	}
-	if !some && live.Has(s) {
+	if !staying && live.Has(s) {
 		live.Remove(s)
 		id[s] = None
 		changed = true
@@ -82,9 +83,10 @@ func (m *Model) removeLeavingOf(s int, id []uint32, live, allowed *Set) bool {
 	return changed
 }
 
-func (m *Model) allIn(c int, id []uint32, want uint32) bool {
+// staysInComponent reports whether every transition of choice c leads to a state of component want.
+func (m *Model) staysInComponent(c int, id []uint32, component uint32) bool {
 	for _, t := range m.Target[m.Start[c]:m.Start[c+1]] {
-		if id[t] != want {
+		if id[t] != component {
 			return false
 		}
 	}

@@ -15,17 +15,18 @@ type Graph struct {
 
 // transposed has the reversed transitions of a model.
 type transposed struct {
-	start  []uint32 // the entries of choice for target t are start[t]:start[t+1]
-	choice []uint32 // the choices with a transition to t, once per transition
-	owner  []uint32 // the state of each choice; nil if they are equal
+	starts  []uint32 // the entries of choice for target t are start[t]:start[t+1]
+	choices []uint32 // the choices with a transition to t, once per transition
+	owners  []uint32 // the state of each choice; nil if they are equal
 }
 
+// NewGraph returns the graph of a model.
 func NewGraph(m *Model) *Graph { return &Graph{Model: m} }
 
 // transpose returns the reversed transitions.
 func (g *Graph) transpose() *transposed {
-	if r := g.transposed.Load(); r != nil {
-		return r
+	if known := g.transposed.Load(); known != nil {
+		return known
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -35,36 +36,39 @@ func (g *Graph) transpose() *transposed {
 	return g.transposed.Load()
 }
 
+// newTransposed reverses the transitions by a counting sort: it counts the transitions to each target, sums
+// the counts to the positions where the targets begin, and then fills in the choices.
 func newTransposed(m *Model) *transposed {
-	r := &transposed{start: make([]uint32, m.NumStates()+2), choice: make([]uint32, len(m.Target))}
+	reversed := &transposed{starts: make([]uint32, m.NumStates()+2), choices: make([]uint32, len(m.Target))}
+	// Counts are stored two entries ahead, because filling in the choices moves start[t+1] to the end of t.
 	for _, t := range m.Target {
-		r.start[t+2]++
+		reversed.starts[t+2]++
 	}
-	for i := 2; i < len(r.start); i++ {
-		r.start[i] += r.start[i-1]
+	for i := 2; i < len(reversed.starts); i++ {
+		reversed.starts[i] += reversed.starts[i-1]
 	}
 	for c := range m.NumChoices() {
 		for _, t := range m.Target[m.Start[c]:m.Start[c+1]] {
-			r.choice[r.start[t+1]] = uint32(c)
-			r.start[t+1]++
+			reversed.choices[reversed.starts[t+1]] = uint32(c)
+			reversed.starts[t+1]++
 		}
 	}
 	if m.First != nil {
-		r.owner = make([]uint32, m.NumChoices())
+		reversed.owners = make([]uint32, m.NumChoices())
 		for s := range m.NumStates() {
 			first, end := m.Choices(s)
 			for c := first; c < end; c++ {
-				r.owner[c] = uint32(s)
+				reversed.owners[c] = uint32(s)
 			}
 		}
 	}
-	return r
+	return reversed
 }
 
 // Into returns the choices with a transition to state t, in increasing order, once per transition.
 func (g *Graph) Into(t int) []uint32 {
-	r := g.transpose()
-	return r.choice[r.start[t]:r.start[t+1]]
+	reversed := g.transpose()
+	return reversed.choices[reversed.starts[t]:reversed.starts[t+1]]
 }
 
 // Owner returns the state of choice c.
@@ -72,7 +76,7 @@ func (g *Graph) Owner(c uint32) int {
 	if g.First == nil {
 		return int(c)
 	}
-	return int(g.transpose().owner[c])
+	return int(g.transpose().owners[c])
 }
 
 // ChoicesOf returns the choices of the given states.
@@ -99,9 +103,9 @@ func (g *Graph) ChoicesWithin(states *Set) *Set {
 }
 
 // staysIn reports whether every transition of choice c leads to a state of x.
-func (g *Graph) staysIn(c uint32, x *Set) bool {
+func (g *Graph) staysIn(c uint32, set *Set) bool {
 	for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
-		if !x.Has(int(t)) {
+		if !set.Has(int(t)) {
 			return false
 		}
 	}

@@ -14,15 +14,15 @@ func (e *ActionsError) Error() string {
 	if e.State == e.Other {
 		return fmt.Sprintf("state %d has two choices with the same action", e.State)
 	}
-	return fmt.Sprintf("states %d and %d show the same and have different actions", e.Other, e.State)
+	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions matches the choices of states with the same observation by their actions. With first the
-// first choice of state s, out[first+k] is the choice of s that has the action of choice k of the first
-// state with this observation. The error is an *ActionsError if the actions of such states differ, or
-// one occurs twice.
+// MatchActions matches the choices of states with the same observation by their actions. Consider a state
+// s with first choice first, and the first state r with the same observation: out[first+k] is the choice
+// of s with the same action as the k-th choice of r. The error is an *ActionsError if states with the same
+// observation have different actions, or a state has two choices with the same action.
 //
-// Source: PRISM, which also requires the same order.
+// PRISM requires the actions in the same order too; we do not.
 func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	out := make([]uint32, m.NumChoices())
 	representative := map[uint32]int{}
@@ -56,6 +56,7 @@ func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	return out, nil
 }
 
+// actionOf returns the action of choice c.
 func (m *Model) actionOf(c int) Action {
 	if m.Actions == nil {
 		return NoAction

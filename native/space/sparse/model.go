@@ -102,7 +102,7 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// OfChoice returns the reward for leaving a state by a choice. It is 0 for a nil Reward.
+// OfChoice returns the reward of a state plus that of one of its choices. It is 0 for a nil Reward.
 func (r *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0
 	if r != nil && r.State != nil {
@@ -114,7 +114,8 @@ func (r *Reward) OfChoice(state, choice int) float64 {
 	return sum
 }
 
-// OfChoiceRat is OfChoice as a new fraction.
+// OfChoiceRat returns the reward of a state plus that of one of its choices, as a new fraction. It is 0
+// for a nil Reward.
 func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
 	if r != nil && r.StateRat != nil && r.StateRat[state] != nil {
@@ -126,22 +127,22 @@ func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	return sum
 }
 
-// One returns the index of weight 1 in Weights, and adds it if it is missing. The tables of weights may
-// be shared with another model, which does not change. In an exact model the fraction must be 1: the
-// float64 of a fraction slightly below 1 is 1 too.
+// One returns the index of weight 1 in Weights, and adds the weight if it is missing. It copies the tables
+// of weights before it adds to them, as other models may share them. An exact model is searched for the
+// fraction 1, because a fraction slightly below 1 has the float64 1 too.
 func (m *Model) One() uint32 {
-	i := slices.Index(m.Weights, 1)
+	index := slices.Index(m.Weights, 1)
 	if m.Rats != nil {
-		i = slices.IndexFunc(m.Rats, func(x *big.Rat) bool { return x.IsInt() && x.Num().IsInt64() && x.Num().Int64() == 1 })
+		index = slices.IndexFunc(m.Rats, func(x *big.Rat) bool { return x.IsInt() && x.Num().IsInt64() && x.Num().Int64() == 1 })
 	}
-	if i < 0 {
-		i = len(m.Weights)
+	if index < 0 {
+		index = len(m.Weights)
 		m.Weights = append(slices.Clip(m.Weights), 1)
 		if m.Rats != nil {
 			m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
 		}
 	}
-	return uint32(i)
+	return uint32(index)
 }
 
 // NumStates returns the number of states.
@@ -166,7 +167,7 @@ func (m *Model) NumDeadlocks() int {
 	return m.Deadlocks.Count()
 }
 
-// NumDeciding returns the number of states with several choices.
+// NumDeciding returns the number of states in which a scheduler decides: those with several choices.
 func (m *Model) NumDeciding() int {
 	n := 0
 	for s := range m.NumStates() {
@@ -177,7 +178,8 @@ func (m *Model) NumDeciding() int {
 	return n
 }
 
-// NumEdges returns the number of pairs of a state and a successor.
+// NumEdges returns the number of pairs of a state and one of its successors. Several transitions between
+// two states count once.
 func (m *Model) NumEdges() int {
 	n := 0
 	for s := range m.NumStates() {

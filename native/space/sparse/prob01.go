@@ -6,17 +6,18 @@ import "context"
 // for all schedulers (A) or for some (E). They analyze the graph only, and are exact. In a Markov chain A
 // and E are the same.
 
-// Prob0A returns the states where the maximal probability is 0.
+// Prob0A returns the states where the maximal probability of `left U right` is 0.
 func (g *Graph) Prob0A(left, right *Set) *Set {
 	return g.ExistsUntil(left, right).Complement()
 }
 
-// Prob0E returns the states where the minimal probability is 0.
+// Prob0E returns the states where the minimal probability of `left U right` is 0.
 func (g *Graph) Prob0E(left, right *Set) *Set {
 	if g.First == nil {
 		return g.Prob0A(left, right)
 	}
-	// positive is the complement: every choice can lead towards right.
+	// positive has the states whose minimal probability is positive: each of their choices has a
+	// transition to a state of the set. openChoices counts the choices that have no such transition yet.
 	positive := right.Clone()
 	usable := NewSet(g.NumChoices())
 	openChoices := make([]uint32, g.NumStates())
@@ -40,13 +41,14 @@ func (g *Graph) Prob0E(left, right *Set) *Set {
 	return positive.Complement()
 }
 
-// Prob1A returns the states where the minimal probability is 1.
+// Prob1A returns the states where the minimal probability of `left U right` is 1: those that cannot reach
+// a state of Prob0E before right.
 func (g *Graph) Prob1A(left, right *Set) *Set {
 	return g.ExistsUntil(left.Minus(right), g.Prob0E(left, right)).Complement()
 }
 
-// Prob1E returns the states where the maximal probability is 1: the greatest set in which right can be
-// reached by choices that never leave the set.
+// Prob1E returns the states where the maximal probability of `left U right` is 1: the greatest set in
+// which every state can reach right by choices that never leave the set.
 //
 // Source: de Alfaro 1997, algorithm 3.4 (Baier and Katoen 2008, algorithm 45).
 func (g *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
@@ -70,48 +72,52 @@ func (g *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
 // stayingSet is a shrinking set of states, with the choices that stay in it. A state outside target
 // without such a choice is removed at once.
 type stayingSet struct {
-	g              *Graph
+	graph          *Graph
 	states, target *Set
 	choices        *Set     // of its states, those that stay in it
 	choiceCount    []uint32 // number of these choices of each state
 }
 
+// newStayingSet returns the greatest subset of sure in which every state outside right has a choice that
+// stays in the subset. It shrinks sure.
 func (g *Graph) newStayingSet(sure, right *Set) *stayingSet {
-	k := &stayingSet{g: g, states: sure, target: right, choices: g.ChoicesWithin(sure), choiceCount: make([]uint32, g.NumStates())}
-	for c := range k.choices.All() {
-		k.choiceCount[g.Owner(uint32(c))]++
+	staying := &stayingSet{graph: g, states: sure, target: right, choices: g.ChoicesWithin(sure), choiceCount: make([]uint32, g.NumStates())}
+	for c := range staying.choices.All() {
+		staying.choiceCount[g.Owner(uint32(c))]++
 	}
 	stuck := NewSet(g.NumStates())
 	for s := range sure.All() {
-		if k.choiceCount[s] == 0 && !right.Has(s) {
+		if staying.choiceCount[s] == 0 && !right.Has(s) {
 			stuck.Add(s)
 		}
 	}
-	k.remove(stuck)
-	return k
+	staying.remove(stuck)
+	return staying
 }
 
-func (k *stayingSet) remove(lost *Set) {
+// remove removes states, the choices that lead to them, and then the states outside target that lost all
+// their choices, until nothing changes.
+func (staying *stayingSet) remove(lost *Set) {
 	for s := range lost.All() {
-		k.states.Remove(s)
+		staying.states.Remove(s)
 	}
-	k.g.backwardSearch(lost, func(c uint32) (int, bool) {
-		s := k.g.Owner(c)
-		if !k.choices.Has(int(c)) {
+	staying.graph.backwardSearch(lost, func(c uint32) (int, bool) {
+		s := staying.graph.Owner(c)
+		if !staying.choices.Has(int(c)) {
 			return s, false
 		}
-		k.choices.Remove(int(c))
-		k.choiceCount[s]--
-		if k.choiceCount[s] > 0 || k.target.Has(s) || !k.states.Has(s) {
+		staying.choices.Remove(int(c))
+		staying.choiceCount[s]--
+		if staying.choiceCount[s] > 0 || staying.target.Has(s) || !staying.states.Has(s) {
 			return s, false
 		}
-		k.states.Remove(s)
+		staying.states.Remove(s)
 		return s, true
 	})
 }
 
-// reachWithin returns the states that reach right inside sure by the given choices. It writes a choice
-// on a shortest path to scheduler, unless that is nil.
+// reachWithin returns the states that reach a state of both right and sure by the given choices. Unless
+// scheduler is nil, it sets the scheduler's choice in these states to one on a shortest path.
 func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sure)
 	reached := from.Clone()
@@ -132,15 +138,15 @@ func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set 
 	return reached
 }
 
-// Attract writes to scheduler, for each state of sure outside right, a choice that stays in sure and is
-// on a shortest path to right. If sure is Prob1E, or an end component that contains a state of right,
-// the choices reach right with probability one. Other entries do not change.
+// Attract sets the scheduler's choice in each state of sure outside right to one that stays in sure and is
+// on a shortest path to right. If sure is Prob1E, or an end component that contains a state of right, the
+// scheduler reaches right with probability one. The choices in other states do not change.
 func (g *Graph) Attract(sure, right *Set, scheduler []uint32) {
 	g.reachWithin(sure, g.ChoicesWithin(sure), right, scheduler)
 }
 
-// Remain writes to scheduler, for each state of a set, its first choice that stays in the set, if any.
-// If the set is Prob0E, the choices avoid right forever.
+// Remain sets the scheduler's choice in each state of a set to the first one that stays in the set, if there
+// is one. If the set is Prob0E, the scheduler avoids right forever.
 func (g *Graph) Remain(set *Set, scheduler []uint32) {
 	for s := range set.All() {
 		first, end := g.Choices(s)
@@ -153,8 +159,8 @@ func (g *Graph) Remain(set *Set, scheduler []uint32) {
 	}
 }
 
-// Approach writes to scheduler, for each state outside target that can reach it by the given choices
-// (nil for all), a choice on a shortest path.
+// Approach sets the scheduler's choice in each state outside target that can reach target by the given
+// choices to one on a shortest path. nil choices stand for all.
 func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	reached := target.Clone()
 	g.backwardSearch(target, func(c uint32) (int, bool) {
@@ -168,9 +174,9 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	})
 }
 
-// backwardSearch is a breadth-first search against the transitions, which starts with the members of
-// from in increasing order. It calls step for each choice with a transition to a visited state; step
-// returns the state to visit next, if any.
+// backwardSearch is a breadth-first search against the transitions, which begins with the states of from
+// in increasing order. It calls step for each choice with a transition to a visited state. step returns
+// the choice's state and whether to visit it.
 func (g *Graph) backwardSearch(from *Set, step func(c uint32) (int, bool)) {
 	var queue []uint32
 	expand := func(t int) {

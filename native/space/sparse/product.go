@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Memory defines the product of a model with what is remembered of a path, such as the state of an
-// automaton. P is a state of the model together with the memory there.
+// Memory defines the product of a model with a memory of the path so far, such as the state of an
+// automaton. P is a pair: a state of the model and a value of the memory.
 type Memory[P comparable] interface {
 	// State returns the state of the model.
 	State(p P) uint32
-	// Step returns what follows p after a transition to state t of the model.
+	// Step returns the pair after p if the model moves to state t.
 	Step(p P, t uint32) (P, error)
 	// Absorbing reports whether p gets a self-loop instead of the choices of its state.
 	Absorbing(p P) bool
@@ -25,23 +25,23 @@ type Product[P comparable] struct {
 	Start  []uint32 // the state of the product for each start
 }
 
-// NewProduct explores the product from starts, within the given choices of the model (nil stands for
-// all), of which every reached state must have one. The error is ErrTooLarge if it has more states than
-// maxStates.
+// NewProduct explores the product from the pairs in starts. It uses the given choices of the model only, and
+// every reached state must have at least one of them; nil stands for all. The error is ErrTooLarge if the
+// product has more states than maxStates.
 func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
-	x := &Product[P]{Start: make([]uint32, len(starts))}
+	product := &Product[P]{Start: make([]uint32, len(starts))}
 	numbers := map[P]uint32{}
 	number := func(p P) uint32 {
 		i, ok := numbers[p]
 		if !ok {
-			i = uint32(len(x.Pairs))
+			i = uint32(len(product.Pairs))
 			numbers[p] = i
-			x.Pairs = append(x.Pairs, p)
+			product.Pairs = append(product.Pairs, p)
 		}
 		return i
 	}
 	for i, p := range starts {
-		x.Start[i] = number(p)
+		product.Start[i] = number(p)
 	}
 	b := NewDerivedBuilder(m, m.Kind)
 	var from P
@@ -54,12 +54,13 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 		}
 		return number(to)
 	}
-	for i := 0; i < len(x.Pairs); i++ { // successor appends to x.Pairs
+	for i := 0; i < len(product.Pairs); i++ { // successor appends to x.Pairs
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		b.State()
-		if from = x.Pairs[i]; memory.Absorbing(from) {
+		from = product.Pairs[i]
+		if memory.Absorbing(from) {
 			b.Loop(uint32(i))
 			continue
 		}
@@ -68,14 +69,15 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 			if choices != nil && !choices.Has(c) {
 				continue
 			}
-			if b.Copy(c, successor); failure != nil {
+			b.Copy(c, successor)
+			if failure != nil {
 				return nil, failure
 			}
 		}
-		if len(x.Pairs) > maxStates || b.NumTransitions() >= math.MaxUint32/2 {
+		if len(product.Pairs) > maxStates || b.NumTransitions() >= math.MaxUint32/2 {
 			return nil, ErrTooLarge
 		}
 	}
-	x.Model, x.Choice = b.Finish(), b.Origin
-	return x, nil
+	product.Model, product.Choice = b.Finish(), b.Origin
+	return product, nil
 }

@@ -2,8 +2,9 @@ package sparse
 
 import "slices"
 
-// Renumber returns the model in which state s has number[s]; number must be a permutation. Choices and
-// transitions keep their order; the tables of weights are shared.
+// Renumber returns the model in which state s has become state number[s]; number must be a permutation.
+// The choices of a state, and the transitions of a choice, keep their order. The tables of weights are
+// shared.
 func (m *Model) Renumber(number []uint32) *Model {
 	n := m.NumStates()
 	old := make([]uint32, n)
@@ -26,8 +27,8 @@ func (m *Model) Renumber(number []uint32) *Model {
 		}
 	}
 	out := b.Finish()
-	out.Actions, out.Player = actions, permute(m.Player, old)
-	m.renumberSets(out, number, old, b.Origin)
+	out.Actions, out.Player = actions, selectEntries(m.Player, old)
+	m.renumberAnnotations(out, number, old, b.Origin)
 	return out
 }
 
@@ -39,7 +40,9 @@ func (m *Model) actionRange(first, end int) (int, int) {
 	return int(m.Start[first]), int(m.Start[end])
 }
 
-func (m *Model) renumberSets(out *Model, number, old, choice []uint32) {
+// renumberAnnotations translates the initial states, deadlocks, labels and rewards of m to out. number has the new
+// number of each state; old and choice have the old numbers of each new state and of each new choice.
+func (m *Model) renumberAnnotations(out *Model, number, old, choice []uint32) {
 	for _, s := range m.Initial {
 		out.Initial = append(out.Initial, number[s])
 	}
@@ -53,12 +56,13 @@ func (m *Model) renumberSets(out *Model, number, old, choice []uint32) {
 	for _, r := range m.Rewards {
 		out.Rewards = append(out.Rewards, Reward{
 			Name: r.Name, Err: r.Err,
-			State: permute(r.State, old), Choice: permute(r.Choice, choice),
-			StateRat: permute(r.StateRat, old), ChoiceRat: permute(r.ChoiceRat, choice),
+			State: selectEntries(r.State, old), Choice: selectEntries(r.Choice, choice),
+			StateRat: selectEntries(r.StateRat, old), ChoiceRat: selectEntries(r.ChoiceRat, choice),
 		})
 	}
 }
 
+// renumberSet returns the set of number[i] for the members i of s.
 func renumberSet(s *Set, number []uint32) *Set {
 	out := NewSet(s.Len())
 	for i := range s.All() {
@@ -67,13 +71,13 @@ func renumberSet(s *Set, number []uint32) *Set {
 	return out
 }
 
-// permute returns the entries of x in the order of old; nil stays nil.
-func permute[T any](x []T, old []uint32) []T {
+// selectEntries returns a slice whose entry i is x[old[i]]; nil stays nil.
+func selectEntries[T any](x []T, indexes []uint32) []T {
 	if x == nil {
 		return nil
 	}
-	out := make([]T, len(old))
-	for i, j := range old {
+	out := make([]T, len(indexes))
+	for i, j := range indexes {
 		out[i] = x[j]
 	}
 	return out

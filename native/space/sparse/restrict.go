@@ -1,6 +1,6 @@
 package sparse
 
-// Restrict returns the MDP restricted to a set of choices, which must contain at least one of every state.
+// Restrict returns the MDP with the given choices only. They must contain at least one of every state.
 // States keep their numbers and choices their order; the tables of weights are shared.
 func (m *Model) Restrict(choices *Set) *Model {
 	b := NewDerivedBuilder(m, m.Kind)
@@ -16,9 +16,9 @@ func (m *Model) Restrict(choices *Set) *Model {
 	}
 	out, kept := b.Finish(), b.Origin
 	out.Initial, out.Deadlocks, out.Labels = m.Initial, m.Deadlocks, m.Labels
-	out.Actions, out.Player = permute(m.Actions, kept), m.Player
+	out.Actions, out.Player = selectEntries(m.Actions, kept), m.Player
 	for _, r := range m.Rewards {
-		r.Choice, r.ChoiceRat = permute(r.Choice, kept), permute(r.ChoiceRat, kept)
+		r.Choice, r.ChoiceRat = selectEntries(r.Choice, kept), selectEntries(r.ChoiceRat, kept)
 		out.Rewards = append(out.Rewards, r)
 	}
 	return out

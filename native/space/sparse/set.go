@@ -74,14 +74,14 @@ func (s *Set) Clone() *Set {
 
 // Complement returns the numbers of the universe that are not in s.
 func (s *Set) Complement() *Set {
-	t := NewSet(s.n)
+	result := NewSet(s.n)
 	for i, w := range s.words {
-		t.words[i] = ^w
+		result.words[i] = ^w
 	}
 	if tail := s.n & 63; tail != 0 {
-		t.words[len(t.words)-1] &= 1<<tail - 1
+		result.words[len(result.words)-1] &= 1<<tail - 1
 	}
-	return t
+	return result
 }
 
 // Union returns the numbers in s or in t.
@@ -101,11 +101,11 @@ func (s *Set) Minus(t *Set) *Set {
 
 // combine applies f word by word; both sets have the same universe.
 func (s *Set) combine(t *Set, f func(a, b uint64) uint64) *Set {
-	u := NewSet(s.n)
+	result := NewSet(s.n)
 	for i, w := range s.words {
-		u.words[i] = f(w, t.words[i])
+		result.words[i] = f(w, t.words[i])
 	}
-	return u
+	return result
 }
 
 // All yields the members in increasing order.

@@ -2,8 +2,8 @@ package sparse
 
 import "slices"
 
-// Topological is a topological order of states: every transition from one of them to another leads to
-// an earlier one. Self-loops do not count.
+// Topological is a reverse topological order of states: every transition between two of them leads to the
+// earlier one. Self-loops do not count.
 type Topological struct {
 	Order []uint32
 	// Start divides the order into levels: no transition connects two different states of
@@ -11,7 +11,8 @@ type Topological struct {
 	Start []int
 }
 
-// Topological orders states. It reports false if there is a cycle through several of them.
+// Topological returns the given states in reverse topological order, successors first. It reports false if
+// there is a cycle through several of them.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (m *Model) Topological(states *Set) (Topological, bool) {
@@ -40,7 +41,8 @@ func (m *Model) Topological(states *Set) (Topological, bool) {
 			if t == s {
 				continue
 			}
-			if indegree[t]--; indegree[t] == 0 && states.Has(int(t)) {
+			indegree[t]--
+			if indegree[t] == 0 && states.Has(int(t)) {
 				out.Order = append(out.Order, t)
 			}
 		}

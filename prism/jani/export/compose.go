@@ -7,126 +7,134 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// way is a synchronisation: modules that move together, each with an action of its own, and the resulting action,
-// which is sema.Unlabelled if it is hidden.
-type way struct {
-	parts  []use
-	result int
+// synchronisation is a set of edges that modules take together, each with an action of its module, and the
+// resulting action, which is sema.Unlabelled if it is hidden.
+type synchronisation struct {
+	participants []edgeGroup
+	result       int
 }
 
 // maxVectors is the greatest number of synchronisation vectors of a document.
 const maxVectors = 100_000
 
-// compose lists the synchronisations of labelled commands. Unlabelled commands need no vector.
-func (x *exporter) compose() ([]way, error) {
+// compose returns the synchronisations of labelled commands. Unlabelled commands need no synchronisation
+// vector.
+func (x *exporter) compose() ([]synchronisation, error) {
 	term := x.program.System
 	if term == nil {
-		all := &sema.SysParallel{Full: true}
+		composition := &sema.SysParallel{Full: true}
 		for i := range x.program.Modules {
-			all.Operands = append(all.Operands, sema.SysModule{Index: i})
+			composition.Operands = append(composition.Operands, sema.SysModule{Index: i})
 		}
-		term = all
+		term = composition
 	}
-	ways, _, err := x.ways(term)
+	ways, _, err := x.synchronisationsOf(term)
 	return ways, err
 }
 
-// ways lists the synchronisations of a system term, and its alphabet. An action of the alphabet without synchronisations is blocked.
-func (x *exporter) ways(term sema.System) (out []way, known []int, err error) {
-	switch t := term.(type) {
+// synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action of the
+// alphabet without synchronisations is blocked.
+func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation, alphabet []int, err error) {
+	switch term := term.(type) {
 	case sema.SysModule:
-		for _, a := range x.program.Modules[t.Index].Alphabet {
-			out = append(out, way{[]use{{t.Index, a}}, a})
+		for _, a := range x.program.Modules[term.Index].Alphabet {
+			syncs = append(syncs, synchronisation{[]edgeGroup{{term.Index, a}}, a})
 		}
-		return out, x.program.Modules[t.Index].Alphabet, nil
+		return syncs, x.program.Modules[term.Index].Alphabet, nil
 	case *sema.SysHide:
-		out, known, err = x.ways(t.X)
-		hidden := func(a int) bool { return slices.Contains(t.Actions, a) }
-		for i := range out {
-			if hidden(out[i].result) {
-				out[i].result = sema.Unlabelled
+		syncs, alphabet, err = x.synchronisationsOf(term.X)
+		hidden := func(a int) bool { return slices.Contains(term.Actions, a) }
+		for i := range syncs {
+			if hidden(syncs[i].result) {
+				syncs[i].result = sema.Unlabelled
 			}
 		}
-		return out, slices.DeleteFunc(slices.Clone(known), hidden), err
+		return syncs, slices.DeleteFunc(slices.Clone(alphabet), hidden), err
 	case *sema.SysRename:
-		out, known, err = x.ways(t.X)
+		syncs, alphabet, err = x.synchronisationsOf(term.X)
 		renamed := func(a int) int {
-			if i := slices.Index(t.From, a); i >= 0 {
-				return t.To[i]
+			if i := slices.Index(term.From, a); i >= 0 {
+				return term.To[i]
 			}
 			return a
 		}
-		for i := range out {
-			out[i].result = renamed(out[i].result)
+		for i := range syncs {
+			syncs[i].result = renamed(syncs[i].result)
 		}
 		var names []int
-		for _, a := range known {
+		for _, a := range alphabet {
 			names = append(names, renamed(a))
 		}
-		return out, names, err
+		return syncs, names, err
 	case *sema.SysParallel:
-		return x.parallel(t)
+		return x.parallelSynchronisations(term)
 	}
-	return nil, nil, fmt.Errorf("a system of modules has a form that is not written")
+	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
 }
 
-func (x *exporter) parallel(t *sema.SysParallel) (out []way, known []int, err error) {
-	var ways [][]way
-	var knows [][]int
-	for _, operand := range t.Operands {
-		w, k, err := x.ways(operand)
+// parallelSynchronisations is synchronisationsOf for a parallel composition: operands synchronise on
+// their common actions, or on the listed ones.
+func (x *exporter) parallelSynchronisations(term *sema.SysParallel) (syncs []synchronisation, alphabet []int, err error) {
+	var operandSyncs [][]synchronisation
+	var alphabets [][]int
+	for _, operand := range term.Operands {
+		own, ownAlphabet, err := x.synchronisationsOf(operand)
 		if err != nil {
 			return nil, nil, err
 		}
-		ways, knows, known = append(ways, w), append(knows, k), append(known, k...)
-		for _, one := range w {
-			if one.result == sema.Unlabelled {
-				out = append(out, one)
+		operandSyncs = append(operandSyncs, own)
+		alphabets = append(alphabets, ownAlphabet)
+		alphabet = append(alphabet, ownAlphabet...)
+		for _, sync := range own {
+			if sync.result == sema.Unlabelled {
+				syncs = append(syncs, sync)
 			}
 		}
 	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	for _, a := range known {
-		var own [][]way
-		for i := range ways {
-			if slices.Contains(knows[i], a) {
-				own = append(own, slices.DeleteFunc(slices.Clone(ways[i]), func(w way) bool { return w.result != a }))
+	slices.Sort(alphabet)
+	alphabet = slices.Compact(alphabet)
+	for _, a := range alphabet {
+		var participants [][]synchronisation
+		for i := range operandSyncs {
+			if slices.Contains(alphabets[i], a) {
+				participants = append(participants, slices.DeleteFunc(slices.Clone(operandSyncs[i]), func(s synchronisation) bool { return s.result != a }))
 			}
 		}
 		switch {
-		case !t.Full && !slices.Contains(t.Actions, a):
-			out = append(out, slices.Concat(own...)...)
-		case t.Full || len(own) == len(ways):
-			together, err := product(own, a)
+		case !term.Full && !slices.Contains(term.Actions, a):
+			syncs = append(syncs, slices.Concat(participants...)...)
+		case term.Full || len(participants) == len(operandSyncs):
+			together, err := combinations(participants, a)
 			if err != nil {
 				return nil, nil, err
 			}
-			out = append(out, together...)
+			syncs = append(syncs, together...)
 		}
 	}
-	return out, known, nil
+	return syncs, alphabet, nil
 }
 
-// product lists the combinations of one synchronisation from each list.
-func product(lists [][]way, result int) ([]way, error) {
-	out := []way{{nil, result}}
+// combinations returns all combinations of one synchronisation from each list.
+func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
+	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {
-		var next []way
-		for _, w := range out {
-			for _, v := range list {
-				if next = append(next, way{slices.Concat(w.parts, v.parts), result}); len(next) > maxVectors {
-					return nil, fmt.Errorf("the modules move together in more than %d ways, want fewer", maxVectors)
+		var next []synchronisation
+		for _, first := range combined {
+			for _, second := range list {
+				next = append(next, synchronisation{slices.Concat(first.participants, second.participants), result})
+				if len(next) > maxVectors {
+					return nil, fmt.Errorf("the modules synchronise in more than %d ways, want fewer", maxVectors)
 				}
 			}
 		}
-		out = next
+		combined = next
 	}
-	return out, nil
+	return combined, nil
 }
 
-// rewarded returns the reward assignments of a variant; key is the action whose rewards it earns.
-func (x *exporter) rewarded(key string) ([]assignment, error) {
+// variantRewards returns the reward assignments of a variant of edges; key is the action whose rewards
+// they earn, "" for none.
+func (x *exporter) variantRewards(key string) ([]assignment, error) {
 	if key == "" {
 		return nil, nil
 	}
@@ -134,35 +142,36 @@ func (x *exporter) rewarded(key string) ([]assignment, error) {
 	if _, err := fmt.Sscan(key, &action); err != nil {
 		return nil, err
 	}
-	return x.assigned(action)
+	return x.rewardAssignments(action)
 }
 
-// vector writes the vector of a synchronisation. Its first module assigns the transition rewards.
-func (x *exporter) vector(w way) error {
-	assigned, err := x.assigned(w.result)
+// writeVector writes a synchronisation as a synchronisation vector. The edges of its first module assign
+// the transition rewards of the step.
+func (x *exporter) writeVector(sync synchronisation) error {
+	assigned, err := x.rewardAssignments(sync.result)
 	if err != nil {
 		return err
 	}
 	v := vector{Actions: make([]*string, len(x.program.Modules))}
-	for i, u := range w.parts {
+	for i, group := range sync.participants {
 		key := ""
 		if i == 0 && len(assigned) > 0 {
-			key = fmt.Sprint(w.result)
+			key = fmt.Sprint(sync.result)
 		}
-		variant := slices.Index(x.variants[u], key)
+		variant := slices.Index(x.variants[group], key)
 		if variant < 0 {
-			variant = len(x.variants[u])
-			x.variants[u] = append(x.variants[u], key)
+			variant = len(x.variants[group])
+			x.variants[group] = append(x.variants[group], key)
 		}
-		if v.Actions[u.module] != nil {
-			return fmt.Errorf("the module %s takes part twice in one step, which is not written", x.program.Modules[u.module].Name)
+		if v.Actions[group.module] != nil {
+			return fmt.Errorf("the module %s takes part twice in one step, which cannot be exported", x.program.Modules[group.module].Name)
 		}
-		name := x.action(u, variant)
-		v.Actions[u.module] = &name
+		name := x.actionName(group, variant)
+		v.Actions[group.module] = &name
 	}
-	if w.result != sema.Unlabelled {
-		v.Result = x.program.Actions[w.result]
+	if sync.result != sema.Unlabelled {
+		v.Result = x.program.Actions[sync.result]
 	}
-	x.out.System.Syncs = append(x.out.System.Syncs, v)
+	x.doc.System.Syncs = append(x.doc.System.Syncs, v)
 	return nil
 }

@@ -7,24 +7,24 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-var operators = map[syntax.Op]string{
+var operatorNames = map[syntax.Op]string{
 	syntax.OpImplies: "⇒", syntax.OpIff: "=", syntax.OpOr: "∨", syntax.OpAnd: "∧", syntax.OpEq: "=", syntax.OpNe: "≠",
 	syntax.OpLt: "<", syntax.OpLe: "≤", syntax.OpGt: ">", syntax.OpGe: "≥", syntax.OpAdd: "+", syntax.OpSub: "-", syntax.OpMul: "*",
 	syntax.OpDiv: "/", syntax.OpPow: "pow",
 }
 
-var functions = map[sema.Func]string{
+var functionNames = map[sema.Func]string{
 	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil", sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
 }
 
-// expr writes an expression over the variables, or a state formula of a property.
+// expr converts an expression over the variables, or a state formula of a property, to JSON.
 func (x *exporter) expr(e sema.Expr) (any, error) {
-	if x.size++; x.size > maxSize {
-		return nil, fmt.Errorf("the model has more than %d operators with formulas written out, want fewer", maxSize)
+	if x.written++; x.written > maxSize {
+		return nil, fmt.Errorf("the model has more than %d operators after expanding formulas, want fewer", maxSize)
 	}
 	switch e := e.(type) {
 	case *sema.Const:
-		return value(e.Val)
+		return constantValue(e.Val)
 	case *sema.Var:
 		return x.program.Vars[e.Slot].Name, nil
 	case *sema.Unary:
@@ -32,9 +32,9 @@ func (x *exporter) expr(e sema.Expr) (any, error) {
 		if e.Op == syntax.OpNot {
 			return object{"op": "¬", "exp": y}, err
 		}
-		return binary("-", number("0"), y), err
+		return binaryObject("-", numberText("0"), y), err
 	case *sema.Binary:
-		return x.operation(operators[e.Op], e.X, e.Y)
+		return x.operation(operatorNames[e.Op], e.X, e.Y)
 	case *sema.Cond:
 		parts := make([]any, 3)
 		for i, y := range []sema.Expr{e.C, e.A, e.B} {
@@ -50,15 +50,18 @@ func (x *exporter) expr(e sema.Expr) (any, error) {
 	return x.formula(e)
 }
 
+// operation converts an operator with two operands.
 func (x *exporter) operation(op string, left, right sema.Expr) (any, error) {
 	l, err := x.expr(left)
 	if err != nil {
 		return nil, err
 	}
 	r, err := x.expr(right)
-	return binary(op, l, r), err
+	return binaryObject(op, l, r), err
 }
 
+// call converts a function call. JANI's min, max and so on have two operands, so calls with more are
+// nested.
 func (x *exporter) call(e *sema.Call) (any, error) {
 	args := make([]any, len(e.Args))
 	for i, a := range e.Args {
@@ -69,13 +72,13 @@ func (x *exporter) call(e *sema.Call) (any, error) {
 	}
 	switch e.Func {
 	case sema.FuncFloor, sema.FuncCeil:
-		return object{"op": functions[e.Func], "exp": args[0]}, nil
+		return object{"op": functionNames[e.Func], "exp": args[0]}, nil
 	case sema.FuncRound: // halves are rounded up
-		return object{"op": "floor", "exp": binary("+", args[0], number("0.5"))}, nil
+		return object{"op": "floor", "exp": binaryObject("+", args[0], numberText("0.5"))}, nil
 	}
-	out := args[0]
+	nested := args[0]
 	for _, a := range args[1:] {
-		out = binary(functions[e.Func], out, a)
+		nested = binaryObject(functionNames[e.Func], nested, a)
 	}
-	return out, nil
+	return nested, nil
 }

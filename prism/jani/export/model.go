@@ -85,7 +85,7 @@ type (
 )
 
 // only is the name of the single location of every automaton.
-const only = "l"
+const locationName = "l"
 
 // Property is a property over a program with labels of a properties file.
 type Property struct {
@@ -93,52 +93,53 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program and those of the properties that JANI can express. refused has the reasons for the others. The
-// error is about the program or from the writer.
+// Write writes a program and the properties that JANI can express. refused holds an error for each of the
+// other properties; err is about the program or from the writer.
 func Write(w io.Writer, name string, p *sema.Program, properties []Property) (refused []error, err error) {
-	x := &exporter{program: p, names: make(map[string]bool), variants: make(map[use][]string)}
-	if err := x.model(name); err != nil {
+	x := &exporter{program: p, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
+	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
 	for i, q := range properties {
-		if err := x.property(i, q); err != nil {
+		if err := x.writeProperty(i, q); err != nil {
 			refused = append(refused, fmt.Errorf("%s: %w", q.Text, err))
 		}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	return refused, enc.Encode(x.out)
+	return refused, enc.Encode(x.doc)
 }
 
 type exporter struct {
 	program *sema.Program
-	out     document
+	doc     document
 	names   map[string]bool // of variables
 	labels  []string        // names of Program.Labels
 	rewards []string        // names of Program.Rewards
-	// variants are the reward assignments of a module's edges with an action. They
-	// depend on the synchronisation vector.
-	variants map[use][]string
-	further  []sema.LabelDef // labels of the current property
-	size     int             // operators and operands so far
+	// variants lists, for the edges of a module with an action, which rewards they assign: the
+	// action of the synchronisation as text, or "" for none. Each variant has its own edges.
+	variants       map[edgeGroup][]string
+	propertyLabels []sema.LabelDef // labels of the current property
+	written        int             // number of operators and operands so far
 }
 
-// use is the edges of a module with an action.
-type use struct{ module, action int }
+// edgeGroup is all edges of a module with an action.
+type edgeGroup struct{ module, action int }
 
-var types = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "mdp", syntax.CTMC: "ctmc", syntax.LTS: "lts", syntax.PTA: "pta"}
+var modelTypes = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "mdp", syntax.CTMC: "ctmc", syntax.LTS: "lts", syntax.PTA: "pta"}
 
-func (x *exporter) model(name string) error {
+// writeModel converts the program to a document.
+func (x *exporter) writeModel(name string) error {
 	p := x.program
-	typ, ok := types[p.Type]
+	typ, ok := modelTypes[p.Type]
 	if !ok {
-		return fmt.Errorf("a %s has no form as a JANI model here, want a DTMC, MDP, CTMC, LTS or PTA", p.Type)
+		return fmt.Errorf("a %s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", p.Type)
 	}
-	x.out = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
+	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
 	for _, v := range p.Vars {
 		x.names[v.Name] = true
-		if err := x.variable(v); err != nil {
+		if err := x.declareVariable(v); err != nil {
 			return err
 		}
 	}
@@ -147,15 +148,15 @@ func (x *exporter) model(name string) error {
 		if err != nil {
 			return err
 		}
-		x.out.Restrict = &expression{init}
+		x.doc.Restrict = &expression{init}
 	}
-	x.transients()
-	ways, err := x.compose()
+	x.declareTransients()
+	syncs, err := x.compose()
 	if err != nil {
 		return err
 	}
 	for i := range p.Modules {
-		here := location{Name: only}
+		here := location{Name: locationName}
 		if invariant := p.Modules[i].Invariant; invariant != nil {
 			progress, err := x.expr(invariant)
 			if err != nil {
@@ -163,42 +164,42 @@ func (x *exporter) model(name string) error {
 			}
 			here.Progress = &expression{progress}
 		}
-		x.out.Automata = append(x.out.Automata, automaton{Name: p.Modules[i].Name, Locations: []location{here}, Initial: []string{only}, Edges: []edge{}})
-		x.out.System.Elements = append(x.out.System.Elements, element{p.Modules[i].Name})
+		x.doc.Automata = append(x.doc.Automata, automaton{Name: p.Modules[i].Name, Locations: []location{here}, Initial: []string{locationName}, Edges: []edge{}})
+		x.doc.System.Elements = append(x.doc.System.Elements, element{p.Modules[i].Name})
 	}
 	if len(p.Modules) == 0 {
 		return errors.New("the model has no modules, want one")
 	}
-	if err := x.values(); err != nil {
+	if err := x.assignTransients(); err != nil {
 		return err
 	}
-	for _, w := range ways {
-		if err := x.vector(w); err != nil {
+	for _, w := range syncs {
+		if err := x.writeVector(w); err != nil {
 			return err
 		}
 	}
-	if err := x.edges(); err != nil {
+	if err := x.writeEdges(); err != nil {
 		return err
 	}
-	x.actions()
+	x.declareActions()
 	return nil
 }
 
-// actions declares the actions that edges and vectors name, in the order in which they do.
-func (x *exporter) actions() {
+// declareActions declares the actions of edges and synchronisation vectors, in order of appearance.
+func (x *exporter) declareActions() {
 	declared := make(map[string]bool)
 	declare := func(name string) {
 		if name != "" && !declared[name] {
 			declared[name] = true
-			x.out.Actions = append(x.out.Actions, named{name})
+			x.doc.Actions = append(x.doc.Actions, named{name})
 		}
 	}
-	for _, a := range x.out.Automata {
+	for _, a := range x.doc.Automata {
 		for _, e := range a.Edges {
 			declare(e.Action)
 		}
 	}
-	for _, v := range x.out.System.Syncs {
+	for _, v := range x.doc.System.Syncs {
 		for _, a := range v.Actions {
 			if a != nil {
 				declare(*a)
@@ -208,28 +209,29 @@ func (x *exporter) actions() {
 	}
 }
 
-func (x *exporter) variable(v sema.Variable) error {
-	out := variable{Name: v.Name}
+// declareVariable declares a variable of the program.
+func (x *exporter) declareVariable(v sema.Variable) error {
+	decl := variable{Name: v.Name}
 	switch {
 	case v.Type == sema.Bool:
-		out.Type, out.Initial = "bool", v.Init != 0
+		decl.Type, decl.Initial = "bool", v.Init != 0
 	case v.Type == sema.Clock:
-		out.Type, out.Initial = "clock", 0
+		decl.Type, decl.Initial = "clock", 0
 	default:
-		out.Type, out.Initial = "int", v.Init
+		decl.Type, decl.Initial = "int", v.Init
 		if v.Bounded {
-			out.Type = object{"kind": "bounded", "base": "int", "lower-bound": v.Low, "upper-bound": v.High}
+			decl.Type = object{"kind": "bounded", "base": "int", "lower-bound": v.Low, "upper-bound": v.High}
 		}
 	}
 	if x.program.Init != nil {
-		out.Initial = nil
+		decl.Initial = nil
 	}
-	x.out.Variables = append(x.out.Variables, out)
+	x.doc.Variables = append(x.doc.Variables, decl)
 	return nil
 }
 
-// name returns an unused variable name similar to like.
-func (x *exporter) name(like string) string {
+// unusedName returns a variable name similar to like that is not in use yet.
+func (x *exporter) unusedName(like string) string {
 	name := like
 	for i := 2; x.names[name]; i++ {
 		name = fmt.Sprintf("%s_%d", like, i)
@@ -238,52 +240,53 @@ func (x *exporter) name(like string) string {
 	return name
 }
 
-// transients declares labels and reward structures as transient variables.
-func (x *exporter) transients() {
+// declareTransients declares labels and reward structures as transient variables.
+func (x *exporter) declareTransients() {
 	for _, r := range x.program.Rewards {
 		name := r.Name
 		if name == "" {
 			name = "reward"
 		}
-		name = x.name(name)
+		name = x.unusedName(name)
 		x.rewards = append(x.rewards, name)
-		x.out.Variables = append(x.out.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
+		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
 	}
 	for _, l := range x.program.Labels {
-		name := x.name(l.Name)
+		name := x.unusedName(l.Name)
 		x.labels = append(x.labels, name)
-		x.out.Variables = append(x.out.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
+		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
 	}
 }
 
-// values assigns labels and state rewards in the location of the first automaton.
-func (x *exporter) values() error {
-	l := &x.out.Automata[0].Locations[0]
+// assignTransients writes the values of labels and state rewards in the location of the first automaton.
+func (x *exporter) assignTransients() error {
+	location := &x.doc.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
 		value, err := x.expr(label.X)
 		if err != nil {
 			return err
 		}
-		l.Values = append(l.Values, assignment{x.labels[i], value})
+		location.Values = append(location.Values, assignment{x.labels[i], value})
 	}
 	for i := range x.program.Rewards {
-		value, err := x.earned(i, func(it *sema.RewardItem) bool { return !it.Transition })
+		value, err := x.rewardSum(i, func(it *sema.RewardItem) bool { return !it.Transition })
 		if err != nil {
 			return err
 		}
 		if value != nil {
-			l.Values = append(l.Values, assignment{x.rewards[i], value})
+			location.Values = append(location.Values, assignment{x.rewards[i], value})
 		}
 	}
 	return nil
 }
 
-// earned returns the sum of the items of a reward structure for which counts is true; nil if there are none.
-func (x *exporter) earned(structure int, counts func(*sema.RewardItem) bool) (any, error) {
+// rewardSum returns the sum of the items of a reward structure for which includes is true; nil if there
+// are none.
+func (x *exporter) rewardSum(structure int, includes func(*sema.RewardItem) bool) (any, error) {
 	var sum any
 	items := x.program.Rewards[structure].Items
 	for i := range items {
-		if !counts(&items[i]) {
+		if !includes(&items[i]) {
 			continue
 		}
 		value, err := x.expr(items[i].Value)
@@ -300,35 +303,36 @@ func (x *exporter) earned(structure int, counts func(*sema.RewardItem) bool) (an
 		if sum == nil {
 			sum = value
 		} else {
-			sum = binary("+", sum, value)
+			sum = binaryObject("+", sum, value)
 		}
 	}
 	return sum, nil
 }
 
-// edges writes the commands of all modules; labelled commands once for each variant of reward assignments.
-func (x *exporter) edges() error {
+// writeEdges writes the commands of all modules as edges. A labelled command is written once for each
+// variant of reward assignments.
+func (x *exporter) writeEdges() error {
 	for i := range x.program.Modules {
-		m := &x.program.Modules[i]
-		for k := range m.Commands {
-			c := &m.Commands[k]
-			if c.Action == sema.Unlabelled {
-				rewards, err := x.assigned(sema.Unlabelled)
+		module := &x.program.Modules[i]
+		for k := range module.Commands {
+			command := &module.Commands[k]
+			if command.Action == sema.Unlabelled {
+				rewards, err := x.rewardAssignments(sema.Unlabelled)
 				if err != nil {
 					return err
 				}
-				if err := x.edge(i, c, "", rewards); err != nil {
+				if err := x.writeEdge(i, command, "", rewards); err != nil {
 					return err
 				}
 				continue
 			}
-			u := use{i, c.Action}
-			for variant, key := range x.variants[u] {
-				rewards, err := x.rewarded(key)
+			group := edgeGroup{i, command.Action}
+			for variant, key := range x.variants[group] {
+				rewards, err := x.variantRewards(key)
 				if err != nil {
 					return err
 				}
-				if err := x.edge(i, c, x.action(u, variant), rewards); err != nil {
+				if err := x.writeEdge(i, command, x.actionName(group, variant), rewards); err != nil {
 					return err
 				}
 			}
@@ -337,105 +341,116 @@ func (x *exporter) edges() error {
 	return nil
 }
 
-// assigned returns the reward assignments of a step with an action.
-func (x *exporter) assigned(action int) ([]assignment, error) {
-	var out []assignment
+// rewardAssignments returns the assignments of transition rewards for a step with an action.
+func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
+	var assignments []assignment
 	for i := range x.program.Rewards {
-		value, err := x.earned(i, func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
+		value, err := x.rewardSum(i, func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
 		if err != nil {
 			return nil, err
 		}
 		if value != nil {
-			out = append(out, assignment{x.rewards[i], value})
+			assignments = append(assignments, assignment{x.rewards[i], value})
 		}
 	}
-	return out, nil
+	return assignments, nil
 }
 
-// edge writes a command. In a CTMC each update becomes an edge, since the updates race.
-func (x *exporter) edge(module int, c *sema.Command, action string, rewards []assignment) error {
-	guard, err := x.expr(c.Guard)
+// writeEdge writes a command as an edge. In a CTMC each update becomes an edge with a rate, because the
+// updates race.
+func (x *exporter) writeEdge(module int, command *sema.Command, action string, rewards []assignment) error {
+	guard, err := x.expr(command.Guard)
 	if err != nil {
 		return err
 	}
-	e := edge{Location: only, Action: action, Guard: &expression{guard}}
+	edge := edge{Location: locationName, Action: action, Guard: &expression{guard}}
 	if guard == true {
-		e.Guard = nil
+		edge.Guard = nil
 	}
-	a := &x.out.Automata[module]
-	for i := range c.Updates {
-		u := &c.Updates[i]
-		if u.ProbHigh != nil {
-			return errors.New("intervals of probabilities are not written")
+	automaton := &x.doc.Automata[module]
+	for i := range command.Updates {
+		update := &command.Updates[i]
+		if update.ProbHigh != nil {
+			return errors.New("intervals of probabilities cannot be exported")
 		}
-		prob, err := x.expr(u.Prob)
+		prob, err := x.expr(update.Prob)
 		if err != nil {
 			return err
 		}
-		d := destination{Location: only}
-		for _, s := range u.Assigns {
-			value, err := x.expr(s.Value)
-			if err != nil {
-				return err
-			}
-			d.Assignments = append(d.Assignments, assignment{x.program.Vars[s.Slot].Name, value})
+		assigns, err := x.assignments(update)
+		if err != nil {
+			return err
 		}
-		d.Assignments = append(d.Assignments, rewards...)
+		to := destination{Location: locationName, Assignments: append(assigns, rewards...)}
 		if x.program.Type == syntax.CTMC {
-			e.Rate, e.Destinations = &expression{prob}, []destination{d}
-			a.Edges = append(a.Edges, e)
+			edge.Rate, edge.Destinations = &expression{prob}, []destination{to}
+			automaton.Edges = append(automaton.Edges, edge)
 			continue
 		}
-		if prob != number("1") {
-			d.Probability = &expression{prob}
+		if prob != numberText("1") {
+			to.Probability = &expression{prob}
 		}
-		e.Destinations = append(e.Destinations, d)
+		edge.Destinations = append(edge.Destinations, to)
 	}
 	if x.program.Type != syntax.CTMC {
-		a.Edges = append(a.Edges, e)
+		automaton.Edges = append(automaton.Edges, edge)
 	}
 	return nil
 }
 
-// action returns the name of an action in a variant.
-func (x *exporter) action(u use, variant int) string {
-	name := x.program.Actions[u.action]
+// assignments writes the assignments of an update.
+func (x *exporter) assignments(update *sema.Update) ([]assignment, error) {
+	var assigns []assignment
+	for _, assign := range update.Assigns {
+		value, err := x.expr(assign.Value)
+		if err != nil {
+			return nil, err
+		}
+		assigns = append(assigns, assignment{x.program.Vars[assign.Slot].Name, value})
+	}
+	return assigns, nil
+}
+
+// actionName returns the name of an action in a variant of edges.
+func (x *exporter) actionName(group edgeGroup, variant int) string {
+	name := x.program.Actions[group.action]
 	if variant == 0 {
 		return name
 	}
 	return name + strings.Repeat("'", variant)
 }
 
-// number is a JSON number.
-func number(text string) json.Number { return json.Number(text) }
+// numberText returns a JSON number with the given digits.
+func numberText(text string) json.Number { return json.Number(text) }
 
 // maxSize is the greatest number of operators and operands of a document.
 const maxSize = 20_000_000
 
-func binary(op string, x, y any) object { return object{"op": op, "left": x, "right": y} }
+func binaryObject(op string, x, y any) object { return object{"op": op, "left": x, "right": y} }
 
-// timed reports whether time passes in states.
-func (x *exporter) timed() bool {
+// hasTime reports whether time passes in states.
+func (x *exporter) hasTime() bool {
 	return x.program.Type == syntax.CTMC || x.program.Type == syntax.PTA
 }
 
-// value writes a constant: a fraction as a decimal number or a quotient.
-func value(v sema.Value) (any, error) {
+// constantValue converts a constant to JSON: a fraction to a decimal number, or to a quotient if its
+// decimal expansion is infinite or long.
+func constantValue(v sema.Value) (any, error) {
 	switch v.Type {
 	case sema.Bool:
 		return v.Bool, nil
 	case sema.Int:
-		return number(fmt.Sprint(v.Int)), nil
+		return numberText(fmt.Sprint(v.Int)), nil
 	}
 	if v.Rat == nil {
 		if math.IsInf(v.Float, 0) || math.IsNaN(v.Float) {
-			return nil, fmt.Errorf("%v is no number of JSON", v.Float)
+			return nil, fmt.Errorf("JSON cannot express the number %v", v.Float)
 		}
-		return nil, fmt.Errorf("%v stands for a number that is no fraction, which JSON cannot have", v.Float)
+		return nil, fmt.Errorf("JSON cannot express the irrational number %v exactly", v.Float)
 	}
 	if n, exact := v.Rat.FloatPrec(); exact && n < 400 {
 		text := v.Rat.FloatString(max(n, 1))
-		return number(text), nil
+		return numberText(text), nil
 	}
-	return binary("/", number(v.Rat.Num().String()+".0"), number(v.Rat.Denom().String()+".0")), nil
+	return binaryObject("/", numberText(v.Rat.Num().String()+".0"), numberText(v.Rat.Denom().String()+".0")), nil
 }

@@ -10,21 +10,22 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func (x *exporter) property(number int, p Property) error {
-	x.further = p.Labels
+// writeProperty adds a property to the document, as a filter over its states.
+func (x *exporter) writeProperty(number int, p Property) error {
+	x.propertyLabels = p.Labels
 	name := p.Name
 	if name == "" {
 		name = fmt.Sprintf("property_%d", number+1)
 	}
-	for _, q := range x.out.Properties {
+	for _, q := range x.doc.Properties {
 		if q.Name == name {
-			return fmt.Errorf("there is a property %q already", name)
+			return fmt.Errorf("there are two properties %q, want different names", name)
 		}
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
 	body := p.X
 	if f := logic.Of(p.X); f.Kind == logic.Filter {
-		if err := x.filter(f, filter); err != nil {
+		if err := x.writeFilter(f, filter); err != nil {
 			return err
 		}
 		body = f.Operand
@@ -34,17 +35,18 @@ func (x *exporter) property(number int, p Property) error {
 		return err
 	}
 	filter["values"] = values
-	x.out.Properties = append(x.out.Properties, property{name, filter})
+	x.doc.Properties = append(x.doc.Properties, property{name, filter})
 	return nil
 }
 
-var filters = map[string]string{
+var filterNames = map[string]string{
 	"min": "min", "max": "max", "sum": "sum", "avg": "avg", "count": "count", "argmin": "argmin", "argmax": "argmax",
 	"forall": "∀", "exists": "∃", "state": "values",
 }
 
-func (x *exporter) filter(f *logic.Formula, out object) error {
-	fun, ok := filters[f.Op]
+// writeFilter sets the function and the states of a JANI filter.
+func (x *exporter) writeFilter(f *logic.Formula, out object) error {
+	fun, ok := filterNames[f.Op]
 	if !ok {
 		return fmt.Errorf("JANI has no filter %s", f.Op)
 	}
@@ -58,7 +60,7 @@ func (x *exporter) filter(f *logic.Formula, out object) error {
 	return err
 }
 
-// formula writes the operators that only properties have.
+// formula converts an operator that occurs in properties only.
 func (x *exporter) formula(e sema.Expr) (any, error) {
 	switch f := logic.Of(e); f.Kind {
 	case logic.Label:
@@ -68,7 +70,7 @@ func (x *exporter) formula(e sema.Expr) (any, error) {
 		case f.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
 		case f.Index >= len(x.labels):
-			return x.expr(x.further[f.Index].X)
+			return x.expr(x.propertyLabels[f.Index].X)
 		}
 		return x.labels[f.Index], nil
 	case logic.Probability:
@@ -76,13 +78,13 @@ func (x *exporter) formula(e sema.Expr) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return x.asked("P", f.Threshold, object{"exp": path})
+		return x.optimum("P", f.Threshold, object{"exp": path})
 	case logic.SteadyState:
 		states, err := x.expr(f.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return x.asked("S", f.Threshold, object{"exp": states})
+		return x.optimum("S", f.Threshold, object{"exp": states})
 	case logic.Quantified:
 		path, err := x.path(f.Path)
 		if err != nil {
@@ -95,13 +97,14 @@ func (x *exporter) formula(e sema.Expr) (any, error) {
 	case logic.Reward:
 		return x.reward(f)
 	}
-	return nil, fmt.Errorf("JANI has no form for %s", kindOf(e))
+	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(e))
 }
 
-func kindOf(e sema.Expr) string {
+// describeUnsupported returns a description of an operator that JANI lacks, for an error message.
+func describeUnsupported(e sema.Expr) string {
 	switch logic.Of(e).Kind {
 	case logic.Filter:
-		return "a filter inside of a property"
+		return "a filter inside a property"
 	case logic.Strategy:
 		return "coalitions"
 	case logic.Objectives:
@@ -112,28 +115,28 @@ func kindOf(e sema.Expr) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "*sema."))
 }
 
-// asked writes a P, S or R operator as JANI's minimum or maximum, and compares it with the bound if there is one. A bound must
-// hold for all schedulers.
-func (x *exporter) asked(letter string, t sema.Threshold, rest object) (any, error) {
-	least := true
+// optimum converts a P, S or R operator to JANI's minimum or maximum, such as Pmin, and compares it with
+// the bound if there is one. A bound must hold for all schedulers.
+func (x *exporter) optimum(letter string, threshold sema.Threshold, operands object) (any, error) {
+	minimise := true
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
 		var ok bool
-		if least, ok = t.Least(false); !ok {
-			return nil, errors.New("the property does not say whether it asks for the least or the greatest value")
+		if minimise, ok = threshold.Least(false); !ok {
+			return nil, errors.New("the property asks for neither the minimum nor the maximum, want min or max")
 		}
 	}
-	rest["op"] = letter + "max"
-	if least {
-		rest["op"] = letter + "min"
+	operands["op"] = letter + "max"
+	if minimise {
+		operands["op"] = letter + "min"
 	}
-	if t.Query() {
-		return rest, nil
+	if threshold.Query() {
+		return operands, nil
 	}
-	bound, err := x.expr(t.Bound)
-	return binary(operators[t.Rel], rest, bound), err
+	bound, err := x.expr(threshold.Bound)
+	return binaryObject(operatorNames[threshold.Rel], operands, bound), err
 }
 
-// path writes a path formula.
+// path converts a path formula.
 func (x *exporter) path(p *logic.Path) (any, error) {
 	out, err := x.positivePath(p)
 	if p.Negated && err == nil {
@@ -142,7 +145,7 @@ func (x *exporter) path(p *logic.Path) (any, error) {
 	return out, err
 }
 
-// positivePath writes a path formula without its negation.
+// positivePath converts a path formula without the negation around it.
 func (x *exporter) positivePath(p *logic.Path) (any, error) {
 	if p.Operator {
 		return x.temporal(p)
@@ -159,9 +162,10 @@ func (x *exporter) positivePath(p *logic.Path) (any, error) {
 	if e.Op == syntax.OpIff {
 		return nil, errors.New("JANI has no <=> of path formulas")
 	}
-	return binary(operators[e.Op], left, right), err
+	return binaryObject(operatorNames[e.Op], left, right), err
 }
 
+// temporal converts a temporal operator with its bound.
 func (x *exporter) temporal(p *logic.Path) (any, error) {
 	if p.Op == syntax.Next {
 		return nil, errors.New("JANI has no operator X")
@@ -170,28 +174,29 @@ func (x *exporter) temporal(p *logic.Path) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := object{"op": p.Op.String(), "exp": right}
+	formula := object{"op": p.Op.String(), "exp": right}
 	if p.Left != nil {
 		left, err := x.path(logic.PathOf(p.Left))
 		if err != nil {
 			return nil, err
 		}
-		out = binary(p.Op.String(), left, right)
+		formula = binaryObject(p.Op.String(), left, right)
 	}
 	if p.Bound == nil {
-		return out, nil
+		return formula, nil
 	}
-	bounds, err := x.bounds(p.Bound)
-	if x.timed() {
-		out["time-bounds"] = bounds
+	bounds, err := x.boundObject(p.Bound)
+	if x.hasTime() {
+		formula["time-bounds"] = bounds
 	} else {
-		out["step-bounds"] = bounds
+		formula["step-bounds"] = bounds
 	}
-	return out, err
+	return formula, err
 }
 
-func (x *exporter) bounds(b *sema.Bound) (any, error) {
-	out := object{}
+// boundObject converts a time or step bound.
+func (x *exporter) boundObject(b *sema.Bound) (any, error) {
+	bounds := object{}
 	for _, side := range []struct {
 		name   string
 		x      sema.Expr
@@ -204,44 +209,45 @@ func (x *exporter) bounds(b *sema.Bound) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[side.name] = bound
+		bounds[side.name] = bound
 		if side.strict {
-			out[side.name+"-exclusive"] = true
+			bounds[side.name+"-exclusive"] = true
 		}
 	}
-	return out, nil
+	return bounds, nil
 }
 
+// reward converts an R operator to an expectation or a long-run average.
 func (x *exporter) reward(f *logic.Formula) (any, error) {
-	o := f.Objective
-	if o.Struct < 0 || o.Struct >= len(x.rewards) || o.Ratio {
-		return nil, errors.New("JANI has no form for its reward structure")
+	objective := f.Objective
+	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.Ratio {
+		return nil, errors.New("JANI cannot express the reward structure of the operator R")
 	}
-	out := object{"exp": x.rewards[o.Struct]}
+	expectation := object{"exp": x.rewards[objective.Struct]}
 	accumulated, instant := []string{"steps", "exit"}, "step-instant"
-	if x.timed() {
+	if x.hasTime() {
 		accumulated, instant = []string{"steps", "time"}, "time-instant"
 	}
-	out["accumulate"] = accumulated
+	expectation["accumulate"] = accumulated
 	var err error
-	switch o.Form {
+	switch objective.Form {
 	case logic.LongRun:
-		return x.asked("S", f.Threshold, out)
+		return x.optimum("S", f.Threshold, expectation)
 	case logic.TotalReward:
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative:
-		out[instant], err = x.expr(o.At)
+		expectation[instant], err = x.expr(objective.At)
 	case logic.Instantaneous:
-		delete(out, "accumulate")
-		out[instant], err = x.expr(o.At)
+		delete(expectation, "accumulate")
+		expectation[instant], err = x.expr(objective.At)
 	case logic.ReachReward:
-		out["reach"], err = x.expr(o.Target)
+		expectation["reach"], err = x.expr(objective.Target)
 	default:
 		return nil, errors.New("JANI has no rewards until a path formula holds, only until states are reached")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return x.asked("E", f.Threshold, out)
+	return x.optimum("E", f.Threshold, expectation)
 }

@@ -38,11 +38,11 @@ type Report struct {
 	Limited bool
 }
 
-// Look explores the reachable states of a program. If the context ends, the report has the
-// findings so far. The error is that of the initial states.
-func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
-	for _, m := range p.Modules {
-		for _, c := range m.Commands {
+// Look explores the reachable states of a program and returns its findings. If the context ends, the
+// report has the findings so far. The error is one in the initial states.
+func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
+	for _, model := range program.Modules {
+		for _, c := range model.Commands {
 			for _, u := range c.Updates {
 				if u.ProbHigh != nil {
 					return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
@@ -50,29 +50,29 @@ func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
 			}
 		}
 	}
-	m, err := compile.Compile(p, compile.Options{})
+	model, err := compile.Compile(program, compile.Options{})
 	if unsupported, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		return &Report{Undecided: unsupported.Error() + ": " + undecidedKinds}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	x := &explorer{program: p, model: m, expander: m.NewExpanderUntil(ctx), seen: make(map[string]struct{}), limit: opts.MaxStates}
-	if x.limit <= 0 {
-		x.limit = DefaultStates
+	explorer := &explorer{program: program, model: model, expander: model.NewExpanderUntil(ctx), seen: make(map[string]struct{}), limit: opts.MaxStates}
+	if explorer.limit <= 0 {
+		explorer.limit = DefaultStates
 	}
-	if err := x.prepare(); err != nil {
+	if err := explorer.collectGuardsAndLabels(); err != nil {
 		return nil, err
 	}
-	if err := x.explore(ctx); err != nil && ctx.Err() == nil {
+	if err := explorer.explore(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return x.report(ctx.Err() != nil), nil
+	return explorer.report(ctx.Err() != nil), nil
 }
 
-const undecidedKinds = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks are not decided"
+const undecidedKinds = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks were not decided"
 
-// explorer is an exploration in progress.
+// explorer is the state of an exploration.
 type explorer struct {
 	program  *sema.Program
 	model    *compile.Model
@@ -83,74 +83,76 @@ type explorer struct {
 	queue   [][]int32
 	packing *compile.Packing
 
-	guards  []*guard // that have not held yet
-	all     []*guard
-	byRef   map[compile.CommandRef]*guard
-	labels  []*label
-	actions []bool // that were taken
+	unheldGuards []*guard // that have not held yet
+	allGuards    []*guard
+	guardOf      map[compile.CommandRef]*guard
+	labels       []*label
+	takenActions []bool // that were taken
 
-	findings    []lint.Finding
-	counts      map[lint.Code]int
-	reported    map[string]bool
-	deadlocks   int
-	deadlock    string // the first
-	errorStates int    // states in which the model is wrong
-	evalError   string // what could not be evaluated
-	visited     int
-	cut         bool
+	findings        []lint.Finding
+	counts          map[lint.Code]int
+	reported        map[string]bool
+	deadlocks       int
+	firstDeadlock   string // the first
+	erroneousStates int    // states in which the model is wrong
+	evalError       string // what could not be evaluated
+	visited         int
+	limitReached    bool
 }
 
-// guard is a command with the facts found about it.
+// guard is the guard of a command, with the facts found about it.
 type guard struct {
-	module   int
-	command  *sema.Command
-	eval     compile.Evaluator
-	held     string // the first state in which it holds
-	taken    bool
-	checked  int // states in which the probabilities were summed
-	constant bool
+	module                int
+	command               *sema.Command
+	evaluator             compile.Evaluator
+	heldIn                string // the first state in which it holds
+	taken                 bool
+	checkedSums           int // states in which the probabilities were summed
+	constantProbabilities bool
 }
 
 // label is a label with the facts found about it.
 type label struct {
-	def        *sema.LabelDef
-	eval       compile.Evaluator
-	some, none string // a state in which it holds, and one in which it does not
+	def              *sema.LabelDef
+	evaluator        compile.Evaluator
+	holdsIn, failsIn string // a state in which it holds, and one in which it does not
 }
 
-func (x *explorer) prepare() error {
-	p := x.program
-	x.packing = compile.NewPacking(p.Vars)
-	x.actions = make([]bool, len(p.Actions))
-	x.byRef, x.counts, x.reported = make(map[compile.CommandRef]*guard), make(map[lint.Code]int), make(map[string]bool)
-	for i := range p.Modules {
-		for j := range p.Modules[i].Commands {
-			c := &p.Modules[i].Commands[j]
-			eval, err := x.model.Evaluator(c.Guard)
+// collectGuardsAndLabels compiles the guards of all commands, and the labels, for evaluation in states.
+func (x *explorer) collectGuardsAndLabels() error {
+	program := x.program
+	x.packing = compile.NewPacking(program.Vars)
+	x.takenActions = make([]bool, len(program.Actions))
+	x.guardOf, x.counts, x.reported = make(map[compile.CommandRef]*guard), make(map[lint.Code]int), make(map[string]bool)
+	for i := range program.Modules {
+		for j := range program.Modules[i].Commands {
+			command := &program.Modules[i].Commands[j]
+			eval, err := x.model.Evaluator(command.Guard)
 			if err != nil {
 				return err
 			}
-			g := &guard{module: i, command: c, eval: eval, constant: true}
-			for _, u := range c.Updates {
+			guard := &guard{module: i, command: command, evaluator: eval, constantProbabilities: true}
+			for _, u := range command.Updates {
 				if _, ok := u.Prob.(*sema.Const); u.Prob != nil && !ok {
-					g.constant = false
+					guard.constantProbabilities = false
 				}
 			}
-			x.all = append(x.all, g)
-			x.byRef[compile.CommandRef{Module: i, Command: j}] = g
+			x.allGuards = append(x.allGuards, guard)
+			x.guardOf[compile.CommandRef{Module: i, Command: j}] = guard
 		}
 	}
-	x.guards = append(x.guards, x.all...)
-	for i := range p.Labels {
-		eval, err := x.model.Evaluator(p.Labels[i].X)
+	x.unheldGuards = append(x.unheldGuards, x.allGuards...)
+	for i := range program.Labels {
+		eval, err := x.model.Evaluator(program.Labels[i].X)
 		if err != nil {
 			continue
 		}
-		x.labels = append(x.labels, &label{def: &p.Labels[i], eval: eval})
+		x.labels = append(x.labels, &label{def: &program.Labels[i], evaluator: eval})
 	}
 	return nil
 }
 
+// explore visits the reachable states breadth-first.
 func (x *explorer) explore(ctx context.Context) error {
 	initial, err := x.model.InitialStates(ctx)
 	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
@@ -161,7 +163,7 @@ func (x *explorer) explore(ctx context.Context) error {
 		return err
 	}
 	for _, s := range initial {
-		x.add(s)
+		x.enqueue(s)
 	}
 	for ; len(x.queue) > 0; x.visited++ {
 		if x.visited%256 == 0 && ctx.Err() != nil {
@@ -169,7 +171,7 @@ func (x *explorer) explore(ctx context.Context) error {
 		}
 		state := x.queue[0]
 		x.queue = x.queue[1:]
-		x.evaluate(state)
+		x.evaluateGuardsAndLabels(state)
 		if err := x.expand(ctx, state); err != nil {
 			return err
 		}
@@ -177,55 +179,57 @@ func (x *explorer) explore(ctx context.Context) error {
 	return nil
 }
 
-// add adds a new state to the queue, within the limits.
-func (x *explorer) add(state []int32) {
+// enqueue adds a state to the queue if it is new. At the limit on states or memory it drops the state
+// and sets limitReached.
+func (x *explorer) enqueue(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
-	var b []byte
+	var key []byte
 	for _, w := range words {
-		b = binary.LittleEndian.AppendUint64(b, w)
+		key = binary.LittleEndian.AppendUint64(key, w)
 	}
-	if _, known := x.seen[string(b)]; known {
+	if _, seen := x.seen[string(key)]; seen {
 		return
 	}
-	if len(x.seen) >= x.limit || len(x.seen)*(len(b)+4*len(state)+100) > maxBytes {
-		x.cut = true
+	if len(x.seen) >= x.limit || len(x.seen)*(len(key)+4*len(state)+100) > maxBytes {
+		x.limitReached = true
 		return
 	}
-	x.seen[string(b)] = struct{}{}
+	x.seen[string(key)] = struct{}{}
 	x.queue = append(x.queue, append([]int32(nil), state...))
 }
 
-// evaluate evaluates in a state the guards that have not held yet, and the labels.
-func (x *explorer) evaluate(state []int32) {
-	left := x.guards[:0]
-	for _, g := range x.guards {
-		switch holds, err := g.eval.Bool(state); {
+// evaluateGuardsAndLabels evaluates in a state the guards that have not held yet, and the labels.
+func (x *explorer) evaluateGuardsAndLabels(state []int32) {
+	unheld := x.unheldGuards[:0]
+	for _, guard := range x.unheldGuards {
+		switch holds, err := guard.evaluator.Bool(state); {
 		case err != nil:
 			x.evalError = err.Error()
-			left = append(left, g)
+			unheld = append(unheld, guard)
 		case holds:
-			g.held = x.model.StateText(state)
+			guard.heldIn = x.model.StateText(state)
 		default:
-			left = append(left, g)
+			unheld = append(unheld, guard)
 		}
 	}
-	x.guards = left
-	for _, l := range x.labels {
-		if l.some != "" && l.none != "" {
+	x.unheldGuards = unheld
+	for _, label := range x.labels {
+		if label.holdsIn != "" && label.failsIn != "" {
 			continue
 		}
-		switch holds, err := l.eval.Bool(state); {
+		switch holds, err := label.evaluator.Bool(state); {
 		case err != nil:
 			x.evalError = err.Error()
-		case holds && l.some == "":
-			l.some = x.model.StateText(state)
-		case !holds && l.none == "":
-			l.none = x.model.StateText(state)
+		case holds && label.holdsIn == "":
+			label.holdsIn = x.model.StateText(state)
+		case !holds && label.failsIn == "":
+			label.failsIn = x.model.StateText(state)
 		}
 	}
 }
 
+// expand computes the choices of a state, checks them and adds their target states to the queue.
 func (x *explorer) expand(ctx context.Context, state []int32) error {
 	choices, err := x.expander.Expand(state)
 	if err != nil {
@@ -236,13 +240,13 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 		if !ok {
 			return err
 		}
-		x.errorStates++
+		x.erroneousStates++
 		x.addStateError(stateErr)
 		return nil
 	}
 	if choices.Deadlock() {
 		if x.deadlocks++; x.deadlocks == 1 {
-			x.deadlock = x.model.StateText(state)
+			x.firstDeadlock = x.model.StateText(state)
 		}
 	}
 	if x.program.Type == syntax.DTMC && len(choices.List) > 1 {
@@ -250,21 +254,21 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	}
 	for _, c := range choices.List {
 		if c.Action >= 0 {
-			x.actions[c.Action] = true
+			x.takenActions[c.Action] = true
 		}
 		for _, ref := range c.Commands {
-			g := x.byRef[ref]
+			g := x.guardOf[ref]
 			g.taken = true
 			x.checkSum(g, state)
 		}
 		for _, t := range c.Transitions {
-			x.add(t.Target)
+			x.enqueue(t.Target)
 		}
 	}
 	return nil
 }
 
-// addFinding adds a finding once per position and message.
+// addFinding adds a finding, once per position and message, and at most maxFindings of a code.
 func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
 	f := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
 	key := fmt.Sprint(pos, code, f.Message)
@@ -276,7 +280,7 @@ func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format stri
 	x.findings = append(x.findings, f)
 }
 
-// addStateError adds an error of the model in a state, once per position and kind.
+// addStateError adds a finding for an error of the model in a state, once per position and kind.
 func (x *explorer) addStateError(e *compile.StateError) {
 	code := lint.StateError
 	if strings.Contains(e.Msg, "leaves") {
@@ -288,17 +292,17 @@ func (x *explorer) addStateError(e *compile.StateError) {
 	}
 }
 
-// addOverlap reports two commands that are enabled in the same state of a DTMC. For commands of
-// two modules, where this is usually intended, it reports each pair of modules once.
+// addOverlap reports two commands that are enabled in the same state of a DTMC. Commands of two
+// different modules usually overlap on purpose, so each pair of modules is reported once.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
-	a, b := choices.List[0].Commands, choices.List[1].Commands
-	if len(a) == 0 || len(b) == 0 {
+	firstCommands, secondCommands := choices.List[0].Commands, choices.List[1].Commands
+	if len(firstCommands) == 0 || len(secondCommands) == 0 {
 		return
 	}
-	first, second := x.byRef[a[0]], x.byRef[b[0]]
-	for i := 0; i < len(a) && i < len(b); i++ { // the first commands that differ
-		if a[i] != b[i] {
-			first, second = x.byRef[a[i]], x.byRef[b[i]]
+	first, second := x.guardOf[firstCommands[0]], x.guardOf[secondCommands[0]]
+	for i := 0; i < len(firstCommands) && i < len(secondCommands); i++ { // find the first commands that differ
+		if firstCommands[i] != secondCommands[i] {
+			first, second = x.guardOf[firstCommands[i]], x.guardOf[secondCommands[i]]
 			break
 		}
 	}
@@ -306,9 +310,9 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 		first, second = second, first
 	}
 	if first.module != second.module {
-		side := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
-		if !x.reported[side] {
-			x.reported[side] = true
+		modulePair := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
+		if !x.reported[modulePair] {
+			x.reported[modulePair] = true
 			x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
 				"this command of module %s and that of %s in line %d are enabled in the same state of a DTMC: PRISM chooses between the modules uniformly",
 				x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
@@ -322,22 +326,22 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 // maxSums is the largest number of states in which the probabilities of a command are added.
 const maxSums = 1000
 
-// checkSum reports probabilities whose sum is 1 only in float64 arithmetic.
-func (x *explorer) checkSum(g *guard, state []int32) {
+// checkSum reports probabilities of a command whose sum in a state is 1 only in float64 arithmetic.
+func (x *explorer) checkSum(guard *guard, state []int32) {
 	limit := maxSums
-	if g.constant {
+	if guard.constantProbabilities {
 		limit = 1
 	}
-	if g.checked >= limit || x.program.Type == syntax.CTMC || len(g.command.Updates) < 2 {
+	if guard.checkedSums >= limit || x.program.Type == syntax.CTMC || len(guard.command.Updates) < 2 {
 		return
 	}
-	g.checked++
-	if total, ok := exactSum(g.command, state); ok && total != "" {
+	guard.checkedSums++
+	if total, ok := exactSum(guard.command, state); ok && total != "" {
 		where := ""
-		if !g.constant {
+		if !guard.constantProbabilities {
 			where = x.model.StateText(state)
 		}
-		g.checked = limit
-		x.addFinding(g.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", total)
+		guard.checkedSums = limit
+		x.addFinding(guard.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", total)
 	}
 }

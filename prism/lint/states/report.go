@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactSum returns the exact sum of a command's probabilities in a state, "" if it is 1. It
-// returns false if one of them is irrational.
+// exactSum returns the exact sum of a command's probabilities in a state as text, "" if it is 1. It
+// returns false if the sum is not known exactly.
 func exactSum(c *sema.Command, state []int32) (string, bool) {
 	total := new(big.Rat)
 	for _, u := range c.Updates {
@@ -28,35 +28,37 @@ func exactSum(c *sema.Command, state []int32) (string, bool) {
 	if total.Cmp(big.NewRat(1, 1)) == 0 {
 		return "", true
 	}
-	if text := strings.TrimRight(total.FloatString(20), "0"); new(big.Rat).Set(total).Cmp(ratOf(text)) == 0 {
+	if text := strings.TrimRight(total.FloatString(20), "0"); new(big.Rat).Set(total).Cmp(parseRat(text)) == 0 {
 		return text, true
 	}
 	return total.RatString(), true
 }
 
-func ratOf(text string) *big.Rat {
+// parseRat parses a decimal number that FloatString has written.
+func parseRat(text string) *big.Rat {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		panic("found " + text + " for a number, which FloatString does not write")
+		panic("found " + text + ", want a decimal number, which FloatString writes")
 	}
 	return r
 }
 
-// report returns the report after the exploration.
-func (x *explorer) report(ended bool) *Report {
-	r := &Report{States: x.visited}
+// report returns the result of the exploration. interrupted says that its context ended. Findings about
+// all reachable states are only made if all states were visited without an error.
+func (x *explorer) report(interrupted bool) *Report {
+	report := &Report{States: x.visited}
 	switch {
-	case ended:
-		r.Undecided = fmt.Sprintf("there was no time for more than %d states: guards that never hold, actions that are never ready and labels are not decided, and the other warnings are of the states looked at", x.visited)
-	case x.cut:
-		r.Limited = true
-		r.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels are not decided, and the other warnings are of the states looked at", x.visited)
-	case x.errorStates > 0:
-		r.Undecided = fmt.Sprintf("nothing is known behind %d states in which the model is wrong: guards that never hold, actions that are never ready and labels are not decided", x.errorStates)
+	case interrupted:
+		report.Undecided = fmt.Sprintf("the check was interrupted after %d states: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", x.visited)
+	case x.limitReached:
+		report.Limited = true
+		report.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", x.visited)
+	case x.erroneousStates > 0:
+		report.Undecided = fmt.Sprintf("%d states have errors, so that their successors are unknown: guards that never hold, actions that are never ready and labels were not decided", x.erroneousStates)
 	case x.evalError != "":
-		r.Undecided = "guards that never hold, actions that are never ready and labels are not decided: " + x.evalError
+		report.Undecided = "guards that never hold, actions that are never ready and labels were not decided: " + x.evalError
 	case x.visited == 0:
-		r.Undecided = "there is no initial state to begin with: " + undecidedKinds
+		report.Undecided = "there is no initial state: " + undecidedKinds
 	default:
 		x.checkNeverHolds()
 		x.checkNeverReady()
@@ -67,96 +69,97 @@ func (x *explorer) report(ended bool) *Report {
 		if x.deadlocks > 1 {
 			more = fmt.Sprintf(", the first of %d", x.deadlocks)
 		}
-		x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.deadlock, "a reachable state has no choice%s", more)
+		x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", more)
 	}
-	r.Findings = lint.Sort(x.findings)
-	return r
+	report.Findings = lint.Sort(x.findings)
+	return report
 }
 
-// checkNeverHolds reports guards that never held. A text that several modules share is reported
-// once if its guard held in none of them.
+// checkNeverHolds reports guards that held in no state. Several modules may share a command's text: it
+// is reported once if its guard held in none of them.
 func (x *explorer) checkNeverHolds() {
-	total := make(map[syntax.Pos]int)
-	for _, g := range x.all {
-		total[g.command.Pos]++
+	modulesWith := make(map[syntax.Pos]int)
+	for _, guard := range x.allGuards {
+		modulesWith[guard.command.Pos]++
 	}
-	missing := make(map[syntax.Pos][]*guard)
-	for _, g := range x.guards {
-		missing[g.command.Pos] = append(missing[g.command.Pos], g)
+	neverHolds := make(map[syntax.Pos][]*guard)
+	for _, guard := range x.unheldGuards {
+		neverHolds[guard.command.Pos] = append(neverHolds[guard.command.Pos], guard)
 	}
-	for _, g := range x.guards {
-		at := g.command.Pos
+	for _, guard := range x.unheldGuards {
+		pos := guard.command.Pos
 		switch {
-		case lint.IsConst(g.command.Guard, false): // reported by lint.Texts
-		case len(missing[at]) == total[at]:
-			x.addFinding(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
+		case lint.IsConst(guard.command.Guard, false): // reported by lint.Texts
+		case len(neverHolds[pos]) == modulesWith[pos]:
+			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
 		default:
-			x.addFinding(at, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[g.module].Name)
+			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[guard.module].Name)
 		}
 	}
 }
 
-// checkNeverReady reports commands whose guards hold, but only when other modules are not ready
-// for the action.
+// checkNeverReady reports commands whose guards hold in some state, but never together with guards of
+// the other modules that have the same action.
 func (x *explorer) checkNeverReady() {
 	takenAt := make(map[syntax.Pos]bool)
-	for _, g := range x.all {
-		takenAt[g.command.Pos] = takenAt[g.command.Pos] || g.taken
+	for _, guard := range x.allGuards {
+		takenAt[guard.command.Pos] = takenAt[guard.command.Pos] || guard.taken
 	}
-	for _, g := range x.all {
-		c := g.command
-		if g.held == "" || g.taken || c.Action < 0 || takenAt[c.Pos] {
+	for _, guard := range x.allGuards {
+		command := guard.command
+		if guard.heldIn == "" || guard.taken || command.Action < 0 || takenAt[command.Pos] {
 			continue
 		}
 		var others []string
 		for i, m := range x.program.Modules {
-			if i != g.module && slices.Contains(m.Alphabet, c.Action) {
+			if i != guard.module && slices.Contains(m.Alphabet, command.Action) {
 				others = append(others, m.Name)
 			}
 		}
-		if len(others) == 0 || x.isBlocked(g) {
-			continue // blocked by a system block or by guards that are false
+		if len(others) == 0 || x.isBlocked(guard) {
+			continue // the system block, or guards that are constantly false, prevent the command
 		}
-		x.addFinding(c.Pos, lint.NeverReady, g.held, "the guard holds, but %s never ready for [%s] when it does", are(others), x.program.Actions[c.Action])
+		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does", subjectAndVerb(others), x.program.Actions[command.Action])
 	}
 }
 
 // isBlocked reports whether another module has the command's action only in commands whose guards
 // are constantly false. These are reported elsewhere.
-func (x *explorer) isBlocked(g *guard) bool {
+func (x *explorer) isBlocked(guard *guard) bool {
 	for i, m := range x.program.Modules {
-		if i == g.module || !slices.Contains(m.Alphabet, g.command.Action) {
+		if i == guard.module || !slices.Contains(m.Alphabet, guard.command.Action) {
 			continue
 		}
-		possible := slices.ContainsFunc(m.Commands, func(c sema.Command) bool {
-			return c.Action == g.command.Action && !lint.IsConst(c.Guard, false)
+		canBeEnabled := slices.ContainsFunc(m.Commands, func(c sema.Command) bool {
+			return c.Action == guard.command.Action && !lint.IsConst(c.Guard, false)
 		})
-		commands := slices.ContainsFunc(m.Commands, func(c sema.Command) bool { return c.Action == g.command.Action })
-		if commands && !possible {
+		hasCommands := slices.ContainsFunc(m.Commands, func(c sema.Command) bool { return c.Action == guard.command.Action })
+		if hasCommands && !canBeEnabled {
 			return true
 		}
 	}
 	return false
 }
 
-func are(names []string) string {
+// subjectAndVerb returns "module a is" or "modules a and b are together", for a message.
+func subjectAndVerb(names []string) string {
 	if len(names) == 1 {
 		return "module " + names[0] + " is"
 	}
 	return "modules " + strings.Join(names, " and ") + " are together"
 }
 
-// checkLabels reports labels that hold in all states or in none.
+// checkLabels reports labels that hold in all reachable states or in none.
 func (x *explorer) checkLabels() {
-	for _, l := range x.labels {
-		if _, constant := l.def.X.(*sema.Const); constant {
+	for _, label := range x.labels {
+		if _, constant := label.def.X.(*sema.Const); constant {
 			continue // a constant label is intended
 		}
 		switch {
-		case l.some == "":
-			x.addFinding(l.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", l.def.Name, x.visited)
-		case l.none == "" && x.visited > 1:
-			x.addFinding(l.def.X.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", l.def.Name, x.visited)
+		case label.holdsIn == "":
+			x.addFinding(label.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", label.def.Name, x.visited)
+		case label.failsIn == "" && x.visited > 1:
+			x.addFinding(label.def.X.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", label.def.Name, x.visited)
 		}
 	}
 }

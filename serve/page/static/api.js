@@ -8,6 +8,7 @@ export class Failure extends Error {
     super(failure.message);
     this.places = failure.places || [];
     this.class = failure.class;
+    this.constants = failure.constants || []; // those without a value
     this.kind = failure.kind; // "changed": the file on disk is another one than was opened
     this.expected = true; // it is about the question, not a fault of the page
   }

@@ -2,6 +2,7 @@ import { el, clear } from './dom.js';
 import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
 import { status, tell } from './status.js';
+import './constants.js';
 
 const views = [
   ['model', 'Model'], ['explore', 'Explore'], ['simulate', 'Simulate'], ['experiments', 'Experiments'], ['strategies', 'Strategies'], ['play', 'Play'],
@@ -48,7 +49,7 @@ async function show(name) {
 // make returns a view, which is made when it is first wanted.
 async function make(name) {
   const { create } = await import(`./view-${name}.js`);
-  if (!made.has(name)) made.set(name, create({ show }));
+  if (!made.has(name)) made.set(name, create({ show, make }));
   return made.get(name);
 }
 

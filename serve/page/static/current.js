@@ -4,22 +4,25 @@ import { ask } from './api.js';
 import { doc } from './document.js';
 import { work } from './status.js';
 
-// Current wraps the content of a view that was computed. renew computes it again.
+// Current wraps the content of a view that was computed. renew computes it again. The content of a view with single is of one value for each constant.
 export class Current {
-  constructor(content, renew) {
+  constructor(content, renew, single = false) {
+    this.single = single;
     this.content = content;
     this.renew = renew;
     this.message = el('div', { 'aria-live': 'polite' });
     this.element = el('div', {}, this.message, content);
-    this.of = null; // the file and the revision that the content is of
-    doc.addEventListener('change', () => this.look());
+    this.of = null; // the file and the key of the text that the content is of
+    for (const event of ['change', 'diagnosed', 'picked']) doc.addEventListener(event, () => this.look());
     this.look();
   }
 
   // compute runs f(signal, part, of) as a job for a purpose. of is the text that the result is about, for done. An error is shown above the content.
   async compute(title, purpose, f) {
-    const of = { file: doc.file, revision: doc.revision };
+    let of = { file: doc.file, key: this.key };
     try {
+      await doc.diagnosed();
+      of = { file: doc.file, key: this.key };
       return await work(title, (signal, part) => f(signal, part, of), purpose);
     } catch (e) {
       this.failed(of, e);
@@ -29,10 +32,15 @@ export class Current {
 
   // answer asks a question about the text as it is now. It returns the text and the answer.
   answer(title, purpose, name, question) {
-    return this.compute(title, purpose, async (signal, part, of) => [of, await ask(name, { ...doc.source, ...question }, { signal, part })]);
+    return this.compute(title, purpose, async (signal, part, of) => {
+      doc.needed(doc.properties.find((p) => p.index === question.property));
+      return [of, await ask(name, { ...doc.single, ...question }, { signal, part })];
+    });
   }
 
-  get outdated() { return this.of?.revision !== doc.revision; }
+  get key() { return this.single ? `${doc.revision} ${doc.single.const}` : String(doc.revision); }
+
+  get outdated() { return this.of?.key !== this.key; }
 
   done(of) {
     this.of = of;
@@ -42,7 +50,7 @@ export class Current {
 
   // stale greys the content because something else is asked for, of whatever text.
   stale() {
-    if (this.of) this.of = { ...this.of, revision: null };
+    if (this.of) this.of = { ...this.of, key: null };
     this.look();
   }
 
@@ -53,7 +61,7 @@ export class Current {
   }
 
   look() {
-    const failed = this.failure?.of.revision === doc.revision ? this.failure.e : null;
+    const failed = this.failure?.of.key === this.key ? this.failure.e : null;
     const old = this.of && this.outdated;
     this.content.classList.toggle('outdated', !!old);
     this.content.inert = !!old;
@@ -63,9 +71,10 @@ export class Current {
   }
 }
 
-// errorBox shows an error with a button for each place of a text.
+// errorBox shows an error with a button for each place of a text, and for each constant without a value.
 export function errorBox(e) {
   return el('div', { class: 'error' }, e.places?.length
     ? e.places.map((p) => button(`${p.file}:${p.line}:${p.column}: ${p.message}`, () => doc.dispatchEvent(new CustomEvent('go', { detail: p })), { class: 'small place' }))
-    : e.message);
+    : e.message,
+  (e.constants || []).map((name) => button(`Give ${name} a value`, () => doc.dispatchEvent(new CustomEvent('constant', { detail: name })), { class: 'small' })));
 }

@@ -1,5 +1,6 @@
 // The model and the properties that the page is about, what of them is saved, and the drafts of what is not.
-import { ask, inServer } from './api.js';
+import { ask, inServer, Failure } from './api.js';
+import { attempt } from './status.js';
 
 // windows reports whether all lines of a text end as on Windows; a text that is edited in the page loses that.
 const windows = (text) => text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
@@ -8,6 +9,11 @@ const lines = (text) => text.replace(/\r\n/g, '\n'); // as a text area has them
 
 export const isProperties = (path) => /\.(props|prop|pctl|csl)$/.test(path);
 export const stem = (path) => path.replace(/\.[^./]*$/, '');
+
+// definitions splits the values of constants, name=value, at commas that are not in the braces of a list.
+const definitions = (text) => Object.fromEntries((text.match(/(?:\{[^}]*\}?|[^,{])+/g) || []).map((d) => d.split(/=(.*)/s).map((x) => x.trim())).filter(([name, value]) => name && value));
+
+const constText = (values) => Object.entries(values).filter(([, value]) => value).map(([name, value]) => `${name}=${value}`).join(',');
 
 // draftKey is where the draft of a model is kept: under the path of its file, or under its name if it is not in the folders.
 const draftPrefix = 'draft:';
@@ -23,10 +29,43 @@ class Document extends EventTarget {
   revision = 0;
   info = { strategies: [], engines: ['native'] };
   examples = [];
-  properties = []; labels = [];
+  // What the newest diagnosis says of the texts. Each constant has its name and type, the value that the text gives, and the values that const gives.
+  properties = []; labels = []; constants = [];
+  // The value of a constant with several values for views of one state graph, by name.
+  picked = {};
+
+  // given are the values of constants by name: a value, a range low:step:high, or a list in braces.
+  get given() { return definitions(this.const); }
+
+  give(name, value) {
+    this.const = constText({ ...this.given, [name]: value.includes(',') && !value.startsWith('{') ? `{${value}}` : value });
+    this.changed();
+  }
 
   get source() {
-    return { file: this.file, model: this.model, props_file: this.file + '.props', props: this.props, const: this.const };
+    const known = new Map(this.constants.map((c) => [c.name, c]));
+    const values = Object.entries(this.given).filter(([name]) => !known.size || (known.get(name) && !known.get(name).value));
+    return { file: this.file, model: this.model, props_file: this.file + '.props', props: this.props, const: constText(Object.fromEntries(values)) };
+  }
+
+  // single is the source with one value for each constant.
+  get single() {
+    const one = Object.fromEntries(this.constants.filter((c) => c.count > 0).map((c) => [c.name, c.count > 1 ? this.pick(c) : this.given[c.name].replace(/^\{|\}$/g, '')]));
+    return { ...this.source, const: constText(one) };
+  }
+
+  pick(c) { return c.values.includes(this.picked[c.name]) ? this.picked[c.name] : c.values[0]; }
+
+  choose(name, value) {
+    this.picked = { ...this.picked, [name]: value };
+    this.dispatchEvent(new CustomEvent('picked'));
+  }
+
+  // needed throws an error if a constant of the model, or one that a property needs, has no value.
+  needed(property) {
+    const names = this.constants.filter((c) => !c.props && !c.value && !c.count).map((c) => c.name);
+    const missing = [...new Set([...names, ...(property?.needs || [])])];
+    if (missing.length) throw new Failure({ message: `${missing.join(' and ')} ${missing.length > 1 ? 'need values' : 'needs a value'}.`, constants: missing });
   }
 
   get unsaved() { return lines(this.model) !== lines(this.kept.model) || lines(this.props) !== lines(this.kept.props); }
@@ -67,17 +106,37 @@ class Document extends EventTarget {
   }
 
   set({ file, model, props, const: constants = '', saved = {}, kept = { model: '', props: '' } }) {
-    Object.assign(this, { file, model, props, const: constants, saved, kept });
+    Object.assign(this, { file, model, props, const: constants, saved, kept, properties: [], constants: [], picked: {} });
     this.changed(true);
   }
 
   // changed is called after every change. whole says that other texts are there, and not the same ones edited.
   changed(whole = false) {
     this.revision++;
+    this.diagnosis = null;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(attempt(() => this.diagnosed()), whole ? 0 : 180);
     const now = { file: this.file, model: this.model, props: this.props, const: this.const, saved: this.saved, kept: this.kept };
     writeStore(sessionStorage, 'document', now);
     if (this.unsaved && !this.offered) writeStore(localStorage, draftKey(this), { ...now, when: Date.now() });
     this.dispatchEvent(new CustomEvent('change', { detail: { whole } }));
+  }
+
+  // diagnosed returns what is known of the texts as they are now.
+  diagnosed() {
+    clearTimeout(this.timer);
+    const { revision } = this;
+    this.diagnosis ??= ask('diagnose', { ...this.source, const: this.const }).then((d) => {
+      if (revision !== this.revision) return d;
+      Object.assign(this, { constants: d.constants, type: d.type, labels: d.labels || [] });
+      if (d.properties.length || !d.places.length) this.properties = d.properties;
+      this.dispatchEvent(new CustomEvent('diagnosed', { detail: d }));
+      return d;
+    }, (e) => {
+      if (revision === this.revision) this.diagnosis = null;
+      throw e;
+    });
+    return this.diagnosis;
   }
 
   // openFile opens a model of the folders with the properties beside it, or properties for the model that is open.

@@ -217,6 +217,14 @@ export class Editor {
     this.colour();
   }
 
+  // replace writes a text over a part of the text, so that it can be undone.
+  replace(from, to, text) {
+    this.area.focus();
+    this.area.setSelectionRange(from, to);
+    document.execCommand(text ? 'insertText' : 'delete', false, text);
+    this.close();
+  }
+
   // Tab leaves the editor, as everywhere; Enter keeps the indentation.
   key(e) {
     if (e.ctrlKey && e.key === ' ') { e.preventDefault(); this.complete(true); return; }

@@ -1,16 +1,15 @@
 // A property over ranges of constants.
-import { el, clear, button, field, choice, input, number, toNumber } from './dom.js';
+import { el, clear, button, field, choice, toNumber } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { Plot } from './plot.js';
-import { verdict } from './view-model.js';
+import { valueOf } from './property-table.js';
 
 export function create() {
   let property = choice([], '');
   const propertyField = field('Property', property, 'grow');
-  const ranges = input('', { class: 'mono wide', placeholder: 'N=1:10 or p=0.1:0.1:0.9' });
   const method = choice([['', 'all states'], ['ci', 'sampling']], '');
   const samples = el('input', { type: 'number', min: 10, step: 10 }); samples.value = 1000;
   const engines = el('div', { class: 'row', role: 'group', 'aria-label': 'Engines' });
@@ -19,21 +18,25 @@ export function create() {
   let points = [];
 
   const element = el('div', {},
-    el('p', { class: 'soft' }, 'A constant without a value, such as const int N;, gets the values of a range low:step:high. All results come as they are computed.'),
-    el('div', { class: 'row' }, propertyField, field('Constants', ranges, 'grow'), field('Method', method), field('Samples', samples), engines, button('Run', attempt(() => run()), { class: 'main' })));
+    el('p', { class: 'soft' }, 'A constant without a value in the text, such as const int N;, gets a range low:step:high or a list of values above. Results come as they are computed.'),
+    el('div', { class: 'row' }, propertyField, field('Method', method), field('Samples', samples), engines, button('Run', attempt(() => run()), { class: 'main' })));
   const current = new Current(el('div', { class: 'two' }, el('section', { class: 'panel' }, plot.element), el('section', { class: 'panel' }, el('div', { class: 'scroll', style: 'max-height:60vh', tabindex: 0, role: 'region', 'aria-label': 'Results' }, el('table', { 'aria-label': 'Results' }, el('thead', {}, el('tr', {}, ['engine', 'constants', 'value'].map((t) => el('th', { scope: 'col' }, t)))), rows)))), attempt(() => run()));
   element.append(current.element);
 
   async function run() {
+    await doc.diagnosed();
     current.stale();
     let begun = false; // with the first point, those of the experiment before go
     const add = (v, of) => {
       if (!begun) { begun = true; points = []; clear(rows); plot.zoomed = null; current.done(of); }
       put(v);
     };
-    const question = { ...doc.source, const: ranges.value.trim(), index: Number(property.value), method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
+    const question = { ...doc.source, select: [Number(property.value)], method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    await current.compute('Experiment', 'experiment', (signal, part, of) => ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v, of); else part(name, v); } }));
+    await current.compute('Experiment', 'experiment', (signal, part, of) => {
+      doc.needed(doc.properties.find((p) => p.index === Number(property.value)));
+      return ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v, of); else part(name, v); } });
+    });
     draw();
     status.say(`${points.length} results.`);
   }
@@ -41,7 +44,7 @@ export function create() {
   let due = null;
   function put(v) {
     points.push(v);
-    if (points.length <= 2000) rows.append(el('tr', {}, el('td', {}, v.engine), el('td', { class: 'mono' }, Object.entries(v.constants || {}).map(([k, x]) => `${k}=${x}`).join(', ')), el('td', {}, verdict({ ...v, constants: null }))));
+    if (points.length <= 2000) rows.append(el('tr', {}, el('td', {}, v.engine), el('td', { class: 'mono' }, Object.entries(v.constants || {}).map(([k, x]) => `${k}=${x}`).join(', ')), el('td', {}, valueOf(v))));
     due ??= requestAnimationFrame(() => { due = null; draw(); });
   }
 
@@ -71,7 +74,5 @@ export function create() {
     if (!engines.childElementCount && doc.info.engines.length > 1) clear(engines, doc.info.engines.map((e, i) => el('label', {}, el('input', { type: 'checkbox', value: e, checked: i === 0 }), ' ' + e)));
   }
   doc.addEventListener('diagnosed', list);
-  doc.addEventListener('change', ({ detail }) => { if (detail.whole) ranges.value = doc.const; });
-  ranges.value = doc.const;
-  return { element, show: list };
+  return { element, show: list, choose(index) { list(); property.value = String(index); } };
 }

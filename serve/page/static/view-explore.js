@@ -5,6 +5,7 @@ import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { layout, Canvas, badge, legendOf, curve } from './graph.js';
 import { boardOf, boardElement, tileClass } from './board.js';
+import { verdictText } from './property-table.js';
 
 const cell = 30; // of a board in the graph, in pixels
 const key = (state) => state.join();
@@ -24,10 +25,10 @@ export function create() {
     el('div', { class: 'row' }, propertyField,
       button('Start again', () => again()),
       button('Unfold all', attempt(async () => { open = graph.nodes.map((n) => n.state).slice(0, 300); await refresh(); })),
-      button('Path to the goal', attempt(() => why(false))), button('Path to failure', attempt(() => why(true))),
+      button('Path to the goal', attempt(() => likeliest(false))), button('Path to failure', attempt(() => likeliest(true))),
       button('Fit', () => canvas.fit()), button('SVG', () => download('graph.svg', serialized(), 'image/svg+xml'))),
     search);
-  const current = new Current(el('div', {}, found, el('div', { class: 'two' }, el('div', {}, canvas.element, legend), el('section', { class: 'panel' }, details))), () => again());
+  const current = new Current(el('div', {}, found, el('div', { class: 'two' }, el('div', {}, canvas.element, legend), el('section', { class: 'panel' }, details))), () => again(), true);
   element.append(current.element);
 
   const again = () => { reset(); return refresh(); };
@@ -69,7 +70,7 @@ export function create() {
     await refresh();
   }
 
-  async function why(miss) {
+  async function likeliest(miss) {
     if (property.value === '') { status.error({ message: 'choose a property with P first' }); return; }
     const [, answer] = await current.answer(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', 'explore', 'path', { ...asked(), miss });
     path = new Set(answer.states.map(key));
@@ -79,6 +80,26 @@ export function create() {
     chosen = key(answer.states[0]);
     await refresh();
     status.say(`The likeliest path ${miss ? 'to failure' : 'to the goal'} has ${answer.states.length - 1} steps and probability ${answer.fraction ? answer.fraction + ' = ' : ''}${number(answer.probability)}.`);
+  }
+
+  // why shows the paths that explain the value of a property, the likeliest one marked.
+  async function why(index) {
+    listProperties();
+    property.value = String(index);
+    const [, answer] = await current.answer('Why', 'explore', 'why', { property: index });
+    const [first] = answer.paths;
+    path = new Set(first.states.map(key));
+    steps = new Set(first.states.slice(1).map((s, i) => key(first.states[i]) + '>' + key(s)));
+    open = [...new Map(answer.paths.flatMap((p) => p.states).map((s) => [key(s), s])).values()].slice(0, 100);
+    shown = [];
+    chosen = key(first.states[0]);
+    await refresh();
+    const how = answer.holds ? 'satisfying' : 'violating';
+    const wanted = answer.wanted ? ` (wanted: ${answer.wanted})` : '';
+    const likely = `${first.states.length - 1} steps and probability ${first.fraction || number(toNumber(first.probability), 4)}`;
+    clear(found, el('p', { class: 'why' }, el('code', {}, doc.properties[index]?.text || ''), ` is ${verdictText(answer.verdict)}. `,
+      answer.count > 1 ? `${answer.count} paths ${how} the formula have probability ${number(toNumber(answer.sum), 4)}${wanted}. The likeliest, the dashed thick line, has ${likely}.`
+        : `The likeliest path ${how} the formula, the dashed thick line, has ${likely}${wanted}.`));
   }
 
   // lines are what is written on a state.
@@ -198,5 +219,6 @@ export function create() {
     property = next;
   }
   doc.addEventListener('diagnosed', listProperties);
-  return { element, show() { listProperties(); if (current.outdated) again(); } };
+  doc.addEventListener('picked', () => { if (element.isConnected && current.outdated) again(); });
+  return { element, why, show() { listProperties(); if (current.outdated) again(); } };
 }

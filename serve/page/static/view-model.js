@@ -1,13 +1,13 @@
 // The text of a model and its properties, what is wrong with them, and what their values are.
-import { el, clear, button, field, choice, input, number, interval, download, upload } from './dom.js';
+import { el, clear, button, field, choice, input, download, upload } from './dom.js';
 import { ask, inServer, Failure } from './api.js';
 import { doc, isProperties, stem } from './document.js';
 import { status, work, attempt, refuse, untell } from './status.js';
 import { choose, showDifference } from './dialog.js';
-import { errorBox } from './current.js';
+import { PropertyTable } from './property-table.js';
 import { Editor } from './editor.js';
 
-export function create({ show }) {
+export function create({ show, make }) {
   const about = (inProps) => (name, more) => ask(name, { ...doc.source, in_props: inProps, ...more });
   const model = new Editor('Model', (text) => { doc.model = text; doc.changed(); }, about(false));
   const props = new Editor('Properties', (text) => { doc.props = text; doc.changed(); }, about(true), true);
@@ -15,27 +15,64 @@ export function create({ show }) {
   const problems = el('ul', { class: 'list problems', 'aria-label': 'Problems' });
   const count = el('span', { class: 'soft', role: 'status' });
   const outline = el('ul', { class: 'list outline' });
-  const list = el('ul', { class: 'list props' });
-  const constants = input('', { class: 'wide mono', placeholder: 'N=5,p=0.1' });
-  constants.addEventListener('input', () => { doc.const = constants.value.trim(); doc.changed(); });
-  const method = choice([['', 'Numerical'], ['exact', 'Exact (rational)'], ['ci', 'Statistical']], '', null);
-  const results = new Map(); // by the text of the property: {revision, content}
+  const method = choice([['', 'Numerical'], ['exact', 'Exact (rational)'], ['proven', 'Certified'], ['ci', 'Statistical: CI'], ['aci', 'Statistical: ACI'], ['apmc', 'Statistical: APMC'], ['sprt', 'Statistical: SPRT']], '', () => { options.open = statistical(); });
+  const statistical = () => ['ci', 'aci', 'apmc', 'sprt'].includes(method.value);
+  const setting = (value, props) => { const i = el('input', { type: 'number', min: 0, step: 'any', ...props }); i.value = value; return i; };
+  const samples = setting('', { step: 1, placeholder: 'any', 'aria-label': 'Samples' });
+  const width = setting('0.01', {});
+  const confidence = setting('0.99', { max: 1 });
+  const seed = setting('1', { step: 1, 'aria-label': 'Seed' });
+  // Two of the three decide the third one.
+  samples.addEventListener('input', () => { if (samples.value && width.value && confidence.value) width.value = ''; });
+  width.addEventListener('input', () => { if (samples.value && width.value && confidence.value) samples.value = ''; });
+  const options = el('details', {}, el('summary', {}, 'Statistical options'),
+    el('div', { class: 'row' }, field('Samples', samples), field('Half-width', width), field('Confidence', confidence), field('Seed', seed)));
   let files = [];
+
+  const table = new PropertyTable({
+    check: attempt((p) => check(p)),
+    why: attempt(async (p) => { await show('explore'); await (await make('explore')).why(p.index); }),
+    experiment: attempt(async (p) => { await show('experiments'); (await make('experiments')).choose(p.index); }),
+    certify: attempt(async (p) => {
+      const found = await check(p, { method: '', accuracy: 'proven', certificate: true });
+      if (found?.certificate) download(`${p.name || 'property-' + (p.index + 1)}.cert`, Uint8Array.from(atob(found.certificate), (c) => c.charCodeAt(0)), 'application/octet-stream');
+    }),
+    simulate: attempt(async (p) => { await show('simulate'); await (await make('simulate')).values(p.index); }),
+    edit: attempt((p) => edit(p)),
+    copy: (p) => props.replace(p.to, p.to, '\n' + doc.props.slice(p.doc_from, p.to)),
+    remove: (p) => props.replace(p.doc_from, p.to + (/^[ \t]*\n?/.exec(doc.props.slice(p.to))[0].length), ''),
+  });
+  const added = input('', { class: 'mono wide', placeholder: 'P=? [ F s=7 ]' });
+  const add = el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); addProperty(); } }, field('New property', added, 'grow'), el('button', { type: 'submit' }, 'Add'));
 
   const checkAll = button('Check all', attempt(() => check(null)), { class: 'main' });
   const openers = el('div', { class: 'row openers' });
   const element = el('div', {},
     openers,
     el('div', { class: 'two' },
+      el('div', {}, el('div', { class: 'head' }, el('h2', {}, 'Model'), layOut(model, 'model')), model.element),
       el('div', {},
-        el('div', { class: 'head' }, el('h2', {}, 'Model'), layOut(model, 'model')), model.element,
-        el('div', { class: 'head under' }, el('h2', {}, 'Properties'), layOut(props, 'properties')), props.element),
-      el('div', {},
-        el('section', { class: 'panel' },
-          el('div', { class: 'row' }, field('Constants', constants, 'grow'), field('Method', method), checkAll),
-          el('h2', {}, 'Properties'), list),
-        el('section', { class: 'panel' }, el('h2', {}, 'Problems'), count, problems),
-        el('section', { class: 'panel' }, el('h2', {}, 'Outline'), outline))));
+        el('div', { class: 'head' }, el('h2', {}, 'Properties'), layOut(props, 'properties')), props.element,
+        el('section', { class: 'panel side' }, el('div', { class: 'head' }, el('h2', {}, 'Problems'), count), problems),
+        el('section', { class: 'panel side' }, el('details', {}, el('summary', {}, 'Outline'), outline)))),
+    el('section', { class: 'panel results' },
+      el('div', { class: 'row' }, el('h2', {}, 'Results'), field('Method', method), checkAll, table.allDigits), options,
+      table.element, add));
+
+  // edit asks for another text of a property.
+  async function edit(p) {
+    const text = el('textarea', { class: 'mono', rows: 4, 'aria-label': 'The property', spellcheck: 'false' });
+    text.value = doc.props.slice(p.from, p.to);
+    if (await choose(`Edit ${p.name || p.text}`, ['Change', 'Cancel'], text) === 'Change') props.replace(p.from, p.to, text.value);
+  }
+
+  function addProperty() {
+    const text = added.value.trim();
+    if (!text) return;
+    const end = doc.props.length;
+    props.replace(end, end, (doc.props && !doc.props.endsWith('\n') ? '\n' : '') + text + (text.endsWith(';') ? '' : ';') + '\n');
+    added.value = '';
+  }
 
   let where = null; // the path to save to; null without folders
 
@@ -112,133 +149,75 @@ export function create({ show }) {
 
   const listFiles = attempt(async () => { if (inServer) files = (await ask('files')).files; bar(); });
 
-  let diagnosis = null; // of the newest text, or being made
-  let timer;
-  function diagnose(soon) {
-    clearTimeout(timer);
-    diagnosis = null;
-    timer = setTimeout(attempt(diagnosed), soon ? 0 : 180);
-  }
-
-  // diagnosed returns what is known of the texts as they are now, and shows it.
-  function diagnosed() {
-    clearTimeout(timer);
-    const { revision } = doc;
-    diagnosis ??= ask('diagnose', doc.source).then((d) => {
-      if (revision === doc.revision) shown(d);
-      return d;
-    });
-    return diagnosis;
-  }
-
   function shown(d) {
-    const inModel = d.places.filter((p) => p.file === doc.file);
-    const inProps = d.places.filter((p) => p.file !== doc.file);
-    model.mark(inModel);
-    props.mark(inProps);
+    model.mark(d.places.filter((p) => p.file === doc.file));
+    props.mark(d.places.filter((p) => p.file !== doc.file));
     const n = d.places.length;
-    count.textContent = n ? (n === 1 ? '1 problem' : n + ' problems') : d.message ? '' : 'None.';
+    const missing = d.constants.filter((c) => !c.value && !c.count).map((c) => c.name);
+    count.textContent = n ? (n === 1 ? '1 problem' : n + ' problems') : d.message || missing.length ? '' : 'None.';
     clear(problems, d.places.map((p) => el('li', {}, button(`${p.file}:${p.line}:${p.column}: ${p.message}`, () => go(p)))),
+      missing.map((name) => el('li', { class: 'note' }, button(`${name} needs a value.`, () => doc.dispatchEvent(new CustomEvent('constant', { detail: name })), { class: 'plain' }))),
       d.message && !n ? el('li', { class: 'note' }, d.message) : null, (d.warnings || []).map((w) => el('li', { class: 'note' }, w)));
     clear(outline, d.outline.map((o) => el('li', { class: o.deep ? 'deep' : '' }, button(`${o.kind} ${o.name}`, () => model.go({ line: o.line, column: 1 })))));
-    if (d.properties.length || !n) shownProperties(d.properties);
-    constants.placeholder = d.undefined.length ? d.undefined.map((c) => c + '=…').join(',') : 'all constants have values';
-    checkAll.disabled = !d.properties.length;
-    doc.properties = d.properties;
-    doc.type = d.type;
-    doc.labels = d.labels || [];
-    doc.dispatchEvent(new CustomEvent('diagnosed'));
+    table.set(doc.properties);
+    checkAll.disabled = !doc.properties.length;
   }
 
   const go = (place) => (place.file === doc.file ? model : props).go(place);
 
-  function resultOf(text) {
-    if (!results.has(text)) results.set(text, { revision: null, content: el('div', { 'aria-live': 'polite' }) });
-    return results.get(text);
+  // question is how to check.
+  function question() {
+    if (!statistical()) return { accuracy: method.value };
+    const given = (i) => (i.value === '' ? 0 : Number(i.value));
+    return { method: method.value, samples: given(samples), width: given(width), confidence: given(confidence), seed: given(seed) };
   }
 
-  function shownProperties(properties) {
-    clear(list, properties.length ? properties.map((p) => el('li', {}, el('div', { class: 'ask' },
-      el('span', {}, p.name ? el('strong', {}, p.name + ' ') : null, el('code', {}, p.text)),
-      button('Check', attempt(() => check(p)), { class: 'small', 'aria-label': 'Check ' + (p.name || p.text) })),
-    p.error ? el('div', { class: 'error' }, p.error) : resultOf(p.text).content))
-      : el('li', { class: 'soft' }, 'Write properties on the left, such as P=? [ F s=7 ];'));
-  }
-
-  // check checks one property, or all, of the texts as they are now.
-  async function check(asked) {
-    const { properties, places } = await diagnosed();
+  // check checks one property, or all that have values for their constants, of the texts as they are now. It returns the answer.
+  async function check(asked, how = question()) {
+    const { properties, places } = await doc.diagnosed();
     if (places.length) throw new Failure({ message: `${places[0].file}:${places[0].line}:${places[0].column}: ${places[0].message}`, places });
-    const which = asked ? properties.filter((p) => p.text === asked.text && p.name === asked.name).slice(0, 1) : properties;
-    if (!which.length) throw new Failure({ message: asked ? `There is no property ${asked.text} any more.` : 'There are no properties to check.' });
-    const question = { ...doc.source, method: method.value === 'ci' ? 'ci' : '', exact: method.value === 'exact' };
-    if (asked) question.index = which[0].index;
-    if (question.method) Object.assign(question, { width: 0.01, seed: 1 });
+    const same = asked && properties.find((p) => p.text === asked.text && p.name === asked.name);
+    if (asked && !same) throw new Failure({ message: `There is no property ${asked.text} any more.` });
+    if (same) doc.needed(same);
+    const which = same ? [same] : properties.filter((p) => !p.error && !p.needs?.length);
+    if (!which.length) {
+      doc.needed(properties[0]);
+      throw new Failure({ message: 'There are no properties to check.' });
+    }
     const { revision } = doc;
-    const put = (p, ...content) => {
-      const result = resultOf(p.text);
-      result.revision = revision;
-      clear(result.content, ...content);
-      outdate();
-    };
-    // A property has a verdict for every valuation of its constants. They are shown as they come.
+    const byIndex = new Map(which.map((p) => [p.index, p]));
     const found = new Map(which.map((p) => [p, []]));
-    const isOf = (v, p) => which.length === 1 || v.property === p.text.replace(/^"[^"]*": /, '') || v.property === p.text || (p.name && v.name === p.name);
-    const came = (v) => {
-      for (const [p, verdicts] of found) {
-        if (!isOf(v, p)) continue;
-        if (verdicts.length) resultOf(p.text).content.append(verdict(v));
-        else put(p, verdict(v));
-        verdicts.push(v);
-      }
-    };
+    const put = (p, more) => table.put(p, { revision, verdicts: found.get(p), ...more });
+    for (const p of which) put(p, { running: true });
+    // A property has a verdict for each valuation of its constants. They are shown as they come.
+    const came = (v) => { const p = byIndex.get(v.index); found.get(p).push(v); put(p); };
+    const title = asked ? 'Check ' + (asked.name || asked.text) : 'Check all';
     try {
-      const { verdicts } = await work(asked ? 'Check ' + (asked.name || asked.text) : 'Check all',
-        (signal, part) => ask('check', question, { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
-      for (const p of which) put(p, ...verdicts.filter((v) => isOf(v, p)).map(verdict));
+      const answer = await work(title, (signal, part) => ask('check', { ...doc.source, ...how, select: which.map((p) => p.index) },
+        { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
+      for (const p of which) found.set(p, answer.verdicts.filter((v) => v.index === p.index));
+      for (const p of which) put(p);
+      return answer;
     } catch (e) {
-      for (const [p, verdicts] of found) if (!verdicts.length && e.name !== 'AbortError') put(p, errorBox(e));
+      for (const p of which) if (!found.get(p).length) put(p, { error: e.name === 'AbortError' ? '' : e.message });
       throw e;
     }
   }
 
-  // outdate greys the results of older texts.
-  function outdate() {
-    for (const { revision, content } of results.values()) {
-      content.classList.toggle('outdated', revision !== null && revision !== doc.revision);
-      content.title = revision !== null && revision !== doc.revision ? 'This is of an older text or other constants.' : '';
-    }
-  }
-
+  doc.addEventListener('diagnosed', ({ detail }) => shown(detail));
   doc.addEventListener('change', ({ detail }) => {
     if (detail.whole) {
-      results.clear(); // they are of another model
-      clear(list);
+      table.forget(); // the results are of another model
       model.text = doc.model;
       props.text = doc.props;
-      constants.value = doc.const;
       bar();
     }
-    outdate();
-    diagnose(detail.whole);
+    table.draw(); // greys what is outdated
   });
   model.text = doc.model;
   props.text = doc.props;
-  constants.value = doc.const;
   bar();
   listFiles();
-  diagnose(true);
+  doc.diagnosed().then(shown);
   return { element, go, save };
-}
-
-// verdict is what an engine says of a property.
-export function verdict(v) {
-  const constants = v.constants && Object.keys(v.constants).length ? el('span', { class: 'chip' }, Object.entries(v.constants).map(([k, x]) => `${k}=${x}`).join(', ')) : null;
-  if (v.error && v.value === undefined) return el('div', { class: 'error' }, constants, v.error.message);
-  const value = v.fraction ? `${v.fraction} = ${number(v.value, 10)}` : typeof v.value === 'boolean' ? (v.value ? '✓ true' : '✕ false') : Array.isArray(v.value) ? JSON.stringify(v.value) : typeof v.value === 'object' ? JSON.stringify(v.value) : number(v.value, 10);
-  const between = v.lower !== undefined && v.upper !== undefined && !v.fraction && typeof v.value !== 'boolean' ? ` in ${interval(v.lower, v.upper)}` : '';
-  return el('div', {}, constants, el('span', { class: 'value ' + (v.value === true ? 'good' : v.value === false ? 'bad' : '') }, value),
-    el('span', { class: 'soft' }, ` ${v.accuracy || ''}${between}${v.confidence ? ` with confidence ${number(v.confidence)}` : ''}${v.samples ? `, ${v.samples} samples` : ''}${v.states ? `, ${v.states.toLocaleString('en')} states` : ''}`),
-    v.error ? el('div', { class: 'error' }, v.error.message) : null,
-    (v.warnings || []).map((w) => el('div', { class: 'note' }, w)));
 }

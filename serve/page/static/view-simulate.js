@@ -30,7 +30,7 @@ export function create() {
     el('div', { class: 'two' },
       el('section', { class: 'panel' }, el('h2', {}, 'Enabled transitions'), state, moves),
       el('section', { class: 'panel' }, el('h2', {}, 'Path'), el('div', { class: 'scroll', style: 'max-height:44vh', tabindex: 0, role: 'region', 'aria-label': 'Path' }, el('table', { 'aria-label': 'Path' }, head, rows)))),
-    el('section', { class: 'panel' }, el('h2', {}, 'Plot'), variables, plot.element)), attempt(() => begin()));
+    el('section', { class: 'panel' }, el('h2', {}, 'Plot'), variables, plot.element)), attempt(() => begin()), true);
   element.append(current.element);
 
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
@@ -98,7 +98,7 @@ export function create() {
   const csv = () => ['action,step,' + here.vars.map((v) => v.name).join(','), ...path.map((s, i) => [i ? s.action : '-', i, ...here.vars.map((v, j) => cell(v, s.state[j]))].join(','))].join('\n') + '\n';
 
   const load = attempt(async (name, text) => {
-    const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.source, name, text }, { signal, part }), 'simulate');
+    const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.single, name, text }, { signal, part }), 'simulate');
     await look(found.steps.map(walked));
     status.say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
   });
@@ -108,6 +108,14 @@ export function create() {
     property.replaceWith(next);
     property = next;
   }
+  // values shows the values of a property along the path.
+  async function values(index) {
+    listProperties();
+    property.value = String(index);
+    await (current.outdated ? begin() : look());
+  }
+
   doc.addEventListener('diagnosed', listProperties);
-  return { element, show: attempt(async () => { listProperties(); if (current.outdated) await begin(); }) };
+  doc.addEventListener('picked', attempt(async () => { if (element.isConnected && current.outdated) await begin(); }));
+  return { element, values, show: attempt(async () => { listProperties(); if (current.outdated) await begin(); }) };
 }

@@ -17,23 +17,24 @@ func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
 		a[i][i].Add(a[i][i], big.NewRat(1, 1))
 	}
 	for k := range n {
-		p := k
-		for p < n && a[p][k].Sign() == 0 {
-			p++
+		pivot := k
+		for pivot < n && a[pivot][k].Sign() == 0 {
+			pivot++
 		}
-		if p == n {
+		if pivot == n {
 			return nil
 		}
-		a[k], a[p], b[k], b[p] = a[p], a[k], b[p], b[k]
+		a[k], a[pivot] = a[pivot], a[k]
+		b[k], b[pivot] = b[pivot], b[k]
 		for i := range n {
 			if i == k || a[i][k].Sign() == 0 {
 				continue
 			}
-			f := new(big.Rat).Quo(a[i][k], a[k][k])
+			factor := new(big.Rat).Quo(a[i][k], a[k][k])
 			for j := range n {
-				a[i][j].Sub(a[i][j], new(big.Rat).Mul(f, a[k][j]))
+				a[i][j].Sub(a[i][j], new(big.Rat).Mul(factor, a[k][j]))
 			}
-			b[i].Sub(b[i], new(big.Rat).Mul(f, b[k]))
+			b[i].Sub(b[i], new(big.Rat).Mul(factor, b[k]))
 		}
 	}
 	for i := range n {
@@ -56,7 +57,7 @@ func Stochastic(a [][]*big.Rat) [][]*big.Rat {
 	return a
 }
 
-// zeros returns n zeros.
+// zeros returns a vector of n zeros.
 func zeros(n int) []*big.Rat {
 	out := make([]*big.Rat, n)
 	for i := range out {
@@ -66,20 +67,21 @@ func zeros(n int) []*big.Rat {
 }
 
 // restrict returns a matrix in which the rows and columns of states that are not open are zero.
-func restrict(a [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
-	out := make([][]*big.Rat, len(a))
-	for s := range a {
-		out[s] = zeros(len(a))
-		for t := range a {
+func restrict(matrix [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
+	out := make([][]*big.Rat, len(matrix))
+	for s := range matrix {
+		out[s] = zeros(len(matrix))
+		for t := range matrix {
 			if open.Has(s) && open.Has(t) {
-				out[s][t].Set(a[s][t])
+				out[s][t].Set(matrix[s][t])
 			}
 		}
 	}
 	return out
 }
 
-// UntilProb returns the probability of left U right in the chain with a stochastic matrix.
+// UntilProb returns the probability of `left U right` from each state of the chain with a stochastic matrix.
+// It solves the equations of the states outside right that can reach right.
 func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	n := len(a)
 	reach := Reach(a, left.Minus(right))
@@ -105,8 +107,8 @@ func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 }
 
 // RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
-// matrix where a step from s has reward rewards[s]. It is nil (infinite) where target is not reached
-// with probability one.
+// matrix where a step from s has reward rewards[s]. A value is nil, for infinity, if its state does not
+// reach target with probability one.
 func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
 	n := len(a)
 	p := UntilProb(a, sparse.FullSet(n), target)
@@ -131,20 +133,21 @@ func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.
 func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	n := len(a)
 	reach := Reach(a, sparse.FullSet(n))
-	done := sparse.NewSet(n) // states that can reach no reward
+	rewardless := sparse.NewSet(n) // states that can reach no state with a reward
 	for s := range n {
-		some := false
+		reachesReward := false
 		for t := range n {
-			some = some || reach[s][t] && rewards[t].Sign() > 0
+			reachesReward = reachesReward || reach[s][t] && rewards[t].Sign() > 0
 		}
-		if !some {
-			done.Add(s)
+		if !reachesReward {
+			rewardless.Add(s)
 		}
 	}
-	return RewardUntil(a, rewards, done)
+	return RewardUntil(a, rewards, rewardless)
 }
 
-// Gains returns the expected reward of a step from each state under a scheduler.
+// Gains returns the expected reward of a step from each state under a scheduler: its state reward plus that
+// of its choice. In a CTMC it divides by the exit rate, as rewards are per unit of time.
 func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
 	out := zeros(m.NumStates())
 	for s := range out {
@@ -155,14 +158,14 @@ func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
 			out[s].Add(out[s], r.ChoiceRat[scheduler[s]])
 		}
 		if m.Kind == sparse.CTMC {
-			out[s].Quo(out[s], exit(m, s))
+			out[s].Quo(out[s], exitRate(m, s))
 		}
 	}
 	return out
 }
 
-// exit returns the exit rate of a state.
-func exit(m *sparse.Model, s int) *big.Rat {
+// exitRate returns the exit rate of a state.
+func exitRate(m *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
 	lo, hi := m.Row(s)
 	for i := lo; i < hi; i++ {
@@ -171,14 +174,18 @@ func exit(m *sparse.Model, s int) *big.Rat {
 	return sum
 }
 
-// Extremum updates best by the values of one more scheduler; nil values are infinite. best is nil in
-// the first call.
+// Extremum returns the entrywise minimum (if least) or maximum of best and x, the values of one more
+// scheduler. It overwrites best, which is nil in the first call. nil values are infinite.
 func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), x...)
 	}
 	for s := range x {
-		if Less(x[s], best[s]) == least && Less(x[s], best[s]) != Less(best[s], x[s]) {
+		better := Less(best[s], x[s])
+		if least {
+			better = Less(x[s], best[s])
+		}
+		if better {
 			best[s] = x[s]
 		}
 	}

@@ -24,19 +24,19 @@ type Shape struct {
 	Rewards     bool // adds one structure with small rewards, about half of them zero
 }
 
-// Random returns a random exact model, which depends on the stream only.
-func Random(rng *rand.Rand, sh Shape) *sparse.Model {
-	n := 1 + rng.IntN(sh.States)
-	b := sparse.NewBuilder(sh.Kind)
+// Random returns a random model with exact weights and initial state 0. It depends on the state of rng only.
+func Random(rng *rand.Rand, shape Shape) *sparse.Model {
+	n := 1 + rng.IntN(shape.States)
+	b := sparse.NewBuilder(shape.Kind)
 	for s := range n {
 		b.State()
-		if sh.Kind != sparse.MDP {
-			row(rng, b, sh, s, n)
+		if shape.Kind != sparse.MDP {
+			addRow(rng, b, shape, s, n)
 			continue
 		}
-		for range 1 + rng.IntN(sh.Choices) {
+		for range 1 + rng.IntN(shape.Choices) {
 			b.Choice(sparse.Action(rng.IntN(3)))
-			row(rng, b, sh, s, n)
+			addRow(rng, b, shape, s, n)
 		}
 	}
 	m, err := b.Finish()
@@ -44,17 +44,19 @@ func Random(rng *rand.Rand, sh Shape) *sparse.Model {
 		panic(err)
 	}
 	m.Initial = []uint32{0}
-	if sh.Rewards {
-		m.Rewards = []sparse.Reward{reward(rng, m)}
+	if shape.Rewards {
+		m.Rewards = []sparse.Reward{randomReward(rng, m)}
 	}
 	return m
 }
 
-func row(rng *rand.Rand, b *sparse.Builder, sh Shape, s, n int) {
-	forward := rng.Float64() < sh.Forward
+// addRow adds transitions to random targets, with random weights, to the current choice of state s of n. The
+// probabilities sum to one; rates of a CTMC are multiples of a common unit.
+func addRow(rng *rand.Rand, b *sparse.Builder, shape Shape, s, n int) {
+	forward := rng.Float64() < shape.Forward
 	var targets []int
 	seen := map[int]bool{}
-	for range 1 + rng.IntN(sh.Branching) {
+	for range 1 + rng.IntN(shape.Branching) {
 		t := rng.IntN(n)
 		if forward && s+1 < n {
 			t = s + 1 + rng.IntN(n-s-1)
@@ -64,17 +66,17 @@ func row(rng *rand.Rand, b *sparse.Builder, sh Shape, s, n int) {
 			targets = append(targets, t)
 		}
 	}
-	d := sh.Denominator
-	if d == 0 {
-		d = 10
+	maxPart := shape.Denominator
+	if maxPart == 0 {
+		maxPart = 10
 	}
 	parts := make([]int64, len(targets))
 	sum := int64(0)
 	for i := range parts {
-		parts[i] = 1 + rng.Int64N(int64(d))
+		parts[i] = 1 + rng.Int64N(int64(maxPart))
 		sum += parts[i]
 	}
-	if sh.Kind == sparse.CTMC {
+	if shape.Kind == sparse.CTMC {
 		sum = 1 + rng.Int64N(4)
 	}
 	for i, t := range targets {
@@ -82,16 +84,18 @@ func row(rng *rand.Rand, b *sparse.Builder, sh Shape, s, n int) {
 	}
 }
 
-func reward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
+// randomReward returns a random reward structure, with state rewards in three of four cases, and choice rewards
+// likewise.
+func randomReward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
 	draw := func(n int) ([]float64, []*big.Rat) {
-		f, r := make([]float64, n), make([]*big.Rat, n)
-		for i := range f {
+		near, exact := make([]float64, n), make([]*big.Rat, n)
+		for i := range near {
 			if rng.IntN(2) == 0 {
-				r[i] = big.NewRat(1+rng.Int64N(20), 1+rng.Int64N(4))
-				f[i], _ = r[i].Float64()
+				exact[i] = big.NewRat(1+rng.Int64N(20), 1+rng.Int64N(4))
+				near[i], _ = exact[i].Float64()
 			}
 		}
-		return f, r
+		return near, exact
 	}
 	out := sparse.Reward{Name: "r"}
 	if rng.IntN(4) > 0 {
@@ -114,8 +118,8 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	return s
 }
 
-// Schedulers yields every memoryless deterministic scheduler of m as the choice of each state. The
-// slice is reused.
+// Schedulers yields every memoryless deterministic scheduler of m, as the choice of each state. It counts
+// through them like an odometer, with a digit per state, and reuses the slice.
 func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		n := m.NumStates()
@@ -131,7 +135,8 @@ func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 			s := 0
 			for ; s < n; s++ {
 				first, end := m.Choices(s)
-				if scheduler[s]++; int(scheduler[s]) < end {
+				scheduler[s]++
+				if int(scheduler[s]) < end {
 					break
 				}
 				scheduler[s] = uint32(first)
@@ -143,19 +148,20 @@ func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 	}
 }
 
-// NumSchedulers returns the number of these schedulers, at most limit.
+// NumSchedulers returns the number of memoryless deterministic schedulers of m, or limit if there are more.
 func NumSchedulers(m *sparse.Model, limit int) int {
 	count := 1
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
-		if count *= end - first; count >= limit {
+		count *= end - first
+		if count >= limit {
 			return limit
 		}
 	}
 	return count
 }
 
-// Matrix returns the dense matrix of the exact weights under a scheduler.
+// Matrix returns the weights of the chain that a memoryless scheduler induces, as a dense matrix.
 func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	n := m.NumStates()
 	a := make([][]*big.Rat, n)
@@ -177,19 +183,19 @@ func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 // of steps, leaving only states of via.
 func Reach(a [][]*big.Rat, via *sparse.Set) [][]bool {
 	n := len(a)
-	r := make([][]bool, n)
+	reach := make([][]bool, n)
 	for s := range n {
-		r[s] = make([]bool, n)
+		reach[s] = make([]bool, n)
 		for t := range n {
-			r[s][t] = s == t || via.Has(s) && a[s][t].Sign() > 0
+			reach[s][t] = s == t || via.Has(s) && a[s][t].Sign() > 0
 		}
 	}
-	for k := range n {
+	for k := range n { // Warshall's transitive closure
 		for s := range n {
 			for t := range n {
-				r[s][t] = r[s][t] || r[s][k] && r[k][t]
+				reach[s][t] = reach[s][t] || reach[s][k] && reach[k][t]
 			}
 		}
 	}
-	return r
+	return reach
 }

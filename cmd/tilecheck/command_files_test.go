@@ -83,7 +83,7 @@ func TestEveryOutputIsNoted(t *testing.T) {
 	} {
 		var noted, done int
 		var out bytes.Buffer
-		env := &world{system: system{
+		env := &environment{system: system{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" },
 			lookupEnv: func(string) (string, bool) { return "", false }, setenv: func(string, string) error { return nil },
 			terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"tilecheck/native/space/files/named"
+
+	"tilecheck/report/stream"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/report/plot"
+)
+
+// commandFiles are the files that a command line names. The tag "file" of a flag or argument says how the
+// command uses them:
+//
+//	in       read; - is standard input
+//	states   read: a model, or files of states, of which one name has several
+//	out      written at the end; - is standard output
+//	target   out, with options behind a colon
+//	keep     read and written while the command runs
+//	some     files that the command adds itself, when it knows them
+//	none     not a file that could be the same as an output
+type commandFiles struct {
+	stdin, stdout, stderr any
+	inputs, outputs       []namedFile
+	toStdout              []string // the flags whose output is written to standard output
+}
+
+// namedFile is a file, with the flag or argument that names it.
+type namedFile struct {
+	source, name string
+	place        atomicfile.Place
+	kept         bool // read and written while the command runs
+}
+
+// String returns the flag and the file as error messages name them.
+func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p.name) }
+
+// commandFilesOf returns the files of the flags and arguments of a command.
+func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
+	p := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
+	p.addKept("shard", env.shardFiles...)
+	node := kctx.Selected()
+	if node == nil {
+		return p
+	}
+	values := slices.Clone(node.Positional)
+	for _, flags := range node.AllFlags(false) {
+		for _, f := range flags {
+			values = append(values, f.Value)
+		}
+	}
+	for _, v := range values {
+		p.addFlag(flagName(v), v.Tag.Get("file"), v.Target)
+	}
+	if env.split.Replaying() { // a file that only a shard names is not written
+		p.outputs = slices.DeleteFunc(p.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
+	}
+	return p
+}
+
+// addFlag adds the files in the value of a flag or argument. kind is its tag "file".
+func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
+	switch value.Kind() {
+	case reflect.Slice:
+		for i := range value.Len() {
+			p.addFlag(source, kind, value.Index(i))
+		}
+		return
+	case reflect.String:
+	default:
+		return
+	}
+	name := value.String()
+	switch kind {
+	case "in":
+		p.addInputs(source, name)
+	case "states":
+		p.addInputs(source, named.Files(name)...)
+	case "out":
+		p.addOutputs(source, name)
+	case "target":
+		file, _ := cutTarget(name)
+		p.addOutputs(source, file)
+	case "keep":
+		p.addKept(source, name)
+	}
+}
+
+// withOutputs returns a copy with more outputs. source is the flag that names them.
+func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles {
+	more := *p
+	more.outputs = slices.Clone(p.outputs)
+	more.addOutputs(source, names...)
+	return &more
+}
+
+// addInputs adds files that the command reads.
+func (p *commandFiles) addInputs(source string, names ...string) {
+	for _, name := range names {
+		if name == "-" {
+			if f, ok := p.stdin.(*os.File); ok {
+				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
+					p.inputs = append(p.inputs, namedFile{source: source, name: "-", place: place})
+				}
+			}
+		} else if name != "" {
+			p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name)})
+		}
+	}
+}
+
+// addOutputs adds files that the command writes at its end.
+func (p *commandFiles) addOutputs(source string, names ...string) {
+	for _, name := range names {
+		if isStdout(name) {
+			p.toStdout = append(p.toStdout, source)
+		}
+		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
+			p.outputs = append(p.outputs, namedFile{source: source, name: name, place: place})
+		}
+	}
+}
+
+// addKept adds files that the command reads and writes while it runs, and that no output may replace.
+func (p *commandFiles) addKept(source string, names ...string) {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		p.inputs = append(p.inputs, namedFile{source, name, atomicfile.PlaceOf(name), true})
+	}
+}
+
+// check returns an error if an output is the same file as an input or another output, or if it
+// cannot be written.
+func (p *commandFiles) check() error {
+	taken := slices.Clone(p.inputs)
+	for _, standard := range []struct {
+		what   string
+		stream any
+	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
+		if f, ok := standard.stream.(*os.File); ok {
+			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
+				taken = append(taken, namedFile{source: standard.what, place: place})
+			}
+		}
+	}
+	for _, out := range p.outputs {
+		i := slices.IndexFunc(taken, func(other namedFile) bool { return out.place.Same(other.place) })
+		if i >= 0 {
+			return usageError("%v is the same file as %v, want another one", out, taken[i])
+		}
+		taken = append(taken, out)
+	}
+	for _, out := range p.outputs {
+		if err := atomicfile.Check(out.name); err != nil {
+			return fmt.Errorf("%s: %w", out.source, err)
+		}
+	}
+	return nil
+}
+
+// isStdout reports whether a name means standard output, as PRISM's switches do.
+func isStdout(name string) bool { return name == "-" || name == "stdout" }
+
+// writeFile writes a file completely or not at all. A shard writes no results; a merge writes them when it is complete.
+func (e *environment) writeFile(name string, write func(io.Writer) error) error {
+	switch {
+	case isStdout(name):
+		return write(e.stdout)
+	case e.split.Recording():
+		return nil // a part has no results
+	case e.split.Replaying():
+		return e.holdOutput(name, write)
+	}
+	return atomicfile.WriteOr(name, e.onExit, write)
+}
+
+// writeFile adds a file to a set.
+type writeFile = func(name string, write func(io.Writer) error) error
+
+// writeSet writes files that belong together, all or none of them. addFiles calls add for each file. names are the common names of files in the
+// set, such as w for w.tra and w.lab. stale files are removed.
+func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
+	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
+	err := addFiles(func(name string, write func(io.Writer) error) error {
+		if isStdout(name) || e.split != nil {
+			return e.writeFile(name, write)
+		}
+		return set.Add(name, write)
+	})
+	if err != nil {
+		return errors.Join(err, set.Discard())
+	}
+	return set.Commit(names...)
+}
+
+// plot draws a chart to a file.
+func (e *environment) plot(name string, chart *plot.Chart) error {
+	return e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
+}
+
+// cutTarget splits FILE:OPTIONS. In C:\x the colon is part of the file name.
+func cutTarget(target string) (file, options string) {
+	volume := filepath.VolumeName(target)
+	file, options, _ = strings.Cut(target[len(volume):], ":")
+	return volume + file, options
+}

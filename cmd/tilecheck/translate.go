@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"tilecheck/internal/foreign"
+	"tilecheck/internal/quote"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/internal/build"
+)
+
+// translateForeign translates a command line for PRISM or Storm, or one of an older version of
+// this program. It returns a reading without words if no translation can be parsed.
+func translateForeign(ctx context.Context, args []string) foreign.Reading {
+	var c cli
+	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
+	app, err := newApp(ctx, &c, silent, func(int) {})
+	if err != nil {
+		return foreign.Reading{}
+	}
+	for _, reading := range foreign.Readings(args, commandNames(app)) {
+		if reading.Words == nil || slices.Equal(reading.Words, args) {
+			continue
+		}
+		if _, err := app.Parse(reading.Words); err == nil {
+			return reading
+		}
+	}
+	return foreign.Reading{}
+}
+
+// withFullFlag returns an error about an unknown flag with the whole word of the command line. kong
+// reads a word with one dash as short flags, and names only its first letter. message is kong's error.
+func withFullFlag(args []string, message string) string {
+	letter, unknown := strings.CutPrefix(message, "unknown flag -")
+	if !unknown || len(letter) != 1 {
+		return message
+	}
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "--") && strings.HasPrefix(arg, "-"+letter) {
+			return "unknown flag " + quote.Word(arg)
+		}
+	}
+	return message
+}
+
+// switchesAsWords removes the dashes of PRISM's and Storm's switches in a request for help, so that they are
+// not read as flags.
+func switchesAsWords(args []string) []string {
+	if len(args) < 2 || args[0] != "help" {
+		return args
+	}
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if name := strings.TrimLeft(arg, "-"); name != arg && len(name) > 1 && name != "version" && foreign.Lookup(name) != nil {
+			out[i] = name
+		}
+	}
+	return out
+}
+
+// commandNames returns the names of all commands.
+func commandNames(app *kong.Kong) []string {
+	var out []string
+	for _, cmd := range app.Model.Children {
+		out = append(out, cmd.Name)
+	}
+	return out
+}

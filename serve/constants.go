@@ -1,0 +1,214 @@
+package serve
+
+import (
+	"iter"
+	"math/big"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/jani"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// constant is a constant of the model or of the properties.
+type constant struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Value is the value that the text gives; empty for a constant without one.
+	Value string `json:"value,omitempty"`
+	Props bool   `json:"props,omitempty"` // declared in the properties
+	// Values are the first values that the request gives, Count is their number.
+	Values []string `json:"values,omitempty"`
+	Count  int      `json:"count,omitempty"`
+	Error  string   `json:"error,omitempty"` // of the value that the request gives
+}
+
+// definition gives a constant the values of a list. Each is a value or a range of --const.
+type definition struct {
+	name   string
+	values []string
+}
+
+// definitions splits Const. It has the syntax of --const, and lists of values: N={1,2,5}.
+func (s *source) definitions() []definition {
+	var out []definition
+	depth, from := 0, 0
+	for i, c := range s.Const + "," {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == ',' && depth <= 0 || i == len(s.Const):
+			name, value, _ := strings.Cut(s.Const[from:i], "=")
+			if from = i + 1; strings.TrimSpace(name) == "" {
+				continue
+			}
+			d := definition{name: strings.TrimSpace(name), values: []string{value}}
+			if list := strings.TrimSpace(value); strings.HasPrefix(list, "{") && strings.HasSuffix(list, "}") {
+				d.values = strings.Split(list[1:len(list)-1], ",")
+			}
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// consts yields the values of --const that the lists of Const stand for, the first constant varying
+// slowest. There is always one.
+func (s *source) consts() iter.Seq[string] {
+	defs := s.definitions()
+	return func(yield func(string) bool) {
+		for index := range combinations(defs) {
+			parts := make([]string, len(defs))
+			for i := range slices.Backward(defs) {
+				n := len(defs[i].values)
+				parts[i] = defs[i].name + "=" + defs[i].values[index%n]
+				index /= n
+			}
+			if !yield(strings.Join(parts, ",")) {
+				return
+			}
+		}
+	}
+}
+
+// combinations returns the number of combinations of the values, at most maxResults+1.
+func combinations(defs []definition) int {
+	n := 1
+	for _, d := range defs {
+		n = min(n*len(d.values), maxResults+1)
+	}
+	return n
+}
+
+// without removes the definitions of constants that the texts define.
+func (s *source) without(defined []constant) {
+	var kept []string
+	for _, d := range s.definitions() {
+		if slices.ContainsFunc(defined, func(c constant) bool { return c.Name == d.name && c.Value != "" }) {
+			continue
+		}
+		value := d.values[0]
+		if len(d.values) > 1 {
+			value = "{" + strings.Join(d.values, ",") + "}"
+		}
+		kept = append(kept, d.name+"="+value)
+	}
+	s.Const = strings.Join(kept, ",")
+}
+
+// maxListedValues is the largest number of values of a constant in an answer.
+const maxListedValues = 500
+
+// constantsOf returns the constants of the texts, with the values that the source gives.
+func constantsOf(t *checkedTexts, s *source) []constant {
+	out := []constant{}
+	add := func(list []sema.Constant, values map[string]string, props bool) {
+		for _, c := range list {
+			out = append(out, constant{Name: c.Name, Type: c.Type.String(), Value: values[c.Name], Props: props})
+		}
+	}
+	add(t.model.Constants(), definedIn(t.tree.Items), false)
+	if t.props != nil {
+		add(t.props.Constants(), definedIn(t.parsed.Items), true)
+	}
+	for _, d := range s.definitions() {
+		i := slices.IndexFunc(out, func(c constant) bool { return c.Name == d.name })
+		if i >= 0 && out[i].Value == "" {
+			out[i].fill(t, d)
+		}
+	}
+	return out
+}
+
+// definedIn returns the values of the constants that items define, as text.
+func definedIn[T any](items []T) map[string]string {
+	out := map[string]string{}
+	for _, x := range items {
+		if c, ok := any(x).(*syntax.ConstDecl); ok && c.Value != nil {
+			out[c.Name.Name] = syntax.ExprString(c.Value)
+		}
+	}
+	return out
+}
+
+// fill adds the values of a definition.
+func (c *constant) fill(t *checkedTexts, d definition) {
+	for _, text := range d.values {
+		defs, err := sema.ParseConsts([]string{d.name + "=" + text})
+		if err != nil {
+			c.Error = err.Error()
+			return
+		}
+		for _, def := range defs {
+			values, n, err := t.model.ValuesOf(t.props, def, maxListedValues-len(c.Values))
+			if err != nil {
+				c.Error = err.Error()
+				return
+			}
+			for _, v := range values {
+				c.Values = append(c.Values, constText(v))
+			}
+			c.Count += n
+		}
+	}
+}
+
+// constText writes a value so that --const reads the same value back.
+func constText(v sema.Value) string {
+	if text := v.String(); v.Rat == nil || isDecimal(text, v.Rat) {
+		return text
+	}
+	return v.Rat.RatString()
+}
+
+// isDecimal reports whether a decimal number is exactly x.
+func isDecimal(text string, x *big.Rat) bool {
+	y, ok := new(big.Rat).SetString(text)
+	return ok && y.Cmp(x) == 0
+}
+
+// checkTexts resolves the model and the properties of a job without values for constants.
+func checkTexts(job *runner.Job) (*checkedTexts, error) {
+	tree, err := modelTree(job)
+	if err != nil {
+		return nil, err
+	}
+	out := &checkedTexts{tree: tree}
+	if out.model, err = sema.CheckModel(tree); err != nil {
+		return nil, err
+	}
+	if len(job.Properties) == 0 {
+		return out, nil
+	}
+	if out.parsed, err = syntax.ParseProperties(job.PropsFile, job.Properties); err != nil {
+		return out, err
+	}
+	if out.props, err = out.model.CheckProperties(out.parsed); err != nil {
+		out.props = nil
+	}
+	return out, err
+}
+
+// checkedTexts are a model and its properties. The fields of the properties are nil if there are
+// none, or if they have errors.
+type checkedTexts struct {
+	model  *sema.Model
+	tree   *syntax.Model
+	props  *sema.Properties
+	parsed *syntax.Properties
+}
+
+func modelTree(job *runner.Job) (*syntax.Model, error) {
+	if !jani.Is(job.Model) {
+		return syntax.ParseModelOf(job.Dialect, job.File, job.Model)
+	}
+	t, err := jani.Read(job.File, job.Model, nil)
+	if err != nil {
+		return nil, err
+	}
+	return t.Model, nil
+}

@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"math"
+	"strconv"
+
+	"tilecheck/report/number"
+	"tilecheck/result"
+	"tilecheck/verify/expect"
+)
+
+// verdict is a verdict as the page shows it.
+type verdict struct {
+	result.Record
+	Index int     `json:"index"` // of the property in its file
+	Short *digits `json:"short,omitempty"`
+	Full  *digits `json:"full,omitempty"`
+	Time  string  `json:"time,omitempty"`
+	// Expected is the value of the RESULT annotation that applies, Outcome how the verdict compares
+	// with it: PASS, FAIL, NOT TESTED or UNSUPPORTED.
+	Expected string `json:"expected,omitempty"`
+	Outcome  string `json:"outcome,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// digits is a number as people read it, with as many digits as its interval justifies. The number
+// plus or minus Half contains the interval.
+type digits struct {
+	Value    string `json:"value"`
+	Half     string `json:"half,omitempty"` // empty for an exact number, and where there is no interval
+	Interval string `json:"interval,omitempty"`
+}
+
+// maxDigits is the largest number of significant digits of a float64.
+const maxDigits = 17
+
+// verdict returns the verdict of instance i.
+func (r *run) verdict(i int, v *result.Verdict) verdict {
+	out := verdict{Record: result.NewRecord(v)}
+	if v.Seconds > 0 {
+		out.Time = number.Duration(v.Seconds)
+	}
+	if x := v.Value; x.Kind == result.Number || x.Kind == result.Integer {
+		out.Short = digitsOf(v, number.MaxDigits)
+		out.Full = digitsOf(v, maxDigits)
+	}
+	if i < len(r.instances) {
+		x := &r.instances[i]
+		out.Index = x.index
+		out.judge(r, x, v)
+	}
+	return out
+}
+
+// digitsOf writes the number of a verdict with at most that many digits.
+func digitsOf(v *result.Verdict, most int) *digits {
+	x := v.Value
+	if x.Rat != nil {
+		return &digits{Value: number.Exact(x.Rat)}
+	}
+	lo, hi, half := x.Num, x.Num, 0.0
+	switch {
+	case v.Bound != nil:
+		lo, hi = v.Bound.Lo, v.Bound.Hi
+		half = (hi - lo) / 2
+	case v.HalfWidth != nil:
+		half = *v.HalfWidth
+		lo, hi = x.Num-half, x.Num+half
+	}
+	if math.IsInf(half, 0) || math.IsNaN(half) || half == 0 {
+		return &digits{Value: number.Of(x.Num, 0).Format(x.Num, 0)}
+	}
+	s := number.To(x.Num, half, most)
+	out := &digits{Value: s.Format(x.Num, 0), Interval: s.Interval(lo, hi)}
+	shown, err := strconv.ParseFloat(out.Value, 64)
+	if err != nil {
+		return out
+	}
+	if far := max(hi-shown, shown-lo); far > 0 {
+		out.Half = number.To(far, far, 2).Format(far, 1)
+	}
+	return out
+}
+
+// judge compares a verdict with the annotations of its property.
+func (d *verdict) judge(r *run, x *instance, v *result.Verdict) {
+	source, p := r.plan.Job.Properties, x.task.Property
+	if p == nil || x.task.Source == nil || x.task.Rejected != nil {
+		return
+	}
+	rules := expect.Rules{Exact: r.plan.Job.Numeric.Accuracy == result.Exact, Relative: expect.DefaultRelative}
+	program, err := r.plan.Model.Instantiate(x.model.Map())
+	if err != nil {
+		return // the verdict says it
+	}
+	rules.Constants = x.task.Source.Props.Values(program, x.property.Map())
+	var chosen expect.Chosen
+	if chosen.Terms, err = expect.SelectTerms(expect.ParseTerms(source, p), rules); err == nil {
+		chosen.Result, err = expect.Select(expect.Parse(source, p), rules)
+	}
+	if err != nil || !chosen.Expects() || !chosen.Terms.Wants(d.Engine) {
+		return
+	}
+	if t := chosen.Terms; t != nil && t.Statistical != nil {
+		rules.Level = t.Statistical.Level(0)
+	}
+	j := chosen.Judge(*v, rules)
+	d.Expected, d.Outcome, d.Reason = chosen.String(), j.Outcome.String(), j.Reason
+}

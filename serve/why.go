@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+type whyQuestion struct {
+	source
+	Property int `json:"property"`
+}
+
+// explanation is why a property has its value: the likeliest paths on which its formula holds, or
+// does not hold; for a bound, paths that decide it together.
+type explanation struct {
+	Verdict verdict           `json:"verdict"`
+	Holds   bool              `json:"holds"`            // on the paths
+	Wanted  string            `json:"wanted,omitempty"` // the probability that decides a bound, such as ">1/2"
+	Enough  bool              `json:"enough,omitempty"` // the paths have it
+	Count   int               `json:"count"`            // of the paths, of which the first are listed
+	Sum     result.JSONNumber `json:"sum"`              // of the probabilities of all
+	Paths   []likelyPath      `json:"paths"`
+}
+
+// maxWhyPaths is the largest number of paths in an explanation.
+const maxWhyPaths = 20
+
+// why explains the answer to a property by paths, as check --witness does.
+func (h *handler) why(ctx context.Context, q *whyQuestion, out *reply) (any, error) {
+	c := checkQuestion{source: q.source, Select: []int{q.Property}}
+	runs, err := h.runs(ctx, &c, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) != 1 || len(runs[0].instances) != 1 {
+		return nil, badf("paths are of one value of each constant")
+	}
+	plan := runs[0].plan.WithOutputs(func(o *runner.Outputs) { o.Witness = &runner.Witness{Paths: maxWhyPaths} })
+	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.MaxStates = min(s.Numeric.MaxStates, maxExactStates) })
+	verdicts, err := h.native.Check(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	v := &verdicts[0]
+	if v.Err != nil {
+		return nil, v.Err
+	}
+	if len(v.Witnesses) == 0 {
+		return nil, fmt.Errorf("no path explains this property: %v", append([]string{}, v.Warnings...))
+	}
+	var why *explanation
+	err = h.with(ctx, &q.source, func(m *model) error {
+		why, err = explain(m.compiled.Program(), &v.Witnesses[0])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.Witnesses = nil // the explanation has them
+	why.Verdict = runs[0].verdict(0, v)
+	return why, nil
+}
+
+func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
+	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Sum: w.Sum, Paths: []likelyPath{}}
+	for _, p := range w.Paths {
+		path := likelyPath{Probability: p.Probability, Fraction: p.Fraction}
+		for i, s := range p.Steps[:min(len(p.Steps), MaxNodes)] {
+			state, err := stateOf(prog, s.State)
+			if err != nil {
+				return nil, err
+			}
+			path.States = append(path.States, state)
+			if i > 0 {
+				path.Actions = append(path.Actions, s.Action)
+			}
+		}
+		out.Paths = append(out.Paths, path)
+	}
+	return out, nil
+}
+
+// stateOf returns the state with the given values of variables.
+func stateOf(prog *sema.Program, values result.Valuation) ([]int32, error) {
+	state := make([]int32, len(prog.Vars))
+	texts := map[string]string{}
+	for _, c := range values {
+		texts[c.Name] = c.Value
+	}
+	for i, v := range prog.Vars {
+		switch text := texts[v.Name]; text {
+		case "true":
+			state[i] = 1
+		case "false":
+		default:
+			x, err := strconv.ParseInt(text, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("the value of %s on the path: %w", v.Name, err)
+			}
+			state[i] = int32(x)
+		}
+	}
+	return state, nil
+}

@@ -1,0 +1,404 @@
+package regress
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"tilecheck/internal/limited"
+	"tilecheck/modelgen"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/jani"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/stats"
+	"tilecheck/verify/expect"
+	"tilecheck/verify/suite"
+)
+
+// loadedTest is a test whose files were read and whose annotations were chosen.
+type loadedTest struct {
+	*Test
+	opt          *Options
+	switches     suite.Options
+	model, props []byte
+	// job has everything but the method of an engine. Its model has the type that the switches ask for.
+	job       runner.Job
+	plan      *runner.Plan // nil without properties, or with err
+	tree      *syntax.Properties
+	instances []*propertyInstance
+	// err says why nothing can be run. The only instances are then those that expect an error of the files.
+	err error
+	// falseAlarm is the probability with which one statistical expectation may fail by chance.
+	falseAlarm float64
+	// number is the number of the test in the suite, from 1.
+	number int
+	// wantsRunResults says that the report has results about the whole run.
+	wantsRunResults bool
+	// space is the imported state space, nil without imports. imports is a hash of its files, and noSpace the error of reading them.
+	space       *explicit.Space
+	importsHash string
+	importErr   error
+}
+
+// propertyInstance is one property under one valuation of the constants. It gets one result for each engine.
+type propertyInstance struct {
+	task                              *runner.Task
+	number                            int // among the properties of the file, from 1
+	modelValuation, propertyValuation sema.Valuation
+	rules                             expect.Rules
+	chosen                            expect.Chosen
+	// annotated says that the property has annotations.
+	annotated bool
+	// choiceErr says why no annotation could be chosen; nil if one was.
+	choiceErr error
+	// extraPlace is the place of a chosen expectation outside of the properties file.
+	extraPlace string
+	// chosenExtras are the positions of the chosen annotations outside of the properties file.
+	chosenExtras []syntax.Pos
+	id           string
+	selected     bool // Options.Only selects it
+}
+
+// constants returns the values of the constants of the model and of the property.
+func (instance *propertyInstance) constants() []result.Constant {
+	return runner.Constants(instance.modelValuation, instance.propertyValuation)
+}
+
+// loadTest reads the files of a test and chooses the annotations. An error is in the err field of the test.
+func loadTest(ctx context.Context, t *Test, opt *Options) *loadedTest {
+	test := &loadedTest{Test: t, opt: opt}
+	if test.switches, test.err = t.Options(); test.err != nil {
+		if e, ok := test.err.(*syntax.Error); ok {
+			test.err = &syntax.Error{File: opt.name(e.File), Pos: e.Pos, Msg: e.Msg}
+		}
+		return test
+	}
+	if test.model, test.err = test.read(test.switches.Model); test.err != nil {
+		return test
+	}
+	if test.props, test.err = test.read(test.switches.Props); test.err != nil {
+		return test
+	}
+	if test.err = test.newJob(); test.err != nil {
+		return test
+	}
+	if len(test.switches.Imports) > 0 {
+		if test.space, test.importErr = test.readImports(ctx); test.importErr == nil {
+			test.job.States = test.space
+		}
+	}
+	hasProperties := test.switches.Props != "" || jani.Is(test.model)
+	if hasProperties && (test.switches.Model != "" || test.space != nil) && !test.importsResults() {
+		test.err = test.makeInstances(ctx)
+	}
+	return test
+}
+
+// importsResults reports whether the test imports its results from a file, so that there is nothing to check.
+func (s *loadedTest) importsResults() bool {
+	return slices.ContainsFunc(s.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
+}
+
+// maxText is the size in bytes of a model or properties file.
+const maxText = 1 << 30
+
+// read returns the contents of a file of the test; nothing for an empty name, which means that the states are imported.
+func (s *loadedTest) read(file string) ([]byte, error) {
+	if file == "" { // states that are imported
+		return nil, nil
+	}
+	text, err := limited.ReadFile(s.opt.FS, file, s.maxTextSize())
+	if e, ok := err.(*fs.PathError); ok {
+		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
+	}
+	return text, err
+}
+
+// maxTextSize returns the largest size in bytes of a file that is read, compressed or not.
+func (s *loadedTest) maxTextSize() int64 {
+	if s.memory() > 0 {
+		return min(maxText, s.memory())
+	}
+	return maxText
+}
+
+// newJob sets the job to what the switches of the test ask for.
+func (s *loadedTest) newJob() error {
+	switches := &s.switches
+	s.job = runner.Job{
+		File: s.opt.name(switches.Model), Model: withType(s.model, switches.Type), PropsFile: s.opt.name(switches.Props), Properties: s.props,
+		Dialect: s.Dialect, Select: switches.Select, Generated: modelgen.Recognizer{}, Settings: runner.Settings{NoFixDeadlocks: switches.NoFixDeadlocks},
+	}
+	if sampling := switches.Simulation; sampling != nil {
+		s.job.Method = cmp.Or(runner.Method(sampling.Method), runner.Sim)
+		s.job.Simulation = runner.Simulation{
+			Samples: sampling.Samples, MaxPath: sampling.PathLength, Width: sampling.HalfWidth, Approximation: sampling.Approximation,
+			MaxReward: sampling.MaxRewardSum, MinSamples: sampling.MinSamples, Seed: s.opt.Seed,
+		}
+		if sampling.Error > 0 {
+			s.job.Simulation.Confidence = stats.Confidence(sampling.Error)
+		}
+	}
+	s.job.Numeric.MaxMemory, s.job.Numeric.Fair = s.memory(), switches.Fair
+	if switches.Exact {
+		s.job.Numeric.Accuracy = result.Exact
+	}
+	if switches.Params != "" {
+		s.job.Params = []string{switches.Params}
+	}
+	var err error
+	s.job.Consts, err = Override(switches.Consts, s.Consts)
+	return err
+}
+
+// memory returns the memory limit of a run in bytes; 0 means none.
+func (s *loadedTest) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
+
+// Override returns definitions of constants in the syntax of -const: those in replacements, and those in consts of other constants. The error
+// is a mistake in replacements.
+func Override(consts, replacements []string) ([]string, error) {
+	replacing, err := sema.ParseConsts(replacements)
+	if err != nil || len(replacing) == 0 {
+		return consts, err
+	}
+	var out []string
+	for _, arg := range consts {
+		for definition := range strings.SplitSeq(arg, ",") {
+			name, _, _ := strings.Cut(definition, "=")
+			name = strings.TrimSpace(name)
+			if name != "" && !slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name }) {
+				out = append(out, definition)
+			}
+		}
+	}
+	for _, replacement := range replacing {
+		out = append(out, replacement.String())
+	}
+	return out, nil
+}
+
+// withType returns the model with another model type. All other text keeps its position. A model that cannot be parsed is not changed.
+func withType(model []byte, modelType syntax.ModelType) []byte {
+	if modelType == syntax.TypeNone {
+		return model
+	}
+	tree, err := syntax.ParseModel("", model)
+	if err != nil {
+		return model
+	}
+	out := bytes.Clone(model) // the declared type is replaced by spaces, the new type appended
+	for _, node := range tree.Items {
+		if declaration, ok := node.(*syntax.TypeDecl); ok {
+			copy(out[declaration.Pos().Offset:], strings.Repeat(" ", len(declaration.Word)))
+		}
+	}
+	return append(out, "\n"+strings.ToLower(modelType.String())+"\n"...)
+}
+
+// maxInstances is the largest number of results of one run, so that a mistake in the range of a constant does not use all
+// memory.
+const maxInstances = 100_000
+
+// makeInstances plans the job, and makes a property instance for each property under each valuation of the constants.
+func (s *loadedTest) makeInstances(ctx context.Context) error {
+	plan, err := runner.NewPlan(ctx, s.job)
+	if err != nil {
+		err = explainMisplaced(err, &s.job)
+		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
+			s.tree = tree
+			s.expectFailure(err)
+		}
+		return err
+	}
+	s.plan, s.tree = plan, plan.Tasks[0].Source.Parsed
+	tasks := distinctTasks(plan.Tasks)
+	for model := range plan.Models() {
+		program, err := plan.Model.InstantiateOpen(model.Map(), plan.Open())
+		if err != nil {
+			program = nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, task := range tasks {
+			if task.Rejected != nil {
+				s.addInstance(task, program, model, nil)
+				continue
+			}
+			for property := range task.Valuations() {
+				s.addInstance(task, program, model, property)
+				if len(s.instances) > maxInstances {
+					s.instances = nil
+					return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxInstances)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// distinctTasks returns the tasks without repetitions, for properties that are selected twice.
+func distinctTasks(tasks []*runner.Task) []*runner.Task {
+	var out []*runner.Task
+	for _, t := range tasks {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// addInstance adds the instance of a property under a valuation of the constants of model and property. program is nil if the model has no
+// instance under this valuation.
+func (s *loadedTest) addInstance(task *runner.Task, program *sema.Program, model, property sema.Valuation) {
+	instance := &propertyInstance{task: task, modelValuation: model, propertyValuation: property, number: s.numberOf(task.Property)}
+	instance.rules = expect.Rules{
+		Params: s.plan.Open(), Exact: s.switches.Exact || s.switches.Params != "", Relative: expect.DefaultRelative,
+		Constants: slices.Concat(model, property),
+	}
+	if program != nil && task.Source != nil {
+		instance.rules.Constants = task.Source.Props.Values(program, property.Map())
+	}
+	s.chooseAnnotations(instance)
+	s.instances = append(s.instances, instance)
+}
+
+// numberOf returns the number of a property in its file, from 1.
+func (s *loadedTest) numberOf(property *syntax.Property) int {
+	number := 0
+	for _, node := range s.tree.Items {
+		if other, ok := node.(*syntax.Property); ok {
+			number++
+			if other.Pos() == property.Pos() {
+				return number
+			}
+		}
+	}
+	return number
+}
+
+// chooseAnnotations selects the expected result and the terms of an instance: from the expectations outside of the properties file, which come
+// first, and from the annotations of the property.
+func (s *loadedTest) chooseAnnotations(instance *propertyInstance) {
+	results, terms := expect.Parse(s.props, instance.task.Property), expect.ParseTerms(s.props, instance.task.Property)
+	resultsInFile, termsInFile := len(results), len(terms)
+	for _, extra := range slices.Backward(s.Extra) {
+		if extra.Property != instance.task.Name && extra.Property != instance.task.Text {
+			continue
+		}
+		if extra.Result != nil {
+			results = slices.Insert(results, 0, *extra.Result)
+		}
+		if extra.Terms != nil {
+			terms = slices.Insert(terms, 0, *extra.Terms)
+		}
+	}
+	instance.annotated = len(results)+len(terms) > 0
+	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
+	for i := range len(terms) - termsInFile {
+		if instance.chosen.Terms == &terms[i] {
+			instance.chosenExtras = append(instance.chosenExtras, terms[i].Pos)
+			instance.extraPlace = s.placeOfExtraTerms(&terms[i]) // unless a result is chosen too
+		}
+	}
+	if instance.choiceErr != nil || len(results) == 0 {
+		return
+	}
+	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
+	if instance.chosen.Result != nil {
+		instance.extraPlace = ""
+	}
+	for i := range len(results) - resultsInFile {
+		if instance.chosen.Result == &results[i] {
+			instance.extraPlace = s.placeOfExtraResult(&results[i])
+			instance.chosenExtras = append(instance.chosenExtras, results[i].Pos)
+		}
+	}
+	if instance.chosen.Expects() {
+		instance.choiceErr = nil
+	}
+}
+
+// placeOfExtraResult returns the place, file:line:col, of an expected result outside of the properties file.
+func (s *loadedTest) placeOfExtraResult(expectation *expect.Expectation) string {
+	for _, extra := range s.Extra {
+		if extra.Result != nil && extra.Result.Pos == expectation.Pos && extra.Result.Text == expectation.Text {
+			return extra.File + ":" + expectation.Pos.String()
+		}
+	}
+	return ""
+}
+
+// placeOfExtraTerms returns the place, file:line:col, of terms outside of the properties file.
+func (s *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
+	for _, extra := range s.Extra {
+		if extra.Terms != nil && extra.Terms.Pos == terms.Pos && extra.Terms.Text == terms.Text {
+			return extra.File + ":" + terms.Pos.String()
+		}
+	}
+	return ""
+}
+
+// expectFailure adds an instance for every property whose annotation expects an error of the class of err. The files of the test have that
+// error, so nothing can be run.
+func (s *loadedTest) expectFailure(err error) {
+	failure := fileFailure(err)
+	for _, node := range s.tree.Items {
+		property, ok := node.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		task := &runner.Task{Text: syntax.ExprString(property.X), Pos: property.Pos(), Property: property}
+		if property.Name != nil {
+			task.Name = property.Name.Name
+		}
+		instance := &propertyInstance{task: task, number: s.numberOf(property)}
+		s.chooseAnnotations(instance)
+		if instance.choiceErr == nil && instance.chosen.Terms != nil && slices.Contains(instance.chosen.Terms.Errors, failure.Class) {
+			s.instances = append(s.instances, instance)
+		}
+	}
+}
+
+// newResult returns a result that has every field except those of the verdict. Without an instance, the result is about the whole run.
+func (s *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
+	out := report.TestResult{
+		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: engine.DisplayName(),
+	}
+	if len(s.Consts) > 0 {
+		out.Args = append(slices.Clone(s.Args), "-const", strings.Join(s.Consts, ","))
+	}
+	if instance == nil {
+		out.File = cmp.Or(out.Props, out.Model)
+		if out.File == "" && len(s.Places) > 0 {
+			out.File, out.Line, out.Col = s.opt.name(s.Places[0].File), int(s.Places[0].Pos.Line), int(s.Places[0].Pos.Col)
+		}
+		if s.opt.Rerun != nil {
+			out.Rerun = s.opt.Rerun(engine.DisplayName(), shortID(s.identity()))
+		}
+		return out
+	}
+	out.Property, out.Name, out.Constants = instance.task.Text, instance.task.Name, instance.constants()
+	out.File, out.Line, out.Col = out.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
+	out.Expected = instance.chosen.String()
+	switch {
+	case instance.extraPlace != "":
+		out.Expected += " (" + instance.extraPlace + ")"
+	case instance.chosen.Result != nil:
+		out.ExpectedLine = int(instance.chosen.Result.Pos.Line)
+	case instance.chosen.Expects():
+		out.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
+	}
+	if s.opt.Rerun != nil {
+		out.Rerun = s.opt.Rerun(engine.DisplayName(), instance.id)
+	}
+	return out
+}
