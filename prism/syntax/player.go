@@ -112,6 +112,11 @@ func (p *printer) player(x *Player) {
 	p.commentsAbove(x.Notes, x.Doc, "")
 	p.write(wordPlayer + " ")
 	p.name(x.Name)
+	if len(x.Items) == 0 {
+		p.write(" " + wordEndplayer + "\n")
+		p.commentBehind(x.Notes)
+		return
+	}
 	p.commaList(len(x.Items), " ", func(i int) {
 		if item := x.Items[i]; item.Action {
 			p.write("[")

@@ -76,7 +76,7 @@ func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owne
 			owner = p
 		default:
 			players := o.m.Program().Players
-			return 0, o.fail(state(), c, fmt.Sprintf("this choice belongs to player %q and an earlier one to player %q; a state of an SMG belongs to one player", players[p].Name, players[owner].Name))
+			return 0, o.fail(state(), c, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[p].Name, players[owner].Name))
 		}
 	}
 	if owner < 0 && n > 1 {
