@@ -31,6 +31,9 @@ type Reduced struct {
 //
 // A partition that is given is taken instead, once it has been checked: it may be finer.
 func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
+	if p := m.Program(); p.Type == syntax.SMG { // blocks have no players
+		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
+	}
 	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
 	o.block = make([]uint32, space.Model().NumStates())
 	for _, p := range properties {
@@ -78,8 +81,8 @@ type observed struct {
 
 func (o *observed) property(ctx context.Context, p *Property) error {
 	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
-	if t := p.Program.Type; t == syntax.POMDP || t == syntax.SMG || o.bounds.space.Model().Intervals() {
-		return e.unsupported(p.X, "found a %s, want a model without observations, players and intervals to reduce", t)
+	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
+		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
 	}
 	return o.visit(e, p.X)
 }
