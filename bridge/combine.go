@@ -44,12 +44,12 @@ type evaluator struct {
 func (a *decomposer) evaluator(n *node) (*evaluator, error) {
 	file := &syntax.Properties{}
 	e := &evaluator{prog: a.in.program, consts: make(map[string]sema.Value)}
-	for _, x := range a.it.task.Source.Tree.Items {
+	for _, x := range a.item.task.Source.Tree.Items {
 		if c, ok := x.(*syntax.ConstDecl); ok {
 			file.Items = append(file.Items, c)
 		}
 	}
-	for _, v := range a.it.property {
+	for _, v := range a.item.property {
 		e.consts[v.Name] = v.Val
 	}
 	for _, p := range n.parts {
@@ -117,8 +117,10 @@ func (q *question) evaluate(n *node, e *evaluator, r row) (answer, error) {
 	return out, nil
 }
 
+// below returns the next smaller float64.
 func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
+// above returns the next larger float64.
 func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // complement returns the part p if the node's expression is 1-p.
@@ -224,14 +226,15 @@ func (q *question) readState(s parse.StormState) ([]int32, error) {
 }
 
 // scalarAnswer converts the value that Storm printed.
-func scalarAnswer(it *item) answer {
-	v := it.verdict
+func scalarAnswer(item *workItem) answer {
+	v := item.verdict
 	if v.Value.Kind == result.Boolean {
 		return answer{value: sema.BoolValue(v.Value.Bool), accuracy: result.Exact}
 	}
 	return numberAnswer(v.Value, v.Accuracy, v.Bound)
 }
 
+// numberAnswer returns an answer with a number, its accuracy and its bounds, if there are any.
 func numberAnswer(v result.Value, acc result.Accuracy, b *result.Interval) answer {
 	out := answer{value: sema.DoubleValue(v.Num), accuracy: acc}
 	if v.Rat != nil {
@@ -244,9 +247,9 @@ func numberAnswer(v result.Value, acc result.Accuracy, b *result.Interval) answe
 }
 
 // rowAnswer converts the value that Storm exported for a state.
-func (it *item) rowAnswer(i int) (answer, error) {
-	v := it.rows[i].Value
-	if it.isBool {
+func (item *workItem) rowAnswer(i int) (answer, error) {
+	v := item.rows[i].Value
+	if item.isBool {
 		if v.Kind != result.Boolean {
 			return answer{}, errors.New("Storm told of a number, want a truth value")
 		}
@@ -256,12 +259,12 @@ func (it *item) rowAnswer(i int) (answer, error) {
 	case result.Boolean:
 		return answer{}, errors.New("Storm told of a truth value, want a number")
 	case result.NoValue: // JSON has no infinity
-		if of := logic.Read(it.query).Within; logic.Read(of).Kind != logic.Reward {
+		if of := logic.Read(item.query).Within; logic.Read(of).Kind != logic.Reward {
 			return answer{}, errors.New("Storm told of no number")
 		}
 		v = result.Value{Kind: result.Number, Num: math.Inf(1)}
 	}
-	return numberAnswer(v, it.accuracies[i], it.bounds[i]), nil
+	return numberAnswer(v, item.accuracies[i], item.bounds[i]), nil
 }
 
 // filterValue evaluates a filter.
@@ -318,7 +321,7 @@ func (q *question) nodeValues(j *job, n *node) ([]answer, []row, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &decomposer{j: j, it: q.item, in: q.in}
+	a := &decomposer{j: j, item: q.item, in: q.in}
 	e, err := a.evaluator(n)
 	if err != nil {
 		return nil, nil, err
@@ -332,6 +335,7 @@ func (q *question) nodeValues(j *job, n *node) ([]answer, []row, error) {
 	return values, rows, nil
 }
 
+// foldAnswers combines all answers with f, from the left.
 func foldAnswers(values []answer, f func(a, b answer) answer) answer {
 	out := values[0]
 	for _, v := range values[1:] {
@@ -364,6 +368,7 @@ func (a answer) ends() (lo, hi float64) {
 	return below(a.value.Float), above(a.value.Float)
 }
 
+// extremum returns the smaller answer if least is true, otherwise the larger one, with bounds of the extremum.
 func extremum(least bool, a, b answer) answer {
 	out := a
 	if smaller(b.value, a.value) == least {
@@ -381,6 +386,7 @@ func extremum(least bool, a, b answer) answer {
 	return out
 }
 
+// smaller reports whether x < y, exactly if both are fractions.
 func smaller(x, y sema.Value) bool {
 	if x.Rat != nil && y.Rat != nil {
 		return x.Rat.Cmp(y.Rat) < 0
@@ -388,6 +394,7 @@ func smaller(x, y sema.Value) bool {
 	return x.Float < y.Float
 }
 
+// add returns the sum of two answers, with bounds that allow for rounding.
 func add(a, b answer) answer {
 	al, ah := a.ends()
 	bl, bh := b.ends()
@@ -401,6 +408,7 @@ func add(a, b answer) answer {
 	return out
 }
 
+// average divides a sum of n answers by n.
 func average(sum answer, n int) answer {
 	out := sum
 	out.value = sema.DoubleValue(sum.value.Float / float64(n))
@@ -443,9 +451,9 @@ func failed(err error) *result.Failure {
 
 // gather returns a verdict without a value that combines the queries' verdicts: times, warnings, and the first failure.
 func (q *question) gather(n *node) *result.Verdict {
-	for _, it := range q.asked {
-		if it.infinite && it.verdict.Err == nil && !it.floatingPoint {
-			it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
+	for _, item := range q.asked {
+		if item.infinite && item.verdict.Err == nil && !item.floatingPoint {
+			item.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
 		}
 	}
 	out := &result.Verdict{}

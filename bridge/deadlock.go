@@ -102,6 +102,7 @@ func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
 	return out
 }
 
+// isTrue reports whether an expression is the literal true.
 func isTrue(x syntax.Expr) bool {
 	b, ok := syntax.Unparen(x).(*syntax.BoolLit)
 	return ok && b.Value
@@ -158,6 +159,7 @@ func composeRenamings(first, then map[string]string) map[string]string {
 	return out
 }
 
+// moduleGuardsOf returns the guards of a module's commands by action. Formulas are expanded, and the renaming of the module is applied.
 func moduleGuardsOf(m *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *moduleGuards {
 	g := &moduleGuards{guards: make(map[string][]syntax.Expr)}
 	for _, c := range m.Commands {

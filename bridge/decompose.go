@@ -15,11 +15,11 @@ import (
 
 // question is a property that was decomposed into queries for Storm.
 type question struct {
-	item *item
+	item *workItem
 	in   *instance
 	root *node
 	// asked are all queries.
-	asked []*item
+	asked []*workItem
 }
 
 // node is an expression over the answers of Storm. It is evaluated in the initial states, or in the states of a filter, which
@@ -35,20 +35,20 @@ type node struct {
 type part struct {
 	name   string
 	isBool bool // a truth value, else a number
-	query  *item
+	query  *workItem
 	filter *node
 }
 
 // decomposer decomposes the property of one item.
 type decomposer struct {
 	j        *job
-	it       *item
+	item     *workItem
 	in       *instance
 	refs     map[string]*syntax.Property
 	defs     map[string]syntax.Expr // of labels
 	names    int
 	expanded int // number of references to properties that were expanded
-	asked    []*item
+	asked    []*workItem
 	err      error
 }
 
@@ -57,12 +57,12 @@ const maxReferences = 1 << 12
 
 // ask decomposes a property, which is evaluated in the initial states or, with a filter operator op, in all states. The result
 // has no queries if the property can be evaluated without Storm.
-func ask(j *job, it *item, in *instance, op string) (*question, error) {
+func ask(j *job, item *workItem, in *instance, op string) (*question, error) {
 	if j.Job.Numeric.Fair {
 		return nil, &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
 	}
-	a := &decomposer{j: j, it: it, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
-	for _, x := range it.task.Source.Tree.Items {
+	a := &decomposer{j: j, item: item, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
+	for _, x := range item.task.Source.Tree.Items {
 		switch x := x.(type) {
 		case *syntax.LabelDecl:
 			a.defs[x.Name.Name] = x.X
@@ -79,7 +79,7 @@ func ask(j *job, it *item, in *instance, op string) (*question, error) {
 			}
 		}
 	}
-	root := a.newNode(a.rewriteForStorm(it.task.Property.X), op, nil)
+	root := a.newNode(a.rewriteForStorm(item.task.Property.X), op, nil)
 	for _, q := range a.asked {
 		q.in = in
 		if j.Job.States != nil {
@@ -89,13 +89,13 @@ func ask(j *job, it *item, in *instance, op string) (*question, error) {
 	if a.err == nil {
 		a.checkPrintable()
 	}
-	return &question{item: it, in: in, root: root, asked: a.asked}, a.err
+	return &question{item: item, in: in, root: root, asked: a.asked}, a.err
 }
 
 // checkPrintable tries to write every query in Storm's dialect, so that one that cannot be written does not make others fail.
 func (a *decomposer) checkPrintable() {
 	for _, q := range a.asked {
-		file, err := stormProperties([]*item{q})
+		file, err := stormProperties([]*workItem{q})
 		if err == nil {
 			_, err = a.in.print(file, true)
 		}
@@ -106,12 +106,14 @@ func (a *decomposer) checkPrintable() {
 	}
 }
 
+// fail records an error, if it is the first one.
 func (a *decomposer) fail(err error) {
 	if a.err == nil {
 		a.err = err
 	}
 }
 
+// refuse records that Storm does not support an expression.
 func (a *decomposer) refuse(x syntax.Expr, feature string) {
 	a.fail(&syntax.DialectError{Pos: x.Pos(), Dialect: syntax.Storm, Feature: feature})
 }
@@ -196,6 +198,7 @@ func (a *decomposer) strategy(w logic.Written) syntax.Expr {
 	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(t, inner.Within)})}
 }
 
+// negatedRelation returns the negation of a comparison: >= for <.
 func negatedRelation(r syntax.Op) syntax.Op {
 	switch r {
 	case syntax.OpLt:
@@ -228,7 +231,7 @@ func (a *decomposer) newNode(x syntax.Expr, op string, states syntax.Expr) *node
 	for _, q := range n.queries() {
 		if states != nil {
 			q.query, q.everyState = &syntax.Filter{Op: allValues, X: q.query, States: states}, true
-			a.asked = slices.DeleteFunc(a.asked, func(it *item) bool { return it == q.value })
+			a.asked = slices.DeleteFunc(a.asked, func(item *workItem) bool { return item == q.value })
 			q.value = nil
 		}
 	}
@@ -252,8 +255,8 @@ func (n *node) singlePart() (*part, bool) {
 }
 
 // queries returns the queries of the node itself, without those of nested filters.
-func (n *node) queries() []*item {
-	var out []*item
+func (n *node) queries() []*workItem {
+	var out []*workItem
 	for _, p := range n.parts {
 		if p.query != nil {
 			out = append(out, p.query)
@@ -307,6 +310,7 @@ func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 	return x
 }
 
+// call decomposes the arguments of a function.
 func (a *decomposer) call(n *node, x *syntax.Call) syntax.Expr {
 	c := *x
 	c.Args = slices.Clone(x.Args)
@@ -360,7 +364,7 @@ func (a *decomposer) addPart(n *node, p *part) syntax.Expr {
 
 // askStorm adds a query for an operator.
 func (a *decomposer) askStorm(n *node, x syntax.Expr, truth bool) syntax.Expr {
-	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, isBool: truth, floatingPoint: a.soundIsWrong(x)}}
+	q := &workItem{task: a.item.task, model: a.item.model, property: a.item.property, number: a.j.number(a.in), stormQuery: stormQuery{query: x, isBool: truth, floatingPoint: a.soundIsWrong(x)}}
 	a.asked = append(a.asked, q)
 	if truth && a.j.Job.Numeric.Accuracy != result.Exact {
 		a.askValue(q)
@@ -370,7 +374,7 @@ func (a *decomposer) askStorm(n *node, x syntax.Expr, truth bool) syntax.Expr {
 
 // askValue adds a query for the value of an operator with a bound, because Storm compares the value with the bound as if the value
 // were exact. It is not needed if a probability is compared with 0 or 1: graph algorithms decide that.
-func (a *decomposer) askValue(q *item) {
+func (a *decomposer) askValue(q *workItem) {
 	w := logic.Read(syntax.Unparen(q.query))
 	if !w.Measure() || w.Query() {
 		return
@@ -388,7 +392,7 @@ func (a *decomposer) askValue(q *item) {
 		}
 	}
 	value := w.With(t, w.Within)
-	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: value, floatingPoint: q.floatingPoint}}
+	q.value = &workItem{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), stormQuery: stormQuery{query: value, floatingPoint: q.floatingPoint}}
 	a.asked = append(a.asked, q.value)
 }
 
@@ -436,6 +440,7 @@ func (a *decomposer) probability(n *node, w logic.Written) syntax.Expr {
 	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, w.With(t, path))}}
 }
 
+// mirroredRelation returns the comparison with its sides exchanged: > for <.
 func mirroredRelation(r syntax.Op) syntax.Op {
 	return map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpLe: syntax.OpGe, syntax.OpGt: syntax.OpLt, syntax.OpGe: syntax.OpLe}[r]
 }
@@ -512,6 +517,7 @@ func (a *decomposer) rewriteRepeated(w logic.Written) (u *syntax.Temporal, negat
 	return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: sure(&syntax.Temporal{Op: syntax.Globally, Y: y})}, Span: t.Span}, false, true
 }
 
+// not returns the negation of an expression.
 func not(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: x} }
 
 // guardLowerBound adds a query for an until with a lower step bound. Storm ignores the bound if no state satisfies the left side on the
@@ -577,6 +583,7 @@ func (a *decomposer) checkBound(u *syntax.Temporal) (*syntax.Temporal, error) {
 	return &out, nil
 }
 
+// empty reports whether no time satisfies both bounds. In discrete time only integers count.
 func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 	one := big.NewRat(1, 1)
 	if discrete {
@@ -592,6 +599,7 @@ func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 	return c > 0 || c == 0 && (lowStrict || highStrict)
 }
 
+// evaluateBounds returns the values of a time bound; nil for a side that it does not have.
 func (a *decomposer) evaluateBounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
 	for _, side := range []struct {
 		x  syntax.Expr

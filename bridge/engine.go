@@ -47,24 +47,24 @@ type tool interface {
 	// ask returns what the tool is to be asked for the items: these themselves,
 	// or others whose answers settle then puts together. It gives a verdict to
 	// items that the tool need not, or cannot, be asked for.
-	ask(j *job, items []*item) []*item
+	ask(j *job, items []*workItem) []*workItem
 	settle(j *job)
 	// otherwise returns the item for another way to ask, and what to say of it;
 	// nil if there is none, or no reason for one.
-	otherwise(j *job, it *item) (other *item, reason string)
+	otherwise(j *job, item *workItem) (other *workItem, reason string)
 	// read takes what a run of the batch wrote into files.
-	read(batch []*item, command runner.Command, files []runner.File)
+	read(batch []*workItem, command runner.Command, files []runner.File)
 	// batches groups what is to be checked into runs.
-	batches(items []*item) [][]*item
+	batches(items []*workItem) [][]*workItem
 	// command writes a run.
-	command(ctx context.Context, j *job, batch []*item) (runner.Command, error)
+	command(ctx context.Context, j *job, batch []*workItem) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
 	// values has the tool tell what a property is in every state, in PRISM's order.
-	values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error)
+	values(ctx context.Context, e *Engine, j *job, item *workItem) ([]float64, error)
 	// states reads what the tool makes of a model.
 	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
 	// is reports whether a property of the output is the item's.
-	is(p *parse.Property, it *item) bool
+	is(p *parse.Property, item *workItem) bool
 }
 
 // PRISM returns the engine that runs PRISM.
@@ -79,16 +79,19 @@ func (e *Engine) Name() string { return e.tool.name() }
 // Commander returns what runs the tool.
 func (e *Engine) Commander() runner.Commander { return e.cmd }
 
-// item is one property under one valuation: what gets a verdict.
-type item struct {
+// workItem is one property under one valuation: what gets a verdict.
+type workItem struct {
 	task            *runner.Task
 	model, property sema.Valuation
 	number          int // among all properties of the job, or queries of Storm, from 1
 	verdict         *result.Verdict
-	asked           // of Storm
+	stormQuery      // of Storm
 }
 
-func (it *item) constants() []result.Constant { return runner.Constants(it.model, it.property) }
+// constants returns the values of the constants of the model and of the property.
+func (item *workItem) constants() []result.Constant {
+	return runner.Constants(item.model, item.property)
+}
 
 // job is a job under way.
 type job struct {
@@ -118,15 +121,15 @@ func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 }
 
 // answer has the tool answer what it is asked.
-func (e *Engine) answer(ctx context.Context, j *job, asked []*item) error {
+func (e *Engine) answer(ctx context.Context, j *job, asked []*workItem) error {
 	if err := e.runAll(ctx, j, e.tool.batches(open(asked))); err != nil {
 		return err
 	}
 	if err := e.again(ctx, j, open(asked)); err != nil {
 		return err
 	}
-	for _, it := range asked {
-		if err := e.otherwise(ctx, j, it); err != nil {
+	for _, item := range asked {
+		if err := e.otherwise(ctx, j, item); err != nil {
 			return err
 		}
 	}
@@ -134,7 +137,7 @@ func (e *Engine) answer(ctx context.Context, j *job, asked []*item) error {
 }
 
 // runAll runs batches, several at a time.
-func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*item) error {
+func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*workItem) error {
 	errs := make([]error, len(batches))
 	var runs errgroup.Group
 	runs.SetLimit(max(e.opt.Jobs, 1))
@@ -150,49 +153,50 @@ func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*item) error {
 
 // itemsOf lists what needs a verdict, in the order of runner.Engine. What is
 // wrong already has one.
-func itemsOf(p *runner.Plan) []*item {
-	var items []*item
+func itemsOf(p *runner.Plan) []*workItem {
+	var items []*workItem
 	for model := range p.Models() {
 		for i, t := range p.Tasks {
 			if r := t.Rejected; r != nil {
 				v := &result.Verdict{Err: &result.Failure{Class: t.Class, Message: r.Msg, File: r.File, Pos: r.Pos}}
-				items = append(items, &item{task: t, model: model, number: i + 1, verdict: v})
+				items = append(items, &workItem{task: t, model: model, number: i + 1, verdict: v})
 				continue
 			}
 			for property := range t.Valuations() {
-				items = append(items, &item{task: t, model: model, property: property, number: i + 1})
+				items = append(items, &workItem{task: t, model: model, property: property, number: i + 1})
 			}
 		}
 	}
 	return items
 }
 
-func open(items []*item) []*item {
-	return slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.verdict != nil })
+// open returns the items without a verdict.
+func open(items []*workItem) []*workItem {
+	return slices.DeleteFunc(slices.Clone(items), func(item *workItem) bool { return item.verdict != nil })
 }
 
 // again runs what no run has said anything about, one property at a time: a
 // tool that gives up, or a property that it cannot read, costs only itself. A
 // model that cannot be built is not tried again.
-func (e *Engine) again(ctx context.Context, j *job, items []*item) error {
+func (e *Engine) again(ctx context.Context, j *job, items []*workItem) error {
 	single := *j
 	single.single = true
 	broken := make(map[string]*result.Failure)
-	for _, it := range items {
-		instance := fmt.Sprint(runner.Constants(it.model))
+	for _, item := range items {
+		instance := fmt.Sprint(runner.Constants(item.model))
 		if f := broken[instance]; f != nil {
-			it.verdict = &result.Verdict{Err: f}
+			item.verdict = &result.Verdict{Err: f}
 			continue
 		}
-		if err := e.run(ctx, &single, []*item{it}); err != nil {
+		if err := e.run(ctx, &single, []*workItem{item}); err != nil {
 			return err
 		}
-		if it.verdict == nil || it.verdict.Err == nil {
+		if item.verdict == nil || item.verdict.Err == nil {
 			continue
 		}
-		switch it.verdict.Err.Class {
+		switch item.verdict.Err.Class {
 		case result.Build, result.Model, result.Constants, result.Interrupted:
-			broken[instance] = it.verdict.Err
+			broken[instance] = item.verdict.Err
 		}
 	}
 	return nil
@@ -200,29 +204,29 @@ func (e *Engine) again(ctx context.Context, j *job, items []*item) error {
 
 // otherwise asks in another way, if the tool has one, for what came out in doubt
 // or not at all. The second answer is taken if it is a better one.
-func (e *Engine) otherwise(ctx context.Context, j *job, it *item) error {
-	other, reason := e.tool.otherwise(j, it)
+func (e *Engine) otherwise(ctx context.Context, j *job, item *workItem) error {
+	other, reason := e.tool.otherwise(j, item)
 	if other == nil || ctx.Err() != nil {
 		return nil
 	}
-	if err := e.run(ctx, j, []*item{other}); err != nil {
+	if err := e.run(ctx, j, []*workItem{other}); err != nil {
 		return err
 	}
 	if v := other.verdict; v != nil && v.Err == nil && v.Doubt == "" && other.better() {
 		v.Warnings = append(v.Warnings, reason)
-		*it = *other
+		*item = *other
 	}
 	return nil
 }
 
 // run runs the tool once for some items. Those that it did not come to have no
 // verdict yet, unless they were all there was.
-func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
+func (e *Engine) run(ctx context.Context, j *job, batch []*workItem) error {
 	command, err := e.tool.command(ctx, j, batch)
 	if err != nil {
 		if d, ok := errors.AsType[*syntax.DialectError](err); ok {
-			for _, it := range batch {
-				it.verdict = &result.Verdict{Err: unsupported(d.Error())}
+			for _, item := range batch {
+				item.verdict = &result.Verdict{Err: unsupported(d.Error())}
 			}
 			return nil
 		}
@@ -262,7 +266,7 @@ func End(x runner.Exit) parse.End {
 
 // attribute gives items the verdicts of the log. What the log has no heading
 // for stays open.
-func (e *Engine) attribute(log *parse.Log, batch []*item) {
+func (e *Engine) attribute(log *parse.Log, batch []*workItem) {
 	verdicts := log.Verdicts()
 	found := log.Attribute(len(batch), func(i int, p *parse.Property) bool { return begun(p) && e.tool.is(p, batch[i]) })
 	for i, k := range found {
@@ -289,27 +293,28 @@ func begun(p *parse.Property) bool {
 }
 
 // giveUp gives what is still open the failure of the run.
-func (e *Engine) giveUp(log *parse.Log, batch []*item) {
+func (e *Engine) giveUp(log *parse.Log, batch []*workItem) {
 	if f := log.Failure(); f != nil {
-		for _, it := range open(batch) {
-			it.verdict = &result.Verdict{Err: f, Tool: log.Made(e.cmd.Where())}
+		for _, item := range open(batch) {
+			item.verdict = &result.Verdict{Err: f, Tool: log.Made(e.cmd.Where())}
 		}
 	}
 }
 
+// unsupported returns a failure of class Unsupported.
 func unsupported(message string) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
 // verdicts completes the verdicts of all items. Those without get the failure.
-func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []result.Verdict {
+func (e *Engine) verdicts(j *job, items []*workItem, otherwise *result.Failure) []result.Verdict {
 	out := make([]result.Verdict, len(items))
-	for i, it := range items {
+	for i, item := range items {
 		v := result.Verdict{Err: otherwise}
-		if it.verdict != nil {
-			v = *it.verdict
+		if item.verdict != nil {
+			v = *item.verdict
 		}
-		v.Property, v.Name, v.Constants, v.Engine = it.task.Text, it.task.Name, it.constants(), e.Name()
+		v.Property, v.Name, v.Constants, v.Engine = item.task.Text, item.task.Name, item.constants(), e.Name()
 		v.Warnings = append(slices.Clip(j.Warnings), v.Warnings...)
 		if v.Err != nil && v.Err.Class == result.PathLength {
 			named := *v.Err
@@ -343,6 +348,7 @@ func sound(v *result.Verdict, j *job) {
 	v.Bound, v.BoundMethod = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}, interval.Method.String()
 }
 
+// diff returns the absolute difference of two numbers.
 func diff(x, y float64) float64 { return max(x-y, y-x) }
 
 // progress passes on what the output tells of how far a run is.

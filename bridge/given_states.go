@@ -119,7 +119,7 @@ func (a *decomposer) labelFor(x syntax.Expr) syntax.Expr {
 			return x
 		})
 	}
-	key := fmt.Sprint(runner.Constants(a.it.property), a.it.task.Source.File, syntax.ExprString(x))
+	key := fmt.Sprint(runner.Constants(a.item.property), a.item.task.Source.File, syntax.ExprString(x))
 	k, ok := a.in.numbers[key]
 	if !ok {
 		e, err := a.evaluator(&node{x: x})

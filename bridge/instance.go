@@ -29,6 +29,8 @@ type instance struct {
 	numbers map[string]int
 }
 
+// newInstance returns the model under a valuation in a form for Storm: constants have values, reward structures have names and, if rewards of
+// deadlock states matter, deadlocks have self-loops.
 func newInstance(j *job, v sema.Valuation) (*instance, error) {
 	if j.Job.States != nil {
 		return givenInstance(j, v)
@@ -107,6 +109,7 @@ func literal(v sema.Value) syntax.Expr {
 	return withSign(negative, &syntax.DoubleLit{Text: digits})
 }
 
+// withSign returns the negation of x if negative is true, otherwise x.
 func withSign(negative bool, x syntax.Expr) syntax.Expr {
 	if negative {
 		return &syntax.Paren{X: &syntax.Unary{Op: syntax.OpNeg, X: x}}
@@ -141,8 +144,9 @@ func notNegative(prog *sema.Program, tree *syntax.Model) map[string]bool {
 	return out
 }
 
+// stateRewards reports whether some reward structure has rewards of states.
 func stateRewards(prog *sema.Program) bool {
 	return slices.ContainsFunc(prog.Rewards, func(r sema.RewardStruct) bool {
-		return slices.ContainsFunc(r.Items, func(it sema.RewardItem) bool { return !it.Transition })
+		return slices.ContainsFunc(r.Items, func(item sema.RewardItem) bool { return !item.Transition })
 	})
 }

@@ -30,8 +30,10 @@ const (
 // Source: reference, tools and options, section 3.
 type prism struct{}
 
+// name returns the name of the tool.
 func (prism) name() string { return string(parse.PRISM) }
 
+// refuse returns an error if PRISM cannot check the states of the job.
 func (prism) refuse(job *runner.Job) error {
 	switch {
 	case job.States == nil:
@@ -46,38 +48,43 @@ func (prism) refuse(job *runner.Job) error {
 	return nil
 }
 
-func (prism) ask(_ *job, items []*item) []*item { return items }
+// ask returns the items that PRISM is asked about: all of them.
+func (prism) ask(_ *job, items []*workItem) []*workItem { return items }
 
+// settle does nothing: every verdict comes from one answer of PRISM.
 func (prism) settle(*job) {}
 
-func (prism) otherwise(*job, *item) (*item, string) { return nil, "" }
+// otherwise returns nil: PRISM is asked only once.
+func (prism) otherwise(*job, *workItem) (*workItem, string) { return nil, "" }
 
-func (prism) read([]*item, runner.Command, []runner.File) {}
+// read does nothing: PRISM's answers are in its log.
+func (prism) read([]*workItem, runner.Command, []runner.File) {}
 
+// parser returns a parser of PRISM's log.
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
 
 // batches groups the properties into runs. All properties that can share a properties file go into one run. A source that
 // declares constants or labels needs its own file. Multi-objective properties need another engine, and properties that
 // PRISM's language cannot express run separately, so that only they fail.
-func (prism) batches(items []*item) [][]*item {
-	var batches [][]*item
-	var common, multi []*item
-	own := make(map[*runner.Source][]*item)
+func (prism) batches(items []*workItem) [][]*workItem {
+	var batches [][]*workItem
+	var common, multi []*workItem
+	own := make(map[*runner.Source][]*workItem)
 	var order []*runner.Source
-	for _, it := range items {
-		s := it.task.Source
+	for _, item := range items {
+		s := item.task.Source
 		switch {
-		case it.isMultiObjective(), !printable(it.task.Property):
-			multi = append(multi, it)
+		case item.isMultiObjective(), !printable(item.task.Property):
+			multi = append(multi, item)
 			continue
 		case !hasDeclarations(s):
-			common = append(common, it)
+			common = append(common, item)
 			continue
 		}
 		if own[s] == nil {
 			order = append(order, s)
 		}
-		own[s] = append(own[s], it)
+		own[s] = append(own[s], item)
 	}
 	if len(common) > 0 {
 		batches = append(batches, common)
@@ -85,18 +92,20 @@ func (prism) batches(items []*item) [][]*item {
 	for _, s := range order {
 		batches = append(batches, own[s])
 	}
-	for _, it := range multi {
-		batches = append(batches, []*item{it})
+	for _, item := range multi {
+		batches = append(batches, []*workItem{item})
 	}
 	return batches
 }
 
 // isMultiObjective reports whether the property is multi-objective; PRISM's explicit engine does not support these.
-func (it *item) isMultiObjective() bool { return isMulti(it.task.Property.X) }
+func (item *workItem) isMultiObjective() bool { return isMulti(item.task.Property.X) }
 
+// isMulti reports whether an expression is multi(...).
 func isMulti(x syntax.Expr) bool { return logic.Read(syntax.Unparen(x)).Kind == logic.Objectives }
 
-func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, error) {
+// command returns the command that checks a batch.
+func (prism) command(_ context.Context, j *job, batch []*workItem) (runner.Command, error) {
 	props, selected, err := propertiesOf(batch)
 	if err != nil {
 		return runner.Command{}, err
@@ -147,6 +156,7 @@ func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 	return args, states
 }
 
+// cutExt splits a file name at its last dot.
 func cutExt(name string) (base, ext string) {
 	dot := strings.LastIndexByte(name, '.')
 	return name[:dot], name[dot+1:]
@@ -188,7 +198,7 @@ func constSwitch(name string, cs []result.Constant) []string {
 
 // propertiesOf returns the properties file of a batch, with everything that its properties may refer to, and the numbers of the
 // batch's properties in this file.
-func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
+func propertiesOf(batch []*workItem) (text []byte, selected []string, err error) {
 	base := batch[0].task.Source
 	if base.Base != nil {
 		base = base.Base
@@ -196,21 +206,21 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 	file := syntax.Properties{Items: slices.Clone(base.Tree.Items)}
 	before := map[*runner.Source]int{base: 0} // number of properties in the file before those of the source
 	count := base.Props.Len()
-	for _, it := range batch {
-		s := it.task.Source
+	for _, item := range batch {
+		s := item.task.Source
 		if _, ok := before[s]; !ok {
 			before[s] = count - s.First()
 			count += s.Props.Len() - s.First()
 			file.Items = append(file.Items, s.Own()...)
 		}
-		number := strconv.Itoa(before[s] + it.task.Index + 1)
+		number := strconv.Itoa(before[s] + item.task.Index + 1)
 		if !slices.Contains(selected, number) {
 			selected = append(selected, number)
 		}
 	}
 	for i, x := range file.Items {
 		p, ok := x.(*syntax.Property)
-		asked := func(it *item) bool { return it.task.Property == p }
+		asked := func(item *workItem) bool { return item.task.Property == p }
 		if ok && !printable(p) && !slices.ContainsFunc(batch, asked) {
 			file.Items[i] = &syntax.Property{Name: p.Name, X: &syntax.BoolLit{Value: true}} // keep the numbers of the others
 		}
@@ -261,6 +271,7 @@ func prismMethod(j *job, objectives bool) []string {
 	return args
 }
 
+// isPRISMEngine reports whether a switch selects one of PRISM's engines.
 func isPRISMEngine(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), ":")
 	return strings.HasPrefix(arg, "-") && slices.Contains([]string{
@@ -268,6 +279,7 @@ func isPRISMEngine(arg string) bool {
 	}, name)
 }
 
+// prismSampling returns the switches for sampling.
 func prismSampling(j *job) []string {
 	s := &j.Job.Simulation
 	args := []string{"-sim"}
@@ -289,17 +301,18 @@ func prismSampling(j *job) []string {
 	return args
 }
 
+// number returns the shortest decimal text of a float64.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // is reports whether PRISM's output about a property belongs to an item: name, text and constants must match.
-func (prism) is(p *parse.Property, it *item) bool {
-	name := it.task.Name
-	if id := it.task.Property.Name; id != nil {
+func (prism) is(p *parse.Property, item *workItem) bool {
+	name := item.task.Name
+	if id := item.task.Property.Name; id != nil {
 		name = id.Name // the name of a JANI property may have been changed
 	}
-	text := it.task.Text
-	if given := syntax.Echo(it.task.Property.X); given != syntax.ExprString(it.task.Property.X) {
+	text := item.task.Text
+	if given := syntax.Echo(item.task.Property.X); given != syntax.ExprString(item.task.Property.X) {
 		text = given
 	}
-	return p.Echoes(name, text, it.constants())
+	return p.Echoes(name, text, item.constants())
 }

@@ -49,7 +49,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		args = append(args, "-nofixdl")
 	}
 	args = append(args, e.opt.Args...)
-	told := &explicit.ToolSpace{Whole: true, Actions: true}
+	told := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
 	umb := exported + ".umb"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
 	if err == nil {
@@ -79,6 +79,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	return told, err
 }
 
+// isSystem reports whether an item of a model is a system block.
 func isSystem(x syntax.Item) bool {
 	_, is := x.(*syntax.System)
 	return is
@@ -122,7 +123,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	umb, drn := exported+".umb", exported+".drn"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
 	if err == nil {
-		told := &explicit.ToolSpace{Whole: true, Means: true, Notes: []string{
+		told := &explicit.ToolSpace{AllLabelsAndRewards: true, MeanRewards: true, Notes: []string{
 			"Storm was asked for all states (--buildfull), also those behind a target; it tells rewards of transitions as the mean of each choice, " +
 				"gives none to the self-loop of a deadlock, and its labels of choices are compared where it has any",
 		}}
@@ -201,7 +202,7 @@ func withValuations(space *explicit.Space, src *files.Source) (*explicit.Space, 
 	model := *space.Model()
 	model.Rewards = nil
 	return explicit.Import(&explicit.Imported{
-		File: src.Name, Type: space.Program().Type, Vars: vars, Valuation: explicit.Valued(values, len(vars)), Actions: space.Program().Actions, Model: &model,
+		File: src.Name, Type: space.Program().Type, Vars: vars, Valuation: explicit.FlatValuation(values, len(vars)), Actions: space.Program().Actions, Model: &model,
 	})
 }
 
@@ -212,6 +213,7 @@ type valuations struct {
 	types map[string]sema.Type
 }
 
+// read reads the valuation of a state, such as "x=1 & !b & c".
 func (v *valuations) read(state int, text string) error {
 	values := make(map[string]int32)
 	for part := range strings.SplitSeq(text, "&") {

@@ -22,8 +22,10 @@ import (
 // Source: reference, tools and options, section 6.
 type storm struct{}
 
+// name returns the name of the tool.
 func (storm) name() string { return string(parse.Storm) }
 
+// refuse returns an error if the job asks for sampling, which Storm does not support.
 func (storm) refuse(job *runner.Job) error {
 	if job.Method != "" && job.Method != runner.States {
 		return fmt.Errorf("Storm has no statistical model checking: found method %q, want states", job.Method)
@@ -31,10 +33,11 @@ func (storm) refuse(job *runner.Job) error {
 	return nil
 }
 
+// parser returns a parser of Storm's log.
 func (storm) parser(opt parse.Options) *parse.Parser { return parse.NewStorm(opt) }
 
-// asked is a query to Storm for an item, and the values that Storm exported.
-type asked struct {
+// stormQuery is a query to Storm for an item, and the values that Storm exported.
+type stormQuery struct {
 	in            *instance
 	query         syntax.Expr
 	isBool        bool // the answer is a truth value, even if Storm prints a number
@@ -44,7 +47,7 @@ type asked struct {
 	// infinite says that a number is stormInfinity.
 	infinite bool
 	// value is an additional query for the value of a bounded operator, whose bound is bound; nil if not needed.
-	value *item
+	value *workItem
 	bound float64
 	// printed is the value as Storm printed it.
 	printed string
@@ -68,25 +71,25 @@ func (j *job) number(in *instance) int {
 
 // ask decomposes every property into queries. A property that Storm's dialect cannot express, or whose instance of the model has
 // errors, gets a verdict with an error at once.
-func (s storm) ask(j *job, items []*item) []*item {
+func (s storm) ask(j *job, items []*workItem) []*workItem {
 	j.storm = &stormJob{queries: make(map[*instance]int)}
 	instances := make(map[string]*instance)
 	failures := make(map[string]error)
-	var out []*item
-	for _, it := range items {
-		key := fmt.Sprint(it.constantsOfModel())
+	var out []*workItem
+	for _, item := range items {
+		key := fmt.Sprint(item.constantsOfModel())
 		if instances[key] == nil && failures[key] == nil {
-			instances[key], failures[key] = newInstance(j, it.model)
+			instances[key], failures[key] = newInstance(j, item.model)
 		}
 		if err := failures[key]; err != nil {
-			it.verdict = &result.Verdict{Err: refusal(err)}
+			item.verdict = &result.Verdict{Err: refusal(err)}
 			continue
 		}
-		q, err := ask(j, it, instances[key], "")
+		q, err := ask(j, item, instances[key], "")
 		if err != nil {
 			f := refusal(err)
-			f.File = it.task.Source.File
-			it.verdict = &result.Verdict{Err: f}
+			f.File = item.task.Source.File
+			item.verdict = &result.Verdict{Err: f}
 			continue
 		}
 		j.storm.questions = append(j.storm.questions, q)
@@ -103,6 +106,7 @@ func refusal(err error) *result.Failure {
 	return failed(err)
 }
 
+// settle sets the verdicts of the items whose answers combine several queries.
 func (storm) settle(j *job) {
 	for _, q := range j.storm.questions {
 		q.settle(j)
@@ -113,27 +117,27 @@ func (storm) settle(j *job) {
 // if Storm doubts the value or its sound and exact methods lack something. It adds --exact for objectives that are
 // infeasible because of rounding, and for values too near their bound. Exact arithmetic has no infinity, so a value
 // of stormInfinity is asked for again in floating point.
-func (storm) otherwise(j *job, it *item) (*item, string) {
-	v := it.verdict
-	if v == nil || it.floatingPoint || it.exact || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
+func (storm) otherwise(j *job, item *workItem) (*workItem, string) {
+	v := item.verdict
+	if v == nil || item.floatingPoint || item.exact || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
 		return nil, ""
 	}
-	other := *it
+	other := *item
 	other.floatingPoint, other.verdict, other.rows, other.infinite = true, nil, nil, false
-	if v.Err == nil && v.Doubt == "" && it.nearBound() {
-		v.Doubt = fmt.Sprintf("the value %v is too near the bound for Storm to tell", it.value.verdict.Value.Num)
+	if v.Err == nil && v.Doubt == "" && item.nearBound() {
+		v.Doubt = fmt.Sprintf("the value %v is too near the bound for Storm to tell", item.value.verdict.Value.Num)
 		other.floatingPoint, other.exact = false, true
 		return &other, "asked again with --exact: " + v.Doubt
 	}
 	switch {
-	case it.multi() && (j.Job.Numeric.Accuracy == result.Exact || v.Err != nil || v.Doubt == ""):
+	case item.multi() && (j.Job.Numeric.Accuracy == result.Exact || v.Err != nil || v.Doubt == ""):
 		return nil, ""
-	case it.multi(): // rounding can make a point on the curve infeasible
+	case item.multi(): // rounding can make a point on the curve infeasible
 		other.floatingPoint, other.exact = false, true
 		return &other, "asked again with --exact, where Storm said: " + v.Doubt
 	case v.Err == nil && v.Doubt != "":
 		return &other, "asked again without --sound, where Storm said: " + v.Doubt
-	case it.infinite, v.Err != nil && strings.HasPrefix(v.Err.Message, "found 100000000000"):
+	case item.infinite, v.Err != nil && strings.HasPrefix(v.Err.Message, "found 100000000000"):
 		other.infinite = true
 		return &other, "infinite in floating-point arithmetic, where exact arithmetic has 100000000000 for it"
 	case v.Err != nil && j.Job.Numeric.Accuracy != result.Exact && (v.Err.Class == result.NonConverge || strings.Contains(v.Err.Message, "sound")):
@@ -143,58 +147,58 @@ func (storm) otherwise(j *job, it *item) (*item, string) {
 }
 
 // nearBound reports whether the bound is within the precision of the value.
-func (it *item) nearBound() bool {
-	if it.value == nil || it.value.verdict == nil || it.value.verdict.Err != nil || it.value.verdict.Value.Kind == result.Boolean {
+func (item *workItem) nearBound() bool {
+	if item.value == nil || item.value.verdict == nil || item.value.verdict.Err != nil || item.value.verdict.Value.Kind == result.Boolean {
 		return false
 	}
-	v := it.value.verdict
+	v := item.value.verdict
 	if b := v.Bound; b != nil {
-		return b.Lo <= it.bound && it.bound <= b.Hi
+		return b.Lo <= item.bound && item.bound <= b.Hi
 	}
 	const precision = 1e-6 // Storm's
-	return math.Abs(v.Value.Num-it.bound) <= precision*max(math.Abs(it.bound), precision)
+	return math.Abs(v.Value.Num-item.bound) <= precision*max(math.Abs(item.bound), precision)
 }
 
 // better reports whether the second answer may replace the first one.
-func (it *item) better() bool {
-	infinite := math.IsInf(it.verdict.Value.Num, 1) || slices.ContainsFunc(it.rows, func(r parse.StormResult) bool { return r.Value.Kind == result.NoValue })
-	return !it.infinite || infinite
+func (item *workItem) better() bool {
+	infinite := math.IsInf(item.verdict.Value.Num, 1) || slices.ContainsFunc(item.rows, func(r parse.StormResult) bool { return r.Value.Kind == result.NoValue })
+	return !item.infinite || infinite
 }
 
 // resultFile is the file to which Storm exports the values of states.
 const resultFile = "result.json"
 
 // read processes the verdicts of a run and the exported values of states.
-func (storm) read(batch []*item, command runner.Command, exported []runner.File) {
-	for _, it := range batch {
-		if it.verdict == nil {
+func (storm) read(batch []*workItem, command runner.Command, exported []runner.File) {
+	for _, item := range batch {
+		if item.verdict == nil {
 			continue
 		}
-		if f := stateLimitReached(command.Args, it.verdict.States); f != nil && it.verdict.Err == nil {
-			it.verdict.Err = f
+		if f := stateLimitReached(command.Args, item.verdict.States); f != nil && item.verdict.Err == nil {
+			item.verdict.Err = f
 			continue
 		}
-		if it.isBool {
-			convertToBool(it.verdict)
+		if item.isBool {
+			convertToBool(item.verdict)
 		}
-		if !it.everyState || it.verdict.Err != nil && !unreadable(it.verdict.Err) {
+		if !item.everyState || item.verdict.Err != nil && !unreadable(item.verdict.Err) {
 			continue
 		}
 		i := slices.IndexFunc(exported, func(f runner.File) bool { return f.Name == resultFile })
-		if f := it.verdict.Err; i < 0 && f != nil && !strings.HasPrefix(f.Message, "found ") {
+		if f := item.verdict.Err; i < 0 && f != nil && !strings.HasPrefix(f.Message, "found ") {
 			continue // Storm did not answer the query
 		}
 		if i < 0 {
-			it.verdict.Err = &result.Failure{Class: result.Truncated, Message: "Storm wrote no file with the values of states"}
+			item.verdict.Err = &result.Failure{Class: result.Truncated, Message: "Storm wrote no file with the values of states"}
 			continue
 		}
 		rows, err := parse.ReadStormResults(bytes.NewReader(exported[i].Data))
 		if err != nil {
-			it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
+			item.verdict.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
 			continue
 		}
-		it.verdict.Err, it.rows = nil, rows
-		it.setAccuracies(command)
+		item.verdict.Err, item.rows = nil, rows
+		item.setAccuracies(command)
 	}
 }
 
@@ -228,61 +232,63 @@ const stormInfinity = 100_000_000_000
 
 // setAccuracies sets the accuracy of each row. Values of exact arithmetic are exported as rounded decimals; if there are few, Storm
 // also prints them as fractions.
-func (it *item) setAccuracies(command runner.Command) {
-	it.accuracies, it.bounds = make([]result.Accuracy, len(it.rows)), make([]*result.Interval, len(it.rows))
-	inaccurate := slices.ContainsFunc(it.verdict.Warnings, func(w string) bool { return strings.Contains(w, "Inaccurate JSON export") })
-	printed := parse.StormValues(it.printed)
-	for i := range it.rows {
-		v := &it.rows[i].Value
+func (item *workItem) setAccuracies(command runner.Command) {
+	item.accuracies, item.bounds = make([]result.Accuracy, len(item.rows)), make([]*result.Interval, len(item.rows))
+	inaccurate := slices.ContainsFunc(item.verdict.Warnings, func(w string) bool { return strings.Contains(w, "Inaccurate JSON export") })
+	printed := parse.StormValues(item.printed)
+	for i := range item.rows {
+		v := &item.rows[i].Value
 		if v.Kind != result.Number {
-			it.accuracies[i] = result.Exact
+			item.accuracies[i] = result.Exact
 			if v.Kind == result.NoValue {
-				it.accuracies[i] = it.verdict.Accuracy
+				item.accuracies[i] = item.verdict.Accuracy
 			}
 			continue
 		}
-		it.accuracies[i], it.bounds[i] = parse.StormAccuracy(command.Args, v)
+		item.accuracies[i], item.bounds[i] = parse.StormAccuracy(command.Args, v)
 		switch {
-		case it.verdict.Accuracy == result.Estimated && it.accuracies[i] == result.Claimed:
-			it.accuracies[i], it.bounds[i] = result.Estimated, nil
-		case it.accuracies[i] == result.Exact && len(printed) != len(it.rows) && v.Num == stormInfinity:
-			it.infinite = true
-		case it.accuracies[i] != result.Exact:
-		case len(printed) == len(it.rows):
+		case item.verdict.Accuracy == result.Estimated && item.accuracies[i] == result.Claimed:
+			item.accuracies[i], item.bounds[i] = result.Estimated, nil
+		case item.accuracies[i] == result.Exact && len(printed) != len(item.rows) && v.Num == stormInfinity:
+			item.infinite = true
+		case item.accuracies[i] != result.Exact:
+		case len(printed) == len(item.rows):
 			*v = printed[i]
 		case inaccurate:
 			v.Rat = nil
-			it.accuracies[i] = result.Claimed
-			it.bounds[i] = &result.Interval{Lo: below(below(v.Num)), Hi: above(above(v.Num))}
+			item.accuracies[i] = result.Claimed
+			item.bounds[i] = &result.Interval{Lo: below(below(v.Num)), Hi: above(above(v.Num))}
 		}
 	}
 }
 
 // batches groups queries into runs: one for each valuation and way of asking, for each source with declarations, and for each
 // query that exports the values of states.
-func (storm) batches(items []*item) [][]*item {
+func (storm) batches(items []*workItem) [][]*workItem {
 	var order []string
-	groups := make(map[string][]*item)
-	for _, it := range items {
-		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property), it.floatingPoint)
-		if hasDeclarations(it.task.Source) || it.everyState || it.multi() {
-			key += " " + strconv.Itoa(it.number)
+	groups := make(map[string][]*workItem)
+	for _, item := range items {
+		key := fmt.Sprint(item.constantsOfModel(), runner.Constants(item.property), item.floatingPoint)
+		if hasDeclarations(item.task.Source) || item.everyState || item.multi() {
+			key += " " + strconv.Itoa(item.number)
 		}
 		if groups[key] == nil {
 			order = append(order, key)
 		}
-		groups[key] = append(groups[key], it)
+		groups[key] = append(groups[key], item)
 	}
-	var batches [][]*item
+	var batches [][]*workItem
 	for _, key := range order {
 		batches = append(batches, groups[key])
 	}
 	return batches
 }
 
-func (it *item) constantsOfModel() []result.Constant { return runner.Constants(it.model) }
+// constantsOfModel returns the values of the model's constants.
+func (item *workItem) constantsOfModel() []result.Constant { return runner.Constants(item.model) }
 
-func (it *item) multi() bool { return isMulti(it.query) }
+// multi reports whether the query is multi(...).
+func (item *workItem) multi() bool { return isMulti(item.query) }
 
 // print writes a part of the model, or properties, in Storm's dialect.
 func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {
@@ -296,7 +302,8 @@ func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {
 // multiPrecision is the precision of multi-objective queries; Storm's default is 1e-4.
 const multiPrecision = 1e-6
 
-func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command, error) {
+// command returns the command that checks a batch of queries.
+func (storm) command(ctx context.Context, j *job, batch []*workItem) (runner.Command, error) {
 	first := batch[0]
 	given := j.Job.States != nil
 	var model []byte
@@ -360,7 +367,7 @@ func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command
 
 // stormProperties returns the properties file of a batch: the queries under their stormNames, and the declarations that they may
 // use, with the values of constants.
-func stormProperties(batch []*item) (*syntax.Properties, error) {
+func stormProperties(batch []*workItem) (*syntax.Properties, error) {
 	file := &syntax.Properties{}
 	source := batch[0].task.Source
 	values := batch[0].property.Map()
@@ -383,14 +390,16 @@ func stormProperties(batch []*item) (*syntax.Properties, error) {
 			file.Items = append(file.Items, x)
 		}
 	}
-	for _, it := range batch {
-		file.Items = append(file.Items, &syntax.Property{Name: &syntax.Ident{Name: stormName(it)}, X: it.query})
+	for _, item := range batch {
+		file.Items = append(file.Items, &syntax.Property{Name: &syntax.Ident{Name: stormName(item)}, X: item.query})
 	}
 	return file, nil
 }
 
-func stormName(it *item) string { return "tilecheck_" + strconv.Itoa(it.number) }
+// stormName returns the name that a query has in Storm's properties file.
+func stormName(item *workItem) string { return "tilecheck_" + strconv.Itoa(item.number) }
 
-func (storm) is(p *parse.Property, it *item) bool {
-	return strings.Trim(p.Name, `"`) == stormName(it)
+// is reports whether Storm's output about a property belongs to an item.
+func (storm) is(p *parse.Property, item *workItem) bool {
+	return strings.Trim(p.Name, `"`) == stormName(item)
 }

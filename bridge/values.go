@@ -21,14 +21,14 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return nil, unsupported(err.Error())
 	}
-	it := &item{task: plan.Tasks[task], model: model, property: property, number: task + 1}
-	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, single: true, telling: new(sync.Mutex)}, it)
+	item := &workItem{task: plan.Tasks[task], model: model, property: property, number: task + 1}
+	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, single: true, telling: new(sync.Mutex)}, item)
 }
 
 // values lets PRISM write a file with one number per line, one for each state.
-func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
+func (p prism) values(ctx context.Context, e *Engine, j *job, item *workItem) ([]float64, error) {
 	const file = "values.txt"
-	command, err := p.command(ctx, j, []*item{it})
+	command, err := p.command(ctx, j, []*workItem{item})
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +52,13 @@ func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float
 }
 
 // values lets Storm export the values of all states with their valuations, and sorts them into PRISM's order.
-func (storm) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
+func (storm) values(ctx context.Context, e *Engine, j *job, item *workItem) ([]float64, error) {
 	j.storm = &stormJob{queries: make(map[*instance]int)}
-	in, err := newInstance(j, it.model)
+	in, err := newInstance(j, item.model)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	q, err := ask(j, it, in, allValues)
+	q, err := ask(j, item, in, allValues)
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -26,7 +26,7 @@ import (
 // NotProven begins the warning of a verdict for which a certificate was wanted and not found.
 const NotProven = "not proven: "
 
-// certificates finds the certificates of an instance.
+// certificates finds and collects the certificates of an instance's verdicts.
 type certificates struct {
 	space   *explicit.Space
 	prover  *prove.Prover
@@ -39,7 +39,7 @@ type certificates struct {
 	recheck bool
 }
 
-// newCertificates returns the certificates of a space, of which none is found yet. inexact says why the space has no fractions.
+// newCertificates returns the certificates of a space, none so far. inexact says why the space has no fractions; nil if it has.
 func (e *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	p := &certificates{space: space, none: inexact, epsilon: e.opt.Epsilon, fair: e.opt.Fair, exact: e.opt.Accuracy == result.Exact}
 	if inexact == nil {
@@ -48,7 +48,8 @@ func (e *statesMethod) newCertificates(space *explicit.Space, inexact error, rew
 	return p
 }
 
-// prove finds the certificate of a verdict, and makes the verdict say what the certificate proves.
+// prove finds the certificate of a verdict, and changes the verdict to what the certificate proves. If there is none, the
+// verdict gets a warning.
 func (b *states) prove(ctx context.Context, p *property, v *result.Verdict) {
 	if v.Err != nil {
 		return
@@ -63,7 +64,7 @@ func (b *states) prove(ctx context.Context, p *property, v *result.Verdict) {
 	}
 }
 
-// prove finds the certificate of a property, has it checked, and changes the verdict.
+// prove finds the certificate of a property, has it checked, and changes the verdict to what it proves.
 func (p *certificates) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
 	if p.fair {
 		return errors.New("certificates are about all schedulers, not fair ones")
@@ -104,7 +105,7 @@ func sameFraction(v *result.Verdict, r *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adopt makes a verdict say what is proven. It is an error if the verdict contradicts that.
+// adopt changes a verdict to what is proven. It is an error if the verdict contradicts that, or if the proven interval is too wide.
 func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
 	x := v.Value
@@ -119,14 +120,17 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
 		return wrong
 	}
-	if width := relativeWidth(r.Lower, r.Upper); v.Value.Kind != result.Range && width > epsilon {
+	width := relativeWidth(r.Lower, r.Upper)
+	if v.Value.Kind != result.Range && width > epsilon {
 		msg := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
 		if width > maxWidth {
 			return errors.New(msg)
 		}
 		v.Warnings = append(slices.Clip(v.Warnings), msg)
 	}
-	v.Accuracy, v.Bound, v.BoundMethod = result.Proven, &bound, ""
+	v.Accuracy = result.Proven
+	v.Bound = &bound
+	v.BoundMethod = ""
 	if x.Kind != result.Range {
 		v.Value.Num = min(max(x.Num, bound.Lo), bound.Hi)
 		v.Value.Rat = nil
@@ -155,7 +159,7 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return f
 }
 
-// write writes the file of the accepted certificates.
+// write writes the file of the accepted certificates, if there are any. If a claim was rejected, all are checked again first.
 func (p *certificates) write(ctx context.Context, to *runner.CertificateFile) error {
 	if len(p.claims) == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 func uncertified() []string {
 	return []string{
 		"several objectives", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
-		"a value that is computed of others", "a comparison of values", "a filter in a formula",
+		"arithmetic with the value of an operator", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "models with clocks", "certificates are about all schedulers, not fair ones", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
 }

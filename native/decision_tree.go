@@ -20,8 +20,8 @@ import (
 	"tilecheck/result"
 )
 
-// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the form: .dot is a
-// picture, .prism the model with a module that makes the choices, anything else text. v is the verdict of the property.
+// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the form: .dot for the
+// DOT language, .prism for the model with a module that makes the choices, and text otherwise. v is the verdict of the property.
 func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *check.Scheduler, v *result.Verdict) error {
 	ext := filepath.Ext(b.export.file)
 	switch {
@@ -32,7 +32,7 @@ func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *ch
 	case ext == ".prism" && b.tree == nil:
 		return fmt.Errorf("the states are not those of a model text, want a tree as text or .dot")
 	case ext == ".prism" && composed(b.tree):
-		return fmt.Errorf("found a system block, which a further module is no part of; want a tree as text or .dot")
+		return fmt.Errorf("found a system block, to which no module can be added; want a tree as text or .dot")
 	}
 	allowed, err := b.nearlyOptimal(ctx, p, s)
 	if err != nil {
@@ -44,12 +44,12 @@ func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *ch
 	}
 	found, err := tree.Find(ctx, &tree.Task{
 		Space: s.Space, Choices: s.Choices[0], Allowed: allowed, Loss: b.export.opt.Loss, Slack: slack,
-		Judge: func(ctx context.Context, left *explicit.Space) (float64, error) {
-			with := check.New(left.Compiled(), left, b.opt).Check(ctx, p)
-			if with.Err != nil {
-				return 0, with.Err
+		Judge: func(ctx context.Context, restricted *explicit.Space) (float64, error) {
+			ofTree := check.New(restricted.Compiled(), restricted, b.opt).Check(ctx, p)
+			if ofTree.Err != nil {
+				return 0, ofTree.Err
 			}
-			return loss(v, &with), nil
+			return loss(v, &ofTree), nil
 		},
 	})
 	if err != nil {
@@ -60,20 +60,24 @@ func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *ch
 	return b.export.Write(b.export.file, func(w io.Writer) error { return b.writeTree(w, ext, head, found) })
 }
 
-// treeHead describes a tree in one line. Further lines are warnings.
+// treeHead returns a description of a tree in one line, followed by warnings.
 func (b *states) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []string {
-	lost := "nothing is lost"
+	lost := "its value is the best one"
 	if f.Loss > 0 {
-		lost = fmt.Sprintf("at most %.3g is lost", f.Loss)
+		lost = fmt.Sprintf("its value is at most %.3g from the best one", f.Loss)
 	}
-	head := []string{fmt.Sprintf("%s: a tree of %d leaves and depth %d, which decides in %d states; %s of %s", p.Text, f.Root.Leaves(), f.Root.Depth(), f.States, lost, v.Value.Text())}
+	leaves := fmt.Sprintf("%d leaves", f.Root.Leaves())
+	if f.Root.Leaves() == 1 {
+		leaves = "1 leaf"
+	}
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", p.Text, leaves, f.Root.Depth(), f.States, lost, v.Value.Text())}
 	if f.Stopped {
-		head = append(head, fmt.Sprintf("the tree may not be as small as it could be: its branches are looked at no more after %d trees were judged", f.Judged))
+		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", f.Judged))
 	}
 	return head
 }
 
-// writeTree writes a tree in the form of a file extension, below its head.
+// writeTree writes the lines of head as comments, and then a tree in the form that a file extension selects.
 func (b *states) writeTree(w io.Writer, ext string, head []string, f *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
@@ -97,7 +101,10 @@ func (b *states) writeTree(w io.Writer, ext string, head []string, f *tree.Found
 
 // composed reports whether a model has a system block.
 func composed(m *syntax.Model) bool {
-	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool { _, is := x.(*syntax.System); return is })
+	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool {
+		_, isSystem := x.(*syntax.System)
+		return isSystem
+	})
 }
 
 // moduleName returns a name for the new module: policy_manager, with a number if the model has that name.
@@ -109,33 +116,33 @@ func moduleName(m *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of the difference between the best verdict and another one; infinity if they cannot be compared.
-func loss(best, with *result.Verdict) float64 {
+// loss returns an upper bound of how much worse another verdict is than the best one; infinity if they cannot be compared.
+func loss(best, other *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
-		if with.Value.Kind == result.Boolean && with.Value.Bool == best.Value.Bool {
+		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
 			return 0
 		}
 		return math.Inf(1)
 	}
-	if math.IsInf(best.Value.Num, 0) && best.Value.Num == with.Value.Num {
+	if math.IsInf(best.Value.Num, 0) && best.Value.Num == other.Value.Num {
 		return 0
 	}
-	blo, bhi, ok := sides(best)
-	wlo, whi, also := sides(with)
-	if !ok || !also {
+	bestLow, bestHigh, bestKnown := sides(best)
+	otherLow, otherHigh, otherKnown := sides(other)
+	if !bestKnown || !otherKnown {
 		return math.Inf(1)
 	}
-	d := new(big.Rat)
+	difference := new(big.Rat)
 	if best.Resolution == result.Minimum {
-		d.Sub(whi, blo)
+		difference.Sub(otherHigh, bestLow)
 	} else {
-		d.Sub(bhi, wlo)
+		difference.Sub(bestHigh, otherLow)
 	}
-	_, up := result.Around(d)
-	return max(0, up)
+	_, upper := result.Around(difference)
+	return max(0, upper)
 }
 
-// sides returns the ends of the interval of a verdict; false if one of them is infinite or unknown.
+// sides returns the bounds of the value of a verdict; false if one of them is infinite or unknown.
 func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 	switch {
 	case v.Value.Rat != nil:
@@ -146,9 +153,9 @@ func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 	return new(big.Rat).SetFloat64(v.Bound.Lo), new(big.Rat).SetFloat64(v.Bound.Hi), true
 }
 
-// nearlyOptimal returns tree.Task.Allowed for a property, see tree.NearlyOptimal; nil if the values do not decide which choices
-// are optimal: for long-run averages, and for infinite or unknown values.
-func (b *states) nearlyOptimal(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, worse float64) bool, error) {
+// nearlyOptimal returns the function for tree.Task.Allowed that tree.NearlyOptimal computes for a property. It is nil if values
+// do not decide which choices are optimal: for long-run averages, and for infinite or unknown values.
+func (b *states) nearlyOptimal(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
 	f := logic.WithoutFilters(p.X)
 	if f.LongRun() {
 		return nil, nil
@@ -160,7 +167,8 @@ func (b *states) nearlyOptimal(ctx context.Context, p *check.Property, s *check.
 	var reward *sparse.Reward
 	if f.Kind == logic.Reward {
 		var err error
-		if reward, err = s.Space.Reward(f.Objective.Struct); err != nil {
+		reward, err = s.Space.Reward(f.Objective.Struct)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"tilecheck/runner"
 )
 
-// timedStates is an instance of a timed automaton: the MDPs in which its clocks are integers. The largest clock values depend on
-// the property. Properties with the same ones share an MDP.
+// timedStates is an instance of a timed automaton, by the MDP with integer clocks (digital clocks). The largest values of the
+// clocks depend on the property. Properties with the same largest values share an MDP.
 type timedStates struct {
 	method *statesMethod
-	proven bool                   // certificates are wanted, which do not exist here
+	proven bool                   // certificates are wanted; there are none for timed automata
 	spaces map[string]*timedSpace // by digital.Model.Key
 }
 
@@ -29,20 +29,21 @@ type timedSpace struct {
 	warning string
 }
 
-// newTimedStates refuses what is not supported of timed automata.
+// newTimedStates returns the instance of a timed automaton. The error says that a method or an output is not supported for timed
+// automata.
 func newTimedStates(m method, p *sema.Program) (*timedStates, error) {
-	over, ok := m.(*statesMethod)
+	onStates, ok := m.(*statesMethod)
 	switch {
 	case !ok:
 		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
-	case over.wants.Certificate != nil:
+	case onStates.wants.Certificate != nil:
 		return nil, unsupported(p, "there is no certificate of models with clocks, found a %s", p.Type)
-	case over.export != nil:
+	case onStates.export != nil:
 		return nil, unsupported(p, "schedulers are exported of models without clocks, found a %s", p.Type)
 	}
-	plain := *over
-	plain.proven = false
-	return &timedStates{method: &plain, proven: over.proven, spaces: make(map[string]*timedSpace)}, nil
+	withoutProofs := *onStates
+	withoutProofs.proven = false
+	return &timedStates{method: &withoutProofs, proven: onStates.proven, spaces: make(map[string]*timedSpace)}, nil
 }
 
 // unsupported returns the error of a program that cannot be checked.
@@ -50,7 +51,7 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance.
+// check implements instance. It translates the property and the model to an MDP, and checks the property there.
 func (t *timedStates) check(ctx context.Context, p *property) result.Verdict {
 	d, err := digital.Translate(p.Program, &p.Property)
 	if err != nil {
@@ -68,7 +69,8 @@ func (t *timedStates) check(ctx context.Context, p *property) result.Verdict {
 	}
 	s := t.spaces[d.Key]
 	if s == nil {
-		if s = t.build(ctx, d); s.err == nil || ctx.Err() == nil {
+		s = t.build(ctx, d)
+		if s.err == nil || ctx.Err() == nil {
 			t.spaces[d.Key] = s
 		}
 	}
@@ -85,7 +87,7 @@ func (t *timedStates) check(ctx context.Context, p *property) result.Verdict {
 	return v
 }
 
-// build explores the MDP of a translated program. A deadlock of it is a timelock.
+// build explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error.
 func (t *timedStates) build(ctx context.Context, d *digital.Model) *timedSpace {
 	s := &timedSpace{}
 	m, err := compile.Compile(d.Program, compile.Options{})

@@ -14,7 +14,7 @@ import (
 	"tilecheck/runner"
 )
 
-// Name is what the engine calls itself.
+// Name is the name of the engine.
 const Name = "native"
 
 // Engine is the embedded engine. It has no state and is safe for concurrent use.
@@ -58,9 +58,10 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 	})
 }
 
-// fractionsOf returns the fractions of states that a plan needs: beliefs are computed with fractions, too.
+// fractionsOf returns whether a plan needs the states of a file with fractions as weights. Searches of beliefs need them too.
 func fractionsOf(m method, plan *runner.Plan) explicit.Fractions {
-	switch num := &plan.Job.Numeric; {
+	num := &plan.Job.Numeric
+	switch {
 	case !m.fractions() && plan.Model.ModelType() != syntax.POMDP:
 		return explicit.NoFractions
 	case accuracy(num) == result.Exact || num.Accuracy == result.Proven:
@@ -81,7 +82,7 @@ func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*ex
 	return explicit.Build(ctx, m, load.Options(&p.Job))
 }
 
-// over replaces the plan by one for other declarations of the same model.
+// over replaces the plan by one for the declarations m of the same model, such as those that a file of states has.
 func (r *run) over(m *sema.Model) error {
 	p, err := r.plan.Over(m)
 	r.mu.Lock()
@@ -110,8 +111,9 @@ type instance interface {
 // property is a property to check.
 type property struct {
 	runner.Instance
-	constants []result.Constant // of the model and of the property
-	// keep keeps a verdict that has its value, until the check returns; missing begins the message for what it lacks.
+	constants []result.Constant // the constants of the model and of the property
+	// keep stores a verdict that has its value but is not complete, in case the check is interrupted. missing is the beginning
+	// of the message that says what the verdict lacks.
 	keep func(v result.Verdict, missing string)
 }
 

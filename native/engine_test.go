@@ -170,7 +170,7 @@ func TestDiagnostics(t *testing.T) {
 		{runner.Job{Model: []byte(ruin), Properties: []byte("\"a\": P=? [ F q ];\n\"b\": \"a\";")}, "m.props:1:14:"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]", "P=? [ F q ]", "P=? [ F"}}, "1:9:"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]", "P=? [ F q ]", "P=? [ F"}}, "\n1:7:"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}}, `undefined constant "N" must be defined`},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}}, `undefined constant "N" must be defined: add --const N=...`},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2.5"}}, "N"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N"}}, "want name=value"},
 		{runner.Job{Model: []byte(ruin), Consts: []string{"N=2"}}, "no properties to check"},

@@ -24,17 +24,18 @@ import (
 	"tilecheck/runner"
 )
 
-// openModel is an instance whose parameters are open, and the same at a point, where every
-// answer is confirmed.
+// openModel is an instance with parameters. It also has the model at one point of the parameters, where
+// every function is compared with the value.
 type openModel struct {
 	chain     *parametric.Chain
 	program   *sema.Program // with the parameters
 	params    []parametric.Param
-	low, high []*big.Rat // of the parameters
-	point     *states
+	low, high []*big.Rat // the bounds of the parameters
+	point     *states    // the model with the values of params
 }
 
-// parametric checks a plan with parameters.
+// parametric checks a plan with parameters. The error says that a setting of the job is not supported for
+// them.
 func (r *run) parametric(m method) error {
 	x, ok := m.(*statesMethod)
 	job := &r.plan.Job
@@ -48,17 +49,19 @@ func (r *run) parametric(m method) error {
 	case job.Numeric.Accuracy == result.Float:
 		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
 	}
-	over := *x
-	over.build.Exact, over.build.Normalise, over.opt.Accuracy = true, false, result.Exact
+	exact := *x
+	exact.build.Exact = true
+	exact.build.Normalise = false
+	exact.opt.Accuracy = result.Exact
 	r.build = func(v sema.Valuation) (*sema.Program, instance, error) {
 		open, err := r.plan.Model.InstantiateOpen(v.Map(), r.plan.Open())
 		if err != nil {
 			return nil, nil, err
 		}
-		if !open.Parametric { // then values are numbers
-			return r.closed(&over, open)
+		if !open.Parametric { // no parameter occurs in the model
+			return r.closed(&exact, open)
 		}
-		in, err := over.open(r.ctx, r.plan, v, open)
+		in, err := exact.open(r.ctx, r.plan, v, open)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -67,32 +70,36 @@ func (r *run) parametric(m method) error {
 	return r.all()
 }
 
-// maxPoints is how many points are tried: at each, everything that has a sign must be positive.
+// maxPoints is the number of points that are tried. At a suitable point, every weight and reward that is not zero
+// everywhere is positive.
 const maxPoints = 12
 
+// open returns the instance of a program with parameters, at the first point of the region that is suitable.
 func (e *statesMethod) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
 	in := &openModel{program: program}
 	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC && t != syntax.MDP {
 		return nil, unsupported(in.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", t)
 	}
 	for _, p := range plan.Params {
-		in.low, in.high = append(in.low, p.Low), append(in.high, p.High)
+		in.low = append(in.low, p.Low)
+		in.high = append(in.high, p.High)
 	}
 	var err error
 	for try := range maxPoints {
-		if err = in.at(ctx, e, plan, v, try); err == nil {
+		err = in.at(ctx, e, plan, v, try)
+		if err == nil {
 			return in, nil
 		}
-		_, outside := errors.AsType[*parametric.PointError](err)
-		_, wrong := errors.AsType[*compile.StateError](err)
-		if !outside && !wrong || ctx.Err() != nil {
+		_, notPositive := errors.AsType[*parametric.PointError](err)
+		_, wrongState := errors.AsType[*compile.StateError](err)
+		if !notPositive && !wrongState || ctx.Err() != nil {
 			return nil, err
 		}
 	}
 	return nil, in.nowhere(err)
 }
 
-// nowhere is the error of a model that is wrong wherever it was tried, the last of which is given.
+// nowhere returns the error that no point is suitable. last is the error at the last point.
 func (in *openModel) nowhere(last error) error {
 	msg, pos := last.Error(), syntax.Pos{}
 	if e, ok := errors.AsType[*compile.StateError](last); ok {
@@ -103,17 +110,18 @@ func (in *openModel) nowhere(last error) error {
 	return &result.Failure{Class: result.Model, File: in.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", msg, pointText(in.params), maxPoints-1)}
 }
 
-// at builds the model at a point.
+// at builds the model at the point of a try: the parametric chain, and the states with the values of the point.
 func (in *openModel) at(ctx context.Context, e *statesMethod, plan *runner.Plan, v sema.Valuation, try int) error {
-	v, in.params = slices.Clip(v), nil
+	v = slices.Clip(v)
+	in.params = nil
 	for i, p := range plan.Params {
-		// Any point will do that is in no special place: neither on a boundary, nor where
-		// parameters are equal or sum to one. Later ones are nearer to the lower bounds.
+		// The point must not be special, such as on the boundary, or where parameters are equal or sum to one.
+		// Later points are nearer to the lower bounds.
 		share := big.NewRat(int64(29+37*(i+try))%97+2, 101<<(try/2))
-		at := new(big.Rat).Sub(p.High, p.Low)
-		at.Mul(at, share).Add(at, p.Low)
-		in.params = append(in.params, parametric.Param{Name: p.Name, At: at})
-		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(at)})
+		value := new(big.Rat).Sub(p.High, p.Low)
+		value.Mul(value, share).Add(value, p.Low)
+		in.params = append(in.params, parametric.Param{Name: p.Name, At: value})
+		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(value)})
 	}
 	m, err := load.Instance(plan, v)
 	if err != nil {
@@ -123,13 +131,15 @@ func (in *openModel) at(ctx context.Context, e *statesMethod, plan *runner.Plan,
 	if err != nil {
 		return err
 	}
-	if in.chain, err = parametric.New(ctx, space, in.program, in.params); err != nil {
+	in.chain, err = parametric.New(ctx, space, in.program, in.params)
+	if err != nil {
 		return err
 	}
 	in.point = e.over(space, nil)
 	return nil
 }
 
+// pointText returns a point as text, such as p=1/3, q=1/2.
 func pointText(params []parametric.Param) string {
 	var parts []string
 	for _, p := range params {
@@ -138,34 +148,36 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// independent refuses a property of an instance that mentions a parameter itself.
+// independent returns an error if a parameter occurs in a property, or in a label that the property uses.
 func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation) error {
 	if open, ok := in.(*openModel); ok {
-		p = open.program // of the other the parameters have values
+		p = open.program // p has values instead of the parameters
 	}
-	of, err := t.Instance(p, v)
+	property, err := t.Instance(p, v)
 	if err != nil {
 		return err
 	}
-	var refused error
+	var found error
 	var look func(e sema.Expr)
 	look = func(e sema.Expr) {
 		sema.Inspect(e, func(e sema.Expr) bool {
 			switch e := e.(type) {
 			case *sema.Param:
-				refused = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
+				found = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
 			case *sema.Label:
 				if e.Index >= 0 {
-					look(of.Program.Labels[e.Index].X)
+					look(property.Program.Labels[e.Index].X)
 				}
 			}
-			return refused == nil
+			return found == nil
 		})
 	}
-	look(of.X)
-	return refused
+	look(property.X)
+	return found
 }
 
+// check implements instance: it computes the value as a function of the parameters, and compares it with the value
+// at the point.
 func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 	start := time.Now()
 	f, err := (&openProperty{in, ctx, p}).value(p.X)
@@ -180,28 +192,32 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
-	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
+	subject, region := "this value", "where every probability, rate and reward with a parameter is positive"
 	if in.program.Type == syntax.MDP {
-		where = "between the bounds of the parameters"
+		region = "between the bounds of the parameters"
 	}
 	if f != nil {
-		if _, constant := f.pieces[0].Value.Constant(); !constant || len(f.pieces) > 1 {
-			v.Value, v.Bound = result.Value{Kind: result.Function, Formula: f.String()}, nil
-			what = "the function"
+		_, constant := f.pieces[0].Value.Constant()
+		if !constant || len(f.pieces) > 1 {
+			v.Value = result.Value{Kind: result.Function, Formula: f.String()}
+			v.Bound = nil
+			subject = "the function"
 		}
-		where += f.regions()
+		region += f.regions()
 	}
-	v.Warnings = append(v.Warnings, what+" is the value "+where+"; confirmed at "+pointText(in.params))
+	v.Warnings = append(v.Warnings, subject+" is valid "+region+"; checked at "+pointText(in.params))
 	return v
 }
 
-// piecewise is a value in pieces: one, but of an MDP with one parameter. Each function is
-// what a scheduler attains wherever it is, so that the value is the greatest or least of all.
+// piecewise is the value of a property as a piecewise function of the parameters. It has several pieces only for
+// an MDP with one parameter. The function of each piece is the value of a scheduler in the whole region, so the
+// value is the least or the greatest of all functions.
 type piecewise struct {
 	pieces []parametric.Piece
 	least  bool
 }
 
+// single returns a function in one piece; nil for infinity. If err is not nil, it returns err.
 func single(f *ratfunc.Func, err error) (*piecewise, error) {
 	if f == nil || err != nil {
 		return nil, err
@@ -209,7 +225,7 @@ func single(f *ratfunc.Func, err error) (*piecewise, error) {
 	return &piecewise{pieces: []parametric.Piece{{Value: f}}}, nil
 }
 
-// functions returns the different functions.
+// functions returns the different functions of the pieces.
 func (a *piecewise) functions() []*ratfunc.Func {
 	var out []*ratfunc.Func
 	for _, p := range a.pieces {
@@ -220,7 +236,7 @@ func (a *piecewise) functions() []*ratfunc.Func {
 	return out
 }
 
-// String writes the value as PRISM reads it.
+// String returns the value as an expression of PRISM's language.
 func (a *piecewise) String() string {
 	var parts []string
 	for _, f := range a.functions() {
@@ -235,7 +251,7 @@ func (a *piecewise) String() string {
 	return "max(" + strings.Join(parts, ", ") + ")"
 }
 
-// regions says where which function is the value.
+// regions returns the text ": function from point to point, …"; empty if there is one piece.
 func (a *piecewise) regions() string {
 	if len(a.pieces) == 1 {
 		return ""
@@ -247,9 +263,10 @@ func (a *piecewise) regions() string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// rootText writes a number that is no fraction to ten digits.
+// rootText returns a root as text: a fraction or, if it is irrational, ten digits.
 func rootText(r ratfunc.Root) string {
-	for narrow := big.NewRat(1, 1e12); !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(narrow) > 0; {
+	maxWidth := big.NewRat(1, 1e12)
+	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
 		r = r.Narrow()
 	}
 	if r.Fraction() {
@@ -259,7 +276,7 @@ func rootText(r ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", x)
 }
 
-// confirm compares a value, nil for infinity, with that at the point.
+// confirm returns an error unless a function, nil for infinity, has value x at the point.
 func (in *openModel) confirm(f *piecewise, x result.Value) error {
 	if f == nil {
 		if math.IsInf(x.Num, 1) {
@@ -283,7 +300,7 @@ func (in *openModel) confirm(f *piecewise, x result.Value) error {
 	return nil
 }
 
-// openProperty is a property of an open model that is evaluated.
+// openProperty is a property to evaluate as a function of the parameters of an open model.
 type openProperty struct {
 	*openModel
 	ctx context.Context
@@ -327,7 +344,7 @@ func (o *openProperty) value(x sema.Expr) (*piecewise, error) {
 	return o.arithmetic(x)
 }
 
-// filter returns the value of a filter over the initial state alone.
+// filter returns the value of a filter, which must select the initial state only.
 func (o *openProperty) filter(f *logic.Formula) (*piecewise, error) {
 	switch f.Op {
 	case "state", "first", "min", "max", "sum", "avg":
@@ -512,7 +529,8 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 		if !p.Operator || p.Negated || p.Op != syntax.Future || p.Bound != nil {
 			return nil, o.refuse(f.X, "this reward")
 		}
-		if target, err = o.states(p.Right); err != nil {
+		target, err = o.states(p.Right)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -543,7 +561,8 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 	if r.Form == logic.Cumulative {
 		return single(o.chain.Cumulative(o.ctx, rewards, steps))
 	}
-	if rewards, err = o.chain.StateRewards(r.Struct); err != nil {
+	rewards, err = o.chain.StateRewards(r.Struct)
+	if err != nil {
 		return nil, err
 	}
 	return single(o.chain.Instantaneous(o.ctx, rewards, steps))
@@ -552,7 +571,7 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 // states returns the states in which a formula holds. The formula must not depend on parameters.
 func (o *openProperty) states(x sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(x, o.p.Program.Labels); nested != nil {
-		return nil, result.Refuse(&o.p.Instance, result.Unsupported, nested.Pos(), "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)")
+		return nil, result.Refuse(&o.p.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on them, want a value for each parameter (--const)")
 	}
 	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.Program, File: o.p.File}
 	values, v := o.point.checker.Values(o.ctx, q)

@@ -251,10 +251,10 @@ func TestParametersRefused(t *testing.T) {
 	replaced := func(old, with string) string { return strings.Replace(chain, old, with, 1) }
 	for _, c := range []struct{ model, prop, param, want string }{
 		{chain, "P>=0.5 [ F s=1 ]", "p", "found a bound in a model with parameters"},
-		{chain, "P=? [ F P>=0.5 [ X s=1 ] ]", "p", "found an operator within another"},
+		{chain, "P=? [ F P>=0.5 [ X s=1 ] ]", "p", "found a nested operator"},
 		{chain, "P=? [ F s=1 & p>0.2 ]", "p", "the property depends on the parameter p itself"},
 		{chain, `P=? [ F "l" ]`, "p", "the property depends on the parameter p itself"},
-		{chain, "P=? [ F G s=1 ]", "p", "found an operator within another"},
+		{chain, "P=? [ F G s=1 ]", "p", "found a nested operator"},
 		{chain, "P=? [ F>=2 s=1 ]", "p", "from below alone"},
 		{chain, "P=? [ F s=1 ]", "p=2:3", "is negative in state (s=0), where p="},
 		{replaced("p;", "p=0.3;"), "P=? [ F s=1 ]", "q", `parameter "q" is not a constant of the model`},
@@ -295,7 +295,7 @@ func TestParametersOfTheGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
-		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this is the value wherever every probability") {
+		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this value is valid where every probability") {
 			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
 		}
 	}

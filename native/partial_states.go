@@ -14,7 +14,7 @@ import (
 	"tilecheck/runner"
 )
 
-// Sizes of the parts of a model that are explored before the whole.
+// Numbers of states that are explored before the whole model.
 const (
 	// firstStates is the size of the first part of an MDP: exploring it takes about 0.1 s.
 	firstStates = 20_000
@@ -33,44 +33,50 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 }
 
-// partOptionsOf returns the options for a plan. A part may answer a property that check.FromPart or check.Stages supports, if the
-// plan wants nothing but the answer.
+// partOptionsOf returns the options for a plan. The first states are explored separately if check.FromPart or check.Stages may
+// evaluate a property from them, and if the plan needs no other outputs.
 func partOptionsOf(p *runner.Plan) partOptions {
 	job := &p.Job
-	if num := &job.Numeric; job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
-		num.Accuracy == result.Proven || accuracy(num) == result.Estimated {
+	num := &job.Numeric
+	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
+		num.Accuracy == result.Proven || accuracy(num) == result.Estimated
+	if needsAllStates {
 		return partOptions{}
 	}
-	some := func(may func(logic.Written) bool) bool {
-		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(logic.Read(t.Property.X)) })
+	someProperty := func(suitable func(logic.Written) bool) bool {
+		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && suitable(logic.Read(t.Property.X)) })
 	}
-	switch kind := p.Model.ModelType(); {
-	case kind == syntax.MDP && some(func(q logic.Written) bool { return q.Kind == logic.Probability && q.Extremum == syntax.Max }):
+	isPmax := func(q logic.Written) bool { return q.Kind == logic.Probability && q.Extremum == syntax.Max }
+	kind := p.Model.ModelType()
+	switch {
+	case kind == syntax.MDP && someProperty(isPmax):
 		return partOptions{first: firstStates}
-	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(logic.Written.Reaches):
+	case kind == syntax.DTMC && num.MaxStates == 0 && someProperty(logic.Written.Reaches):
 		return partOptions{first: firstChainStates, stage: stageStates}
 	}
 	return partOptions{}
 }
 
-// partialStates is an instance of which the first states are known. It explores all states when a property needs them.
+// partialStates is an instance whose first states are explored. It explores all states when a property needs them.
 type partialStates struct {
 	*statesMethod
 	model *compile.Model
-	first *check.Checker
-	whole *states
-	tried int   // the limit of states of the last exploration
-	err   error // why there is no whole
+	first *check.Checker // of the first states
+	whole *states        // all states; nil until they are explored
+	tried int            // the limit of states of the last exploration
+	err   error          // the error of the last exploration
 }
 
-// check implements instance.
+// check implements instance. It evaluates the property from the first states if it can, and otherwise on the whole
+// model.
 func (b *partialStates) check(ctx context.Context, p *property) result.Verdict {
 	cp := &p.Instance
 	if b.part.stage > 0 {
 		if stages := b.first.Stages(ctx, cp); stages != nil {
 			opts := b.build
 			opts.Part = b.part.stage
-			switch v, ok, err := stages.Sum(ctx, opts); {
+			v, ok, err := stages.Sum(ctx, opts)
+			switch {
 			case err != nil:
 				return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
 			case ok:
@@ -83,12 +89,14 @@ func (b *partialStates) check(ctx context.Context, p *property) result.Verdict {
 	if !ok {
 		return b.checkAll(ctx, p)
 	}
-	most := b.build.MaxStates
-	if most == 0 || most > wholeStates {
-		most = wholeStates
+	maxStates := b.build.MaxStates
+	if maxStates == 0 || maxStates > wholeStates {
+		maxStates = wholeStates
 	}
-	b.explore(ctx, most)
-	if _, large := errors.AsType[*explicit.LimitError](b.err); large || b.whole != nil && b.whole.space.Model().NumStates() > wholeStates {
+	b.explore(ctx, maxStates)
+	_, limitExceeded := errors.AsType[*explicit.LimitError](b.err)
+	tooLarge := b.whole != nil && b.whole.space.Model().NumStates() > wholeStates
+	if limitExceeded || tooLarge {
 		return v
 	}
 	return b.answer(ctx, p)
@@ -108,17 +116,20 @@ func (b *partialStates) answer(ctx context.Context, p *property) result.Verdict 
 	return b.whole.check(ctx, p)
 }
 
-// explore explores the whole model within a limit of states, 0 for none, unless it did so before.
-func (b *partialStates) explore(ctx context.Context, most int) {
-	if b.whole != nil || b.err != nil && b.tried == most {
+// explore explores the whole model, up to maxStates states (0 for no limit), unless it did so before.
+func (b *partialStates) explore(ctx context.Context, maxStates int) {
+	if b.whole != nil || b.err != nil && b.tried == maxStates {
 		return
 	}
 	opts := b.build
-	opts.MaxStates, b.tried = most, most
+	opts.MaxStates = maxStates
+	b.tried = maxStates
 	space, err := explicit.Build(ctx, b.model, opts)
-	if b.err = err; err == nil {
+	b.err = err
+	switch {
+	case err == nil:
 		b.whole = b.over(space, nil)
-	} else if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		b.tried = -1 // the next property may have more time or memory
 	}
 }

@@ -31,8 +31,8 @@ func (b *states) checkReduced(ctx context.Context, p *check.Property) result.Ver
 	return v
 }
 
-// quotient reduces the model for a property by the partition of a file, or by the coarsest one, which it writes if the job wants
-// that.
+// quotient returns the quotient of the model for a property: by the partition of a file if the job has one, and otherwise by the
+// coarsest partition, which it writes to a file if the job wants it.
 func (b *states) quotient(ctx context.Context, p *check.Property) (*check.Reduced, error) {
 	f := b.wants.Partition
 	if f == nil {

@@ -15,7 +15,8 @@ import (
 	"tilecheck/runner"
 )
 
-// run is the check of a plan. It goes on in the background if its context ends and await returns without it.
+// run is the check of a plan. If its context ends, await returns before it, and the run goes on in the background until it
+// notices.
 type run struct {
 	*shared
 	ctx   context.Context
@@ -28,25 +29,25 @@ type shared struct {
 	mu       sync.Mutex
 	left     bool // await has returned
 	verdicts []result.Verdict
-	kept     *incomplete // of the property that is being checked; nil if it has no value yet
+	kept     *incomplete // the verdict of the property that is being checked; nil if it has no value yet
 }
 
 // incomplete is a verdict that has its value and lacks something else.
 type incomplete struct {
 	verdict result.Verdict
-	missing string // begins the message
+	missing string // the beginning of the message that says what it lacks
 }
 
 // await runs the work of a plan. When the context ends, it returns at once, with the verdicts found so far.
 func await(ctx context.Context, p *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
 	r := &run{ctx: ctx, plan: p, shared: &shared{}}
-	if tell := p.Job.Progress; tell != nil {
+	if report := p.Job.Progress; report != nil {
 		r.plan = p.WithOutputs(func(o *runner.Outputs) {
 			o.Progress = func(p runner.Progress) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				if !r.left {
-					tell(p)
+					report(p)
 				}
 			}
 		})
@@ -58,7 +59,7 @@ func await(ctx context.Context, p *runner.Plan, work func(*run) error) ([]result
 	return r.verdicts, failure
 }
 
-// leave returns the verdicts found so far. The others have the error why.
+// leave returns the verdicts of all properties when await returns early. Properties that were not finished have the error why.
 func (r *run) leave(why error) []result.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +68,8 @@ func (r *run) leave(why error) []result.Verdict {
 	for model := range r.plan.Models() {
 		for _, t := range r.plan.Tasks {
 			for _, constants := range valuations(t, model) {
-				if finished--; finished < 0 {
+				finished--
+				if finished < 0 {
 					v := result.Verdict{Err: failure(why, result.Other, t.Source.File, t.Pos)}
 					if r.kept != nil {
 						v = unfinished(r.kept.verdict, r.kept.missing, v.Err)
@@ -81,27 +83,28 @@ func (r *run) leave(why error) []result.Verdict {
 	return r.verdicts
 }
 
-// add adds a verdict.
+// add adds a verdict to the results and reports it, unless await has returned.
 func (r *run) add(t *runner.Task, constants []result.Constant, v result.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left {
 		return
 	}
-	r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
+	r.verdicts = append(r.verdicts, r.complete(t, constants, v))
+	r.kept = nil
 	if report := r.plan.Job.Verdict; report != nil {
 		report(&r.verdicts[len(r.verdicts)-1])
 	}
 }
 
-// keep keeps the verdict of the property that is being checked.
+// keep stores the incomplete verdict of the property that is being checked.
 func (r *run) keep(a *incomplete) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.kept = a
 }
 
-// all checks the plan. Outputs that are about one property refuse several verdicts.
+// all checks the plan. It is an error if an output is for one property and the plan has several verdicts.
 func (r *run) all() error {
 	if n := r.plan.Verdicts(); n != 1 {
 		switch {
@@ -183,7 +186,7 @@ func valuations(t *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, 
 	}
 }
 
-// complete adds the fields that every verdict has.
+// complete sets the fields of a verdict that the run knows, and adds the plan's warnings.
 func (r *run) complete(t *runner.Task, constants []result.Constant, v result.Verdict) result.Verdict {
 	v.Property, v.Name = t.Text, t.Name
 	v.Engine, v.Constants = Name, constants

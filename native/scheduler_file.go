@@ -19,7 +19,7 @@ type schedulerFile struct {
 	opt    scheduler.Options
 }
 
-// newSchedulerFile reads the name and the format of a file; nil stands for no file.
+// newSchedulerFile parses the target of a scheduler file. It returns nil for nil.
 func newSchedulerFile(f *runner.SchedulerFile) (*schedulerFile, error) {
 	if f == nil {
 		return nil, nil

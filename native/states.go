@@ -30,7 +30,7 @@ type statesMethod struct {
 	generated runner.Recognizer // as Job.Generated
 }
 
-// newStatesMethod returns the method for a plan. It refuses options that contradict each other.
+// newStatesMethod returns the method for a plan. It is an error if options contradict each other or are out of range.
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
 	num := &job.Numeric
@@ -63,7 +63,7 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	}, nil
 }
 
-// accuracy returns the accuracy that package check computes with. It calls values of an iteration without bounds estimated.
+// accuracy returns the accuracy for package check. There values of an iteration without bounds are called estimated.
 func accuracy(num *runner.Numeric) result.Accuracy {
 	switch {
 	case num.Accuracy == result.Exact || num.Fractions:
@@ -74,7 +74,7 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. If the first states may answer a property, it explores no others yet.
+// instance implements method. If a property may be evaluated from the first states, it explores only these.
 func (e *statesMethod) instance(ctx context.Context, m *compile.Model) (instance, error) {
 	if e.proven {
 		space, inexact, err := load.Fractions(ctx, m, e.build)
@@ -105,7 +105,7 @@ func (e *statesMethod) fractions() bool { return e.build.Exact || e.proven }
 // imported implements method.
 func (e *statesMethod) imported(space *explicit.Space) instance { return e.over(space, nil) }
 
-// over returns the instance with these states. inexact says why they have no fractions, if fractions are wanted.
+// over returns an instance with the given states. inexact says why they have no fractions although certificates need them.
 func (e *statesMethod) over(space *explicit.Space, inexact error) *states {
 	in := &states{statesMethod: e}
 	opt := e.opt
@@ -170,7 +170,7 @@ const (
 	noScheduler = "no scheduler was exported: "
 )
 
-// missing returns the beginning of the message for what a verdict lacks once it has its value; empty if nothing.
+// missing returns the beginning of the message that says what a verdict with a value still lacks; empty if it lacks nothing.
 func (e *statesMethod) missing(v *result.Verdict) string {
 	switch {
 	case e.export != nil:
@@ -185,7 +185,7 @@ func (e *statesMethod) missing(v *result.Verdict) string {
 	return ""
 }
 
-// answered keeps an answer, in case the run ends before the rest is done.
+// answered stores a verdict with a value, in case the run is interrupted before the verdict is complete.
 func (b *states) answered(v *result.Verdict) {
 	if b.property == nil || b.property.keep == nil {
 		return
@@ -203,7 +203,7 @@ func unfinished(v result.Verdict, missing string, why *result.Failure) result.Ve
 	return v
 }
 
-// complete adds the warnings that verdicts about the states have.
+// complete adds the warnings about the exploration and about estimated values to a verdict.
 func (b *states) complete(v result.Verdict) result.Verdict {
 	if err := b.space.Fallback(); err != nil {
 		v.Warnings = append(slices.Clip(v.Warnings), "states were found slowly: "+err.Error())

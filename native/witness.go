@@ -45,24 +45,25 @@ func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdi
 	}))
 }
 
-// question says what the paths of a witness have to show.
+// question asks for a set of paths, as a witness of a property.
 type question struct {
 	holds  bool     // the formula holds on the paths; otherwise it fails on them
 	exceed *big.Rat // their probability exceeds this; nil asks for the most likely paths
-	reach  bool     // reaching exceed is enough
-	shown  bool     // such paths decide the property
+	reach  bool     // it is sufficient that their probability reaches exceed
+	shown  bool     // such paths prove the answer to the property
 }
 
-// ask returns the question whose paths show that a bound holds or fails: the formula has more than the probability p, or its
-// negation more than 1-p.
+// ask returns the question whose paths show that a bound p holds or fails: either the formula has a probability of more than p, or
+// its negation one of more than 1-p.
 func ask(r *check.Reach, v *result.Verdict) question {
-	kept := v.Value.Bool
-	least := r.Rel == syntax.OpGe || r.Rel == syntax.OpGt
-	q := question{holds: least == kept, exceed: r.Bound, shown: !kept || r.Choices == nil}
+	satisfied := v.Value.Bool
+	isLowerBound := r.Rel == syntax.OpGe || r.Rel == syntax.OpGt
+	isStrict := r.Rel == syntax.OpGt || r.Rel == syntax.OpLt
+	q := question{holds: isLowerBound == satisfied, exceed: r.Bound, shown: !satisfied || r.Choices == nil}
 	if !q.holds {
 		q.exceed = new(big.Rat).Sub(big.NewRat(1, 1), r.Bound)
 	}
-	q.reach = (r.Rel == syntax.OpGe || r.Rel == syntax.OpLe) == kept
+	q.reach = isStrict != satisfied
 	return q
 }
 

@@ -68,60 +68,59 @@ func (b *Baseline) Count(a Aspect) int {
 	return n
 }
 
-// CompareBaseline compares a new run with an old one. Two results are the same test if they have the same engine, files,
-// switches, constants, and name, or property if there is no name. Tests that occur several times in a run are compared
-// in their order.
+// CompareBaseline compares a new run with an old one. Two results belong to the same test if they have the same engine, files, switches and
+// constants, and the same name; without names, the same property. Tests that occur several times in a run are paired in their order.
 //
 // A value changed if package agree says that the values differ. Times of cached results are not compared.
 func CompareBaseline(old, now *TestReport) *Baseline {
-	before := make(map[string]*TestResult)
+	unmatched := make(map[string]*TestResult)
 	oldKeys := keysOf(old)
 	for i, key := range oldKeys {
-		before[key] = &old.Results[i]
+		unmatched[key] = &old.Results[i]
 	}
-	b := new(Baseline)
+	baseline := new(Baseline)
 	groups := make([][]BaselineChange, Added+1)
-	add := func(c BaselineChange) { groups[c.Aspects[0]] = append(groups[c.Aspects[0]], c) }
+	add := func(change BaselineChange) { groups[change.Aspects[0]] = append(groups[change.Aspects[0]], change) }
 	for i, key := range keysOf(now) {
-		r := &now.Results[i]
-		o := before[key]
-		delete(before, key)
-		switch aspects := b.changes(o, r); {
-		case o == nil:
-			add(BaselineChange{New: r, Aspects: []Aspect{Added}})
+		newResult := &now.Results[i]
+		oldResult := unmatched[key]
+		delete(unmatched, key)
+		switch aspects := baseline.changes(oldResult, newResult); {
+		case oldResult == nil:
+			add(BaselineChange{New: newResult, Aspects: []Aspect{Added}})
 		case len(aspects) == 0:
-			b.Same++
+			baseline.Same++
 		default:
-			add(BaselineChange{o, r, aspects})
+			add(BaselineChange{oldResult, newResult, aspects})
 		}
 	}
 	for i, key := range oldKeys {
-		if before[key] != nil {
+		if unmatched[key] != nil {
 			add(BaselineChange{Old: &old.Results[i], Aspects: []Aspect{Vanished}})
 		}
 	}
-	for _, g := range groups {
-		b.Changes = append(b.Changes, g...)
+	for _, group := range groups {
+		baseline.Changes = append(baseline.Changes, group...)
 	}
-	return b
+	return baseline
 }
 
-// keysOf returns a text for every result that identifies it in every run.
+// keysOf returns, for every result, a text that identifies its test in any run.
 func keysOf(rep *TestReport) []string {
 	seen := make(map[string]int)
 	out := make([]string, len(rep.Results))
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		what := r.Property
-		if r.Name != "" {
-			what = "\x00" + r.Name
+		test := &rep.Results[i]
+		property := test.Property
+		if test.Name != "" {
+			property = "\x00" + test.Name
 		}
 		// Constants as JSON has them: 0.5 and .5 are one value.
-		valuation, err := result.Valuation(r.Constants).MarshalJSON()
+		valuation, err := result.Valuation(test.Constants).MarshalJSON()
 		if err != nil {
-			valuation = []byte(result.Valuation(r.Constants).String())
+			valuation = []byte(result.Valuation(test.Constants).String())
 		}
-		parts := append([]string{r.Engine, r.File, r.Model, r.Props, what, string(valuation)}, r.Args...)
+		parts := append([]string{test.Engine, test.File, test.Model, test.Props, property, string(valuation)}, test.Args...)
 		text, _ := json.Marshal(parts) // strings always have a JSON
 		key := string(text)
 		out[i] = key + strconv.Itoa(seen[key])
@@ -130,7 +129,7 @@ func keysOf(rep *TestReport) []string {
 	return out
 }
 
-// changes lists the changes of a result; old may be nil.
+// changes returns the aspects in which a result changed, the most serious first; none if old is nil.
 func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if old == nil {
 		return nil
@@ -191,31 +190,33 @@ func (b *Baseline) valueChanged(old, now *TestResult) bool {
 // HasCompared reports whether any value was compared with its old value.
 func (b *Baseline) HasCompared() bool { return b.Compared.Compared()+b.Identical > 0 }
 
-// valueKey is a text with all that a verdict says about its value.
-func valueKey(v *result.Verdict) string {
-	r := result.NewRecord(&result.Verdict{
-		Value: v.Value, Accuracy: v.Accuracy, Bound: v.Bound, BoundMethod: v.BoundMethod, HalfWidth: v.HalfWidth,
-		Confidence: v.Confidence, Samples: v.Samples, Resolution: v.Resolution, Doubt: v.Doubt,
+// valueKey returns a text with everything that a verdict says about its value, for the comparison of two verdicts.
+func valueKey(verdict *result.Verdict) string {
+	record := result.NewRecord(&result.Verdict{
+		Value: verdict.Value, Accuracy: verdict.Accuracy, Bound: verdict.Bound, BoundMethod: verdict.BoundMethod, HalfWidth: verdict.HalfWidth,
+		Confidence: verdict.Confidence, Samples: verdict.Samples, Resolution: verdict.Resolution, Doubt: verdict.Doubt,
 	})
-	r.Kind = ""                // old reports do not have it
-	text, _ := table.Encode(r) // numbers and words, which always have a JSON
+	record.Kind = ""                // old reports do not have it
+	text, _ := table.Encode(record) // numbers and words, which always have a JSON
 	return string(text)
 }
 
+// valued reports whether the result has a value.
 func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
 
-// compared compares two results for one property.
-func compared(a *TestResult, whose string, b *TestResult, whoseElse string) agree.Outcome {
-	v, w := a.Verdict, b.Verdict
-	for _, x := range []**result.Verdict{&v, &w} {
-		if *x == nil {
-			*x = new(result.Verdict)
-		}
+// compared compares the verdicts of two results for one property. A missing verdict counts as one without a value.
+func compared(a *TestResult, nameA string, b *TestResult, nameB string) agree.Outcome {
+	verdictA, verdictB := a.Verdict, b.Verdict
+	if verdictA == nil {
+		verdictA = new(result.Verdict)
 	}
-	return agree.Verdicts(whose, v, whoseElse, w, agree.Ask(b.Property, b.Constants), agree.Options{})
+	if verdictB == nil {
+		verdictB = new(result.Verdict)
+	}
+	return agree.Verdicts(nameA, verdictA, nameB, verdictB, agree.Ask(b.Property, b.Constants), agree.Options{})
 }
 
-// words is "2 broken, 1 slower, 40 the same".
+// words returns the numbers of changes in one line: "2 broken, 1 slower, 40 the same".
 func (b *Baseline) words() string {
 	var parts []string
 	for a := Broken; a <= Added; a++ {

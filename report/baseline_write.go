@@ -36,8 +36,9 @@ func (b *Baseline) Write(w io.Writer, f table.Format, opt table.Options) error {
 	return t.Write(w, f, opt)
 }
 
+// table returns a table with a row for each change.
 func (b *Baseline) table(opt table.Options) *table.Table {
-	t := &table.Table{
+	out := &table.Table{
 		Title: "Changes since the baseline",
 		Columns: []table.Column{
 			{Name: "change"},
@@ -51,11 +52,11 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 		Notes: []string{b.words()},
 	}
 	for i := range b.Changes {
-		c := &b.Changes[i]
-		r := c.result()
-		t.Append(c.cell(), r.place(), r.title(), r.setting(), r.Engine, c.sideText(c.Old, opt), c.sideText(c.New, opt))
+		change := &b.Changes[i]
+		shown := change.result()
+		out.Append(change.cell(), shown.place(), shown.title(), shown.setting(), shown.Engine, change.sideText(change.Old, opt), change.sideText(change.New, opt))
 	}
-	return t
+	return out
 }
 
 // result returns the new result, or the old one if there is no new one.
@@ -66,6 +67,7 @@ func (c *BaselineChange) result() *TestResult {
 	return c.Old
 }
 
+// cell returns the aspects of a change, coloured by the first one.
 func (c *BaselineChange) cell() table.Cell {
 	tone := table.Plain
 	switch c.Aspects[0] {
@@ -77,6 +79,7 @@ func (c *BaselineChange) cell() table.Cell {
 	return table.Cell{Text: strings.Join(words(c.Aspects), ", "), Tone: tone}
 }
 
+// words returns the names of aspects.
 func words(aspects []Aspect) []string {
 	out := make([]string, len(aspects))
 	for i, a := range aspects {
@@ -107,7 +110,7 @@ func (c *BaselineChange) sideText(r *TestResult, opt table.Options) string {
 	return strings.Join(lines, "\n")
 }
 
-// knownText is the value and its interval.
+// knownText returns the value of a verdict with its interval.
 func knownText(v *result.Verdict, opt table.Options) string {
 	text := valueText(v, opt)
 	if interval := intervalText(v, opt); interval != "" {
@@ -116,15 +119,15 @@ func knownText(v *result.Verdict, opt table.Options) string {
 	return text
 }
 
-// spaceText is "13 states, 20 transitions", without unknown sizes.
+// spaceText returns the size of the state space as far as it is known: "13 states, 20 transitions".
 func spaceText(v *result.Verdict) string {
 	var parts []string
-	for _, x := range []struct {
+	for _, size := range []struct {
 		n    int64
 		name string
 	}{{v.States, "states"}, {v.Choices, "choices"}, {v.Transitions, "transitions"}} {
-		if x.n > 0 {
-			parts = append(parts, countText(x.n)+" "+x.name)
+		if size.n > 0 {
+			parts = append(parts, countText(size.n)+" "+size.name)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -147,26 +150,28 @@ type baselineSummary struct {
 	Changes     []changeRecord `json:"changes"`
 }
 
+// changeRecord is a BaselineChange in JSON.
 type changeRecord struct {
 	Aspects []string    `json:"aspects"`
 	Old     *testRecord `json:"old,omitempty"`
 	New     *testRecord `json:"new,omitempty"`
 }
 
+// summary returns the baseline as it is encoded in JSON.
 func (b *Baseline) summary() baselineSummary {
-	s := baselineSummary{
+	out := baselineSummary{
 		Broken: b.Count(Broken), Value: b.Count(ValueChanged), States: b.Count(StatesChanged), Outcome: b.Count(OutcomeChanged),
 		Slower: b.Count(Slower), Vanished: b.Count(Vanished), Mended: b.Count(Mended), Faster: b.Count(Faster), New: b.Count(Added),
 		Same: b.Same, Compared: b.Compared.Compared(), NotCompared: b.Compared.Unknown, Changes: []changeRecord{},
 	}
 	for i := range b.Changes {
-		c := &b.Changes[i]
-		s.Changes = append(s.Changes, changeRecord{words(c.Aspects), sideRecord(c.Old), sideRecord(c.New)})
+		change := &b.Changes[i]
+		out.Changes = append(out.Changes, changeRecord{words(change.Aspects), sideRecord(change.Old), sideRecord(change.New)})
 	}
-	return s
+	return out
 }
 
-// sideRecord returns nil for a missing result.
+// sideRecord returns the record of the old or the new result of a change; nil if there is none.
 func sideRecord(r *TestResult) *testRecord {
 	if r == nil {
 		return nil

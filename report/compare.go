@@ -70,7 +70,7 @@ func (c *ComparisonCell) outcome() string {
 	return "differs"
 }
 
-// outcomeCell is the outcome for people.
+// outcomeCell returns the outcome of a cell, coloured.
 func (c *ComparisonCell) outcomeCell(opt table.Options) table.Cell {
 	switch word := c.outcome(); {
 	case word == "":
@@ -117,26 +117,27 @@ type cellGrid struct {
 	cells      []ComparisonCell
 }
 
+// newCellGrid sorts the cells of a comparison. It returns an error if a strategy occurs twice for one MAX and kind of updates.
 func newCellGrid(c *Comparison) (*cellGrid, error) {
-	g := &cellGrid{cells: slices.Clone(c.Cells)}
-	for i := range g.cells {
-		if s := g.cells[i].Strategy; !slices.Contains(g.strategies, s) {
-			g.strategies = append(g.strategies, s)
+	grid := &cellGrid{cells: slices.Clone(c.Cells)}
+	for i := range grid.cells {
+		if s := grid.cells[i].Strategy; !slices.Contains(grid.strategies, s) {
+			grid.strategies = append(grid.strategies, s)
 		}
-		g.maxima = append(g.maxima, g.cells[i].Max)
+		grid.maxima = append(grid.maxima, grid.cells[i].Max)
 	}
-	slices.Sort(g.maxima)
-	g.maxima = slices.Compact(g.maxima)
-	slices.SortStableFunc(g.cells, func(a, b ComparisonCell) int {
+	slices.Sort(grid.maxima)
+	grid.maxima = slices.Compact(grid.maxima)
+	slices.SortStableFunc(grid.cells, func(a, b ComparisonCell) int {
 		return cmp.Or(cmp.Compare(a.Max, b.Max),
-			cmp.Compare(slices.Index(g.strategies, a.Strategy), slices.Index(g.strategies, b.Strategy)), cmp.Compare(b.Updates, a.Updates))
+			cmp.Compare(slices.Index(grid.strategies, a.Strategy), slices.Index(grid.strategies, b.Strategy)), cmp.Compare(b.Updates, a.Updates))
 	})
-	for i := 1; i < len(g.cells); i++ {
-		if a, b := &g.cells[i-1], &g.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy && a.Updates == b.Updates {
+	for i := 1; i < len(grid.cells); i++ {
+		if a, b := &grid.cells[i-1], &grid.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy && a.Updates == b.Updates {
 			return nil, fmt.Errorf("strategy %q occurs twice for MAX %d", a.Strategy, a.Max)
 		}
 	}
-	return g, nil
+	return grid, nil
 }
 
 // at returns a cell, nil if there is none.
@@ -160,37 +161,40 @@ type cellRecord struct {
 	Updates   string           `json:"updates,omitempty"`
 }
 
+// publishedRecord is a Published in JSON.
 type publishedRecord struct {
 	Value     result.JSONNumber  `json:"value"`
 	HalfWidth *result.JSONNumber `json:"half_width,omitempty"`
 }
 
+// newCellRecord returns a cell as it is encoded in JSON and CSV.
 func newCellRecord(c *ComparisonCell) cellRecord {
-	r := cellRecord{Strategy: c.Strategy, Updates: c.Updates, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
-	if p := c.Published; p != nil {
-		r.Published = &publishedRecord{result.JSONNumber(p.Value), (*result.JSONNumber)(p.HalfWidth)}
+	record := cellRecord{Strategy: c.Strategy, Updates: c.Updates, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
+	if published := c.Published; published != nil {
+		record.Published = &publishedRecord{result.JSONNumber(published.Value), (*result.JSONNumber)(published.HalfWidth)}
 	}
 	if c.Published != nil {
-		r.Outcome = c.outcome()
+		record.Outcome = c.outcome()
 	}
-	return r
+	return record
 }
 
-// cellTexts are the texts of a cell for people.
+// cellTexts are the texts of a cell in a table.
 type cellTexts struct{ estimate, interval, published, outcome, notes table.Cell }
 
+// textsOf returns the texts of a cell. Remarks go to the footnotes.
 func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
-	v := &c.Verdict
-	t := cellTexts{
-		estimate: valueCell(v, opt),
-		interval: table.Cell{Text: intervalText(v, opt)},
-		notes:    table.Cell{Text: notes.Add(slices.Concat(longFraction(v), Remarks(v))...)},
+	verdict := &c.Verdict
+	out := cellTexts{
+		estimate: valueCell(verdict, opt),
+		interval: table.Cell{Text: intervalText(verdict, opt)},
+		notes:    table.Cell{Text: notes.Add(slices.Concat(longFraction(verdict), Remarks(verdict))...)},
 	}
-	if p := c.Published; p != nil {
-		t.published = table.Cell{Text: publishedText(p, opt)}
-		t.outcome = c.outcomeCell(opt)
+	if published := c.Published; published != nil {
+		out.published = table.Cell{Text: publishedText(published, opt)}
+		out.outcome = c.outcomeCell(opt)
 	}
-	return t
+	return out
 }
 
 // publishedText writes at most the digits that the half-width justifies, and no trailing zeros that may not be in the
@@ -230,6 +234,7 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 	return t.DropEmpty()
 }
 
+// allNotes returns the notes below the table: where the verdicts come from, the footnotes, and the notes of the comparison.
 func (c *Comparison) allNotes(g *cellGrid, notes table.Footnotes) []string {
 	verdicts := make([]result.Verdict, len(g.cells))
 	for i := range g.cells {

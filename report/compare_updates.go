@@ -75,6 +75,7 @@ func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Ta
 	return t
 }
 
+// decimals returns a number with three decimals.
 func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
 // apartMark marks a number that contradicts the published one.

@@ -25,16 +25,16 @@ import (
 // Source: GitHub Docs, "Workflow commands for GitHub Actions"; the escapes are
 // those of actions/toolkit, packages/core/src/command.ts.
 func WriteGitHub(w io.Writer, rep *TestReport) error {
-	var b strings.Builder
+	var commands strings.Builder
 	for _, a := range rep.annotations() {
-		b.WriteString(a.command("error"))
+		commands.WriteString(a.command("error"))
 	}
 	for i := range rep.Findings {
-		f := &rep.Findings[i]
-		a := annotation{file: f.File, line: f.Line, col: f.Col, title: "annotation", lines: []string{f.Message}}
-		b.WriteString(a.command("warning"))
+		finding := &rep.Findings[i]
+		a := annotation{file: finding.File, line: finding.Line, col: finding.Col, title: "annotation", lines: []string{finding.Message}}
+		commands.WriteString(a.command("warning"))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, commands.String())
 	return err
 }
 
@@ -46,35 +46,38 @@ type annotation struct {
 	lines     []string
 }
 
+// annotations returns one annotation for all failing results at one place with one outcome: failed results first, then others, in the order of
+// the suite.
 func (rep *TestReport) annotations() []*annotation {
 	type key struct {
 		file      string
 		line, col int
 		outcome   TestOutcome
 	}
-	at := make(map[key]*annotation)
+	byPlace := make(map[key]*annotation)
 	var failed, others []*annotation
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		if !r.Outcome.failing() {
+		test := &rep.Results[i]
+		if !test.Outcome.failing() {
 			continue
 		}
-		k := key{r.source(), r.Line, r.Col, r.Outcome}
-		a := at[k]
-		if a == nil {
-			a = &annotation{file: k.file, line: k.line, col: k.col, title: r.Outcome.String() + ": " + cut(r.title(), 100)}
-			at[k] = a
-			if r.Outcome == TestFailed || r.Outcome == TestDisagreed {
-				failed = append(failed, a)
+		place := key{test.source(), test.Line, test.Col, test.Outcome}
+		shared := byPlace[place]
+		if shared == nil {
+			shared = &annotation{file: place.file, line: place.line, col: place.col, title: test.Outcome.String() + ": " + cut(test.title(), 100)}
+			byPlace[place] = shared
+			if test.Outcome == TestFailed || test.Outcome == TestDisagreed {
+				failed = append(failed, shared)
 			} else {
-				others = append(others, a)
+				others = append(others, shared)
 			}
 		}
-		a.lines = append(a.lines, r.annotationLine())
+		shared.lines = append(shared.lines, test.annotationLine())
 	}
 	return slices.Concat(failed, others)
 }
 
+// annotationLine returns the line about a result in an annotation.
 func (r *TestResult) annotationLine() string {
 	line := strings.TrimSpace(r.Engine+" "+r.setting()) + ": "
 	if r.Expected != "" && r.Got != "" {
@@ -93,6 +96,7 @@ func (r *TestResult) annotationLine() string {
 // maxAnnotation is the length in bytes after which GitHub cuts a message.
 const maxAnnotation = 4 << 10
 
+// command returns the workflow command that makes GitHub show the annotation at a level, error or warning.
 func (a *annotation) command(level string) string {
 	var parts []string
 	add := func(name, value string) { parts = append(parts, name+"="+githubProperty(value)) }
@@ -110,7 +114,7 @@ func (a *annotation) command(level string) string {
 	return fmt.Sprintf("::%s %s::%s\n", level, strings.Join(parts, ","), githubData(message))
 }
 
-// githubData escapes the message of a command, a line of a log that people read.
+// githubData escapes the message of a command.
 func githubData(text string) string {
 	return printable.Text(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text))
 }

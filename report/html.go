@@ -88,6 +88,7 @@ type htmlPage struct {
 // htmlOutcome is an outcome on the page. The mark and the word say what the colour says.
 type htmlOutcome struct{ Class, Mark, Word string }
 
+// htmlOutcomeOf returns an outcome with the class and the mark that show it.
 func htmlOutcomeOf(o TestOutcome) htmlOutcome {
 	mark := [...]string{"!", "◔", "✗", "≠", "⊘", "?", "–", "✓"}[o]
 	return htmlOutcome{strings.ReplaceAll(o.String(), " ", "-"), mark, o.String()}
@@ -100,11 +101,13 @@ type htmlCount struct {
 	X, Width string
 }
 
+// htmlSection is an entry of the table of contents.
 type htmlSection struct {
 	ID, Name string
 	N        int
 }
 
+// htmlFailure is a failed result in detail.
 type htmlFailure struct {
 	htmlOutcome
 	failureRow
@@ -112,49 +115,52 @@ type htmlFailure struct {
 	Details    []part
 }
 
+// htmlReason is a reason why results were not judged.
 type htmlReason struct {
 	htmlOutcome
 	reasonRow
 }
 
+// htmlFolderRow is a row of the table of counts by folder.
 type htmlFolderRow struct {
 	folderRow
 	ID, Time string
 	Cells    []part
 }
 
+// newHTMLPage returns the data of the page of a report.
 func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	opt.Unicode = true
 	all := tallyOf(rep.Results)
-	p := &htmlPage{
+	page := &htmlPage{
 		Title: rep.Title, Version: opt.VersionText(), Conclusion: all.headline(), VerdictClass: "good", VerdictMark: "✓",
 		Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Policy: contentPolicy(),
 		Counts: htmlCounts(all), Engines: rep.engines(), Notes: rep.Notes, Meta: rep.htmlMeta(),
 	}
-	if p.Title == "" {
-		p.Title = "tilecheck test"
+	if page.Title == "" {
+		page.Title = "tilecheck test"
 	}
 	if !all.good() {
-		p.VerdictClass, p.VerdictMark = "bad", "✗"
+		page.VerdictClass, page.VerdictMark = "bad", "✗"
 	}
 	logs := newHTMLLogs(rep)
-	p.Failures, p.MoreFailures = rep.htmlFailures(logs)
+	page.Failures, page.MoreFailures = rep.htmlFailures(logs)
 	for i := range rep.Findings {
-		p.Findings = append(p.Findings, part{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
+		page.Findings = append(page.Findings, part{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
 	}
-	for _, r := range rep.reasons() {
-		p.Reasons = append(p.Reasons, htmlReason{htmlOutcomeOf(r.Outcome), r})
+	for _, reason := range rep.reasons() {
+		page.Reasons = append(page.Reasons, htmlReason{htmlOutcomeOf(reason.Outcome), reason})
 	}
-	p.Suites = rep.htmlSuites(logs, opt)
-	p.FolderHeads, p.Folders = rep.htmlFolders()
-	p.Times = rep.htmlTimes()
-	p.Figures, p.MoreFigures = rep.htmlFigures(opt)
-	p.Logs, p.MoreLogs = logs.list, logs.more()
-	p.Sections = p.sections()
-	return p
+	page.Suites = rep.htmlSuites(logs, opt)
+	page.FolderHeads, page.Folders = rep.htmlFolders()
+	page.Times = rep.htmlTimes()
+	page.Figures, page.MoreFigures = rep.htmlFigures(opt)
+	page.Logs, page.MoreLogs = logs.list, logs.more()
+	page.Sections = page.sections()
+	return page
 }
 
-// headline is the counts in a few words.
+// headline returns the conclusion of the report in a few words.
 func (t *tally) headline() string {
 	results := strconv.Itoa(t.total) + plural(t.total, " result", " results")
 	switch bad, pass := t.failing(), t.counts[TestPassed]; {
@@ -169,7 +175,7 @@ func (t *tally) headline() string {
 	}
 }
 
-// contentPolicy permits the style and the script of the page, and nothing else.
+// contentPolicy returns a policy that allows the style and the script of the page, and nothing else.
 //
 // Source: W3C, Content Security Policy Level 3, section 2.3.1.
 func contentPolicy() string {
@@ -181,19 +187,21 @@ func contentPolicy() string {
 		"; base-uri 'none'; form-action 'none'"
 }
 
+// htmlCounts returns the outcomes that occur, as parts of a bar.
 func htmlCounts(t *tally) []htmlCount {
 	var out []htmlCount
 	x := 0.0
-	for _, o := range tallyOrder() {
-		if n := t.counts[o]; n > 0 {
+	for _, outcome := range tallyOrder() {
+		if n := t.counts[outcome]; n > 0 {
 			width := 1000 * float64(n) / float64(t.total)
-			out = append(out, htmlCount{htmlOutcomeOf(o), n, svgNumber(x), svgNumber(width)})
+			out = append(out, htmlCount{htmlOutcomeOf(outcome), n, svgNumber(x), svgNumber(width)})
 			x += width
 		}
 	}
 	return out
 }
 
+// htmlMeta returns the facts about the run at the top of the page.
 func (rep *TestReport) htmlMeta() []part {
 	var out []part
 	add := func(name, text string) {
@@ -213,7 +221,7 @@ func (rep *TestReport) htmlMeta() []part {
 // maxCards is the number of failures that a page has in detail.
 const maxCards = 200
 
-// htmlFailures returns the failures in detail, and the number of those that only the suites have.
+// htmlFailures returns the first failures in detail, and the number of the others, which only the suites list.
 func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left int) {
 	failures := rep.failures()
 	left = max(len(failures)-maxCards, 0)
@@ -223,27 +231,27 @@ func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left i
 	return cards, left
 }
 
-// htmlFolders is the table of counts by folder.
+// htmlFolders returns the heads and rows of the table of counts by folder.
 func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 	all := tallyOf(rep.Results)
 	var used []TestOutcome
-	for _, o := range tallyOrder() {
-		if all.counts[o] > 0 {
-			used = append(used, o)
-			heads = append(heads, o.String())
+	for _, outcome := range tallyOrder() {
+		if all.counts[outcome] > 0 {
+			used = append(used, outcome)
+			heads = append(heads, outcome.String())
 		}
 	}
 	ids := make(map[string]string)
-	for _, f := range rep.folders() {
-		row := htmlFolderRow{folderRow: f, Time: number.Duration(f.seconds)}
-		for _, o := range used {
-			row.Cells = append(row.Cells, part{Name: htmlOutcomeOf(o).Class, Text: countText(int64(f.counts[o]))})
+	for _, folder := range rep.folders() {
+		row := htmlFolderRow{folderRow: folder, Time: number.Duration(folder.seconds)}
+		for _, outcome := range used {
+			row.Cells = append(row.Cells, part{Name: htmlOutcomeOf(outcome).Class, Text: countText(int64(folder.counts[outcome]))})
 		}
-		if !f.Total {
-			if ids[f.Folder] == "" {
-				ids[f.Folder] = htmlID("folder", len(ids))
+		if !folder.Total {
+			if ids[folder.Folder] == "" {
+				ids[folder.Folder] = htmlID("folder", len(ids))
 			}
-			row.ID = ids[f.Folder]
+			row.ID = ids[folder.Folder]
 		}
 		rows = append(rows, row)
 	}

@@ -77,28 +77,32 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	return out
 }
 
-// newExperiment returns nil if the results of a property are not enough for a picture.
+// newExperiment returns the experiment that the results of one property form; nil if they are not enough for a figure.
 func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
-	constant := experimentConstant(results)
+	var valuations [][]result.Constant
+	for _, r := range results {
+		valuations = append(valuations, r.Constants)
+	}
+	constant := experimentConstant(valuations, minExperiment)
 	if constant == "" {
 		return nil
 	}
 	e := &experiment{first: results[0], constant: constant}
-	varying := varyingConstants(results)
+	varying := varyingConstants(valuations)
 	fixed := result.Valuation(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
 	e.setting = strings.TrimSpace(fixed.String() + switches)
 	for _, r := range results {
-		x, ok := constantNumber(r, constant)
+		x, ok := constantNumber(r.Constants, constant)
 		if !ok {
 			continue
 		}
-		if len(varying) == 1 { // else there are several expectations at one place
+		if len(varying) == 1 { // with several constants, one x could have several expectations
 			e.addExpected(x, r.Expected)
 		}
-		if p, ok := experimentPoint(r, x, opt); ok {
+		if point, ok := experimentPoint(r, x, opt); ok {
 			rest := result.Valuation(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			e.addPoint(strings.TrimSpace(r.Engine+" "+rest.String()), p)
+			e.addPoint(strings.TrimSpace(r.Engine+" "+rest.String()), point)
 		}
 	}
 	return e.finish(engines)
@@ -133,7 +137,7 @@ func (e *experiment) addExpected(x float64, text string) {
 	}
 }
 
-// finish sorts the points. It returns nil if they are not enough for a picture.
+// finish sorts the points and assigns the looks of the series. It returns nil if there are not enough points for a figure.
 func (e *experiment) finish(engines []string) *experiment {
 	e.series = slices.DeleteFunc(e.series, func(s curve) bool { return len(s.points) < minExperiment })
 	if len(e.series) == 0 {
@@ -144,15 +148,15 @@ func (e *experiment) finish(engines []string) *experiment {
 		e.series = e.series[:maxSeries]
 	}
 	byX := func(a, b dot) int { return cmp.Compare(a.x, b.x) }
-	plain := true // the series are engines
+	seriesAreEngines := true // the series are engines
 	for i := range e.series {
 		slices.SortStableFunc(e.series[i].points, func(a, b labelled) int { return byX(a.dot, b.dot) })
-		plain = plain && slices.Contains(engines, e.series[i].name)
+		seriesAreEngines = seriesAreEngines && slices.Contains(engines, e.series[i].name)
 	}
 	slices.SortStableFunc(e.expected, byX)
 	for i := range e.series {
 		e.series[i].look = i
-		if plain {
+		if seriesAreEngines {
 			e.series[i].look = slices.Index(engines, e.series[i].name)
 		}
 	}
@@ -160,20 +164,21 @@ func (e *experiment) finish(engines []string) *experiment {
 }
 
 // varyingConstants lists the constants that have several values.
-func varyingConstants(results []*TestResult) []string {
-	var out []string
-	for _, c := range results[0].Constants {
-		if len(constantValues(results, c.Name)) > 1 {
-			out = append(out, c.Name)
+func varyingConstants(valuations [][]result.Constant) []string {
+	var names []string
+	for _, c := range valuations[0] {
+		if len(constantValues(valuations, c.Name)) > 1 {
+			names = append(names, c.Name)
 		}
 	}
-	return out
+	return names
 }
 
-func constantValues(results []*TestResult, name string) map[string]bool {
+// constantValues returns the set of values of a constant.
+func constantValues(valuations [][]result.Constant, name string) map[string]bool {
 	values := make(map[string]bool)
-	for _, r := range results {
-		for _, c := range r.Constants {
+	for _, valuation := range valuations {
+		for _, c := range valuation {
 			if c.Name == name {
 				values[c.Value] = true
 			}
@@ -182,22 +187,23 @@ func constantValues(results []*TestResult, name string) map[string]bool {
 	return values
 }
 
-// experimentConstant is the constant with the most values, if these are numbers and enough for a picture.
-func experimentConstant(results []*TestResult) string {
-	best, most := "", minExperiment-1
-	for _, c := range results[0].Constants {
-		if _, ok := constantNumber(results[0], c.Name); !ok {
+// experimentConstant returns the constant with the most values, if these are numbers and at least fewest; "" if there is none.
+func experimentConstant(valuations [][]result.Constant, fewest int) string {
+	best, maxValues := "", fewest-1
+	for _, c := range valuations[0] {
+		if _, ok := constantNumber(valuations[0], c.Name); !ok {
 			continue
 		}
-		if n := len(constantValues(results, c.Name)); n > most {
-			best, most = c.Name, n
+		if n := len(constantValues(valuations, c.Name)); n > maxValues {
+			best, maxValues = c.Name, n
 		}
 	}
 	return best
 }
 
-func constantNumber(r *TestResult, name string) (float64, bool) {
-	for _, c := range r.Constants {
+// constantNumber returns the value of a constant, if it is a number.
+func constantNumber(valuation []result.Constant, name string) (float64, bool) {
+	for _, c := range valuation {
 		if c.Name == name {
 			return plainNumber(c.Value)
 		}
@@ -222,22 +228,22 @@ func plainNumber(text string) (float64, bool) {
 
 // experimentPoint returns the value of a result with its interval and a text.
 func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, ok bool) {
-	v := r.Verdict
-	if v == nil || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+	verdict := r.Verdict
+	if verdict == nil || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
 		return p, false
 	}
-	if !(math.Abs(v.Value.Num) < 1e300) {
+	if !(math.Abs(verdict.Value.Num) < 1e300) {
 		return p, false
 	}
-	known := result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
-	if v.Bound != nil && v.Value.Rat == nil {
-		known = *v.Bound
+	bounds := result.Interval{Lo: verdict.Value.Num, Hi: verdict.Value.Num}
+	if verdict.Bound != nil && verdict.Value.Rat == nil {
+		bounds = *verdict.Bound
 	}
-	if !(known.Hi-known.Lo < 1e300) {
-		known = result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
+	if !(bounds.Hi-bounds.Lo < 1e300) {
+		bounds = result.Interval{Lo: verdict.Value.Num, Hi: verdict.Value.Num}
 	}
-	p.dot = dot{x: x, y: v.Value.Num, low: min(known.Lo, v.Value.Num), high: max(known.Hi, v.Value.Num)}
-	p.text = result.Valuation(r.Constants).String() + ": " + knownText(v, opt) + ", " + r.Engine + ", " + r.Outcome.String()
+	p.dot = dot{x: x, y: verdict.Value.Num, low: min(bounds.Lo, verdict.Value.Num), high: max(bounds.Hi, verdict.Value.Num)}
+	p.text = result.Valuation(r.Constants).String() + ": " + knownText(verdict, opt) + ", " + r.Engine + ", " + r.Outcome.String()
 	return p, true
 }
 
@@ -250,25 +256,30 @@ type htmlFigure struct {
 	Legend                                          []htmlLegend
 }
 
+// htmlTick is a tick of an axis.
 type htmlTick struct{ Path, X, Y, Text string }
 
+// htmlSeries is a drawn series.
 type htmlSeries struct {
 	Class, Line, Bars string
 	Points            []htmlPoint
 }
 
+// htmlPoint is a drawn point with its tooltip.
 type htmlPoint struct{ Mark, Path, Text string }
 
+// htmlLegend is an entry of the legend.
 type htmlLegend struct {
 	Class, Name, Mark, Path string
 	Line                    bool
 }
 
+// htmlFigures returns the figures of the experiments, and a note if some are not drawn.
 func (rep *TestReport) htmlFigures(opt table.Options) (out []htmlFigure, more string) {
-	all := rep.experiments(opt)
-	for i, e := range all {
+	experiments := rep.experiments(opt)
+	for i, e := range experiments {
 		if i == maxFigures {
-			return out, fmt.Sprintf("%d more experiments are not drawn; their values are in the suites.", len(all)-i)
+			return out, fmt.Sprintf("%d more experiments are not drawn; their values are in the suites.", len(experiments)-i)
 		}
 		out = append(out, e.figure())
 	}
@@ -282,6 +293,7 @@ type axis struct {
 	log       bool
 }
 
+// at returns the coordinate of a number.
 func (a axis) at(x float64) float64 {
 	low, high := a.low, a.high
 	if a.log {
@@ -300,6 +312,7 @@ func newFigure(ax, ay axis, xs, ys []float64) htmlFigure {
 	}
 }
 
+// figure returns the figure of an experiment.
 func (e *experiment) figure() htmlFigure {
 	xs, ax, ay := e.axes()
 	f := newFigure(ax, ay, xs, roundNumbers(ay))
@@ -321,17 +334,17 @@ func (e *experiment) figure() htmlFigure {
 // axes returns the values of the constant in order, and the axes.
 func (e *experiment) axes() (xs []float64, ax, ay axis) {
 	low, high := math.Inf(1), math.Inf(-1)
-	take := func(p dot) {
+	include := func(p dot) {
 		xs = append(xs, p.x)
 		low, high = min(low, p.low), max(high, p.high)
 	}
 	for _, s := range e.series {
 		for _, p := range s.points {
-			take(p.dot)
+			include(p.dot)
 		}
 	}
 	for _, p := range e.expected {
-		take(p)
+		include(p)
 	}
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
@@ -363,24 +376,25 @@ func xTicks(ax, ay axis, xs []float64) []htmlTick {
 	var out []htmlTick
 	last := math.Inf(-1)
 	for _, x := range xs {
-		at := ax.at(x)
-		t := htmlTick{Path: "M" + svgPoint(at, ay.from) + "v4", X: svgNumber(at), Y: svgNumber(ay.from + 18)}
-		if at-last >= room {
-			t.Text = tickText(x)
-			last = at
+		position := ax.at(x)
+		tick := htmlTick{Path: "M" + svgPoint(position, ay.from) + "v4", X: svgNumber(position), Y: svgNumber(ay.from + 18)}
+		if position-last >= room {
+			tick.Text = tickText(x)
+			last = position
 		}
-		out = append(out, t)
+		out = append(out, tick)
 	}
 	return out
 }
 
+// yTicks returns the ticks of the vertical axis, with lines across the figure.
 func yTicks(ay axis, ys []float64) []htmlTick {
 	var out []htmlTick
 	for _, y := range ys {
-		at := ay.at(y)
+		position := ay.at(y)
 		out = append(out, htmlTick{
-			Path: "M" + svgPoint(marginLeft, at) + "H" + svgNumber(figureWidth-marginRight),
-			X:    svgNumber(marginLeft - 7), Y: svgNumber(at), Text: tickText(y),
+			Path: "M" + svgPoint(marginLeft, position) + "H" + svgNumber(figureWidth-marginRight),
+			X:    svgNumber(marginLeft - 7), Y: svgNumber(position), Text: tickText(y),
 		})
 	}
 	return out
@@ -407,10 +421,14 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
+// tickText returns the text of a tick.
 func tickText(x float64) string { return number.Of(x, 0).Format(x, 0) }
 
+// svgPoint returns the coordinates of a point in a path.
 func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
 
+// addSeries draws a series as a line with marks and the bars of its intervals. shift moves it sideways, so that bars of several series are
+// apart.
 func (f *htmlFigure) addSeries(s curve, ax, ay axis, shift float64) {
 	out := htmlSeries{Class: "s" + strconv.Itoa(s.look%7)}
 	var line, bars strings.Builder
@@ -440,7 +458,7 @@ func (f *htmlFigure) addExpected(points []dot, ax, ay axis) {
 	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
 }
 
-// markPath is the i-th shape at a point: a circle, square, triangle or diamond.
+// markPath returns the path of the i-th shape at a point: a circle, square, triangle or diamond.
 func markPath(i int, x, y, r float64) string {
 	switch i % 4 {
 	case 0:

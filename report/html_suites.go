@@ -42,6 +42,7 @@ type htmlRow struct {
 	verdicts                                []*TestResult
 }
 
+// htmlCell is the result of one engine.
 type htmlCell struct {
 	htmlOutcome
 	Value, Interval, Meta, Summary, Log string
@@ -51,13 +52,14 @@ type htmlCell struct {
 // maxOpenResults is the largest number of results with which every file is unfolded.
 const maxOpenResults = 60
 
+// htmlSuites returns the results by folder, file and property.
 func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite {
 	engines := rep.engines()
 	var suites []htmlSuite
 	folders := make(map[string]int)
 	files := make(map[string]*htmlFile)
 	rows := make(map[string]*htmlRow)
-	several := rep.severalModels()
+	severalModels := rep.severalModels()
 	for i := range rep.Results {
 		r := &rep.Results[i]
 		folder := r.folder()
@@ -66,21 +68,21 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 			suites = append(suites, htmlSuite{ID: htmlID("folder", len(suites)), Folder: folder})
 		}
 		name := filepath.ToSlash(r.source())
-		f := files[name]
-		if f == nil {
-			f = &htmlFile{Name: path.Base(name), Engines: engines, Compare: len(engines) > 1, Open: len(rep.Results) <= maxOpenResults}
-			files[name] = f
-			s := &suites[folders[folder]]
-			s.Files = append(s.Files, f)
+		file := files[name]
+		if file == nil {
+			file = &htmlFile{Name: path.Base(name), Engines: engines, Compare: len(engines) > 1, Open: len(rep.Results) <= maxOpenResults}
+			files[name] = file
+			suite := &suites[folders[folder]]
+			suite.Files = append(suite.Files, file)
 		}
-		row := f.addResult(r, rows, logs, opt)
-		if several[r.source()] {
+		row := file.addResult(r, rows, logs, opt)
+		if severalModels[r.source()] {
 			row.Model = r.Model
 		}
 	}
-	for _, s := range suites {
-		for _, f := range s.Files {
-			f.finish()
+	for _, suite := range suites {
+		for _, file := range suite.Files {
+			file.finish()
 		}
 	}
 	return suites
@@ -112,7 +114,7 @@ func (f *htmlFile) addResult(r *TestResult, rows map[string]*htmlRow, logs *html
 	return row
 }
 
-// question is a text that identifies a property of a run, for all engines and valuations.
+// question returns a text that identifies a property of a run, for all engines and valuations.
 func (r *TestResult) question() string {
 	return strings.Join([]string{r.source(), r.Model, r.Props, strings.Join(r.Args, "\n"), r.title(), strconv.Itoa(r.Line)}, "\x00")
 }
@@ -141,36 +143,37 @@ func (f *htmlFile) finish() {
 	}
 }
 
+// htmlCell returns the cell of a result: its value, interval, size and time, and the folded details.
 func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
-	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.id(r)}
+	cell := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.id(r)}
 	var meta []string
-	if v := r.Verdict; v != nil {
-		c.Value, c.Interval = valueText(v, opt), intervalText(v, opt)
-		if v.States > 0 {
-			meta = append(meta, countText(v.States)+plural(int(v.States), " state", " states"))
+	if verdict := r.Verdict; verdict != nil {
+		cell.Value, cell.Interval = valueText(verdict, opt), intervalText(verdict, opt)
+		if verdict.States > 0 {
+			meta = append(meta, countText(verdict.States)+plural(int(verdict.States), " state", " states"))
 		}
-		if v.Samples > 0 {
-			meta = append(meta, countText(v.Samples)+plural(int(v.Samples), " sample", " samples"))
+		if verdict.Samples > 0 {
+			meta = append(meta, countText(verdict.Samples)+plural(int(verdict.Samples), " sample", " samples"))
 		}
-		if v.Confidence > 0 {
-			meta = append(meta, number.Percent(v.Confidence))
+		if verdict.Confidence > 0 {
+			meta = append(meta, number.Percent(verdict.Confidence))
 		}
 	}
-	if c.Value == "" && r.Outcome != TestError {
-		c.Value = r.Got
+	if cell.Value == "" && r.Outcome != TestError {
+		cell.Value = r.Got
 	}
-	if s := number.Duration(r.seconds()); s != "" {
-		meta = append(meta, s)
+	if duration := number.Duration(r.seconds()); duration != "" {
+		meta = append(meta, duration)
 	}
 	if r.Cached {
 		meta = append(meta, "cached")
 	}
-	c.Meta = strings.Join(meta, " · ")
-	c.Details = r.htmlMore()
+	cell.Meta = strings.Join(meta, " · ")
+	cell.Details = r.htmlMore()
 	if r.Outcome == TestPassed {
-		c.Summary = "more"
+		cell.Summary = "more"
 	}
-	return c
+	return cell
 }
 
 // htmlMore returns the folded details of a cell: only warnings if the result passed.
@@ -201,7 +204,7 @@ func (r *TestResult) htmlMore() []part {
 	return out
 }
 
-// agreement says whether the answers of the engines to one property agree.
+// agreement returns a word that says whether the answers of the engines to one property agree, and its class.
 func agreement(results []*TestResult) (word, class string) {
 	var answers []*TestResult
 	for _, r := range results {
@@ -218,18 +221,18 @@ func agreement(results []*TestResult) (word, class string) {
 	case 1:
 		return "one answer", "sub"
 	}
-	told := false
+	someAgree := false
 	for i, a := range answers {
 		for _, b := range answers[:i] {
 			switch compared(a, a.Engine, b, b.Engine).Relation {
 			case agree.Different:
 				return "≠ differ", "differ"
 			case agree.Same:
-				told = true
+				someAgree = true
 			}
 		}
 	}
-	if !told {
+	if !someAgree {
 		return "undecided", "sub"
 	}
 	return "= agree", "agree"
@@ -254,6 +257,7 @@ type htmlLogs struct {
 	left int // logs that are left out
 }
 
+// newHTMLLogs collects the logs of a report, each text once, up to maxHTMLLogs bytes.
 func newHTMLLogs(rep *TestReport) *htmlLogs {
 	logs := &htmlLogs{at: make(map[string]*htmlLog)}
 	size := 0
@@ -290,6 +294,7 @@ func (l *htmlLogs) id(r *TestResult) string {
 	return ""
 }
 
+// more returns a note if logs were left out.
 func (l *htmlLogs) more() string {
 	if l.left == 0 {
 		return ""

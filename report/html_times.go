@@ -55,9 +55,9 @@ func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	}
 	var out []timedRun
 	for _, key := range order {
-		a, ok := runs[key][first]
-		b, too := runs[key][second]
-		if !ok || !too {
+		a, firstRan := runs[key][first]
+		b, bothRan := runs[key][second]
+		if !firstRan || !bothRan {
 			continue
 		}
 		out = append(out, timedRun{
@@ -68,6 +68,7 @@ func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	return out
 }
 
+// timedMark returns the mark of an outcome in the figure of times; false if the run did not end by itself or at a limit.
 func timedMark(o TestOutcome) (mark int, ended bool) {
 	switch o {
 	case TestPassed, TestUnchecked, TestNotTested:
@@ -80,6 +81,7 @@ func timedMark(o TestOutcome) (mark int, ended bool) {
 	return 0, false
 }
 
+// timesFigure draws the times of the runs of two engines against each other, on logarithmic axes.
 func timesFigure(first, second string, points []timedRun) htmlFigure {
 	low, high, faster := math.Inf(1), 0.0, 0
 	for _, p := range points {
@@ -95,22 +97,22 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 	for x := low; x <= high*1.01; x *= 10 {
 		decades = append(decades, x)
 	}
-	f := newFigure(ax, ay, decades, decades)
-	f.Property, f.Constant = second+" against "+first, "seconds of "+first
-	f.Place = fmt.Sprintf("%d runs; %s took less time for %d of them", len(points), first, faster)
-	f.Label = fmt.Sprintf("seconds of %s over seconds of %s for %d runs; above the line %s took less time, in %d runs", second, first, len(points), first, faster)
-	f.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(ax.at(low), ay.at(low)) + "L" + svgPoint(ax.at(high), ay.at(high))}}
+	drawn := newFigure(ax, ay, decades, decades)
+	drawn.Property, drawn.Constant = second+" against "+first, "seconds of "+first
+	drawn.Place = fmt.Sprintf("%d runs; %s took less time for %d of them", len(points), first, faster)
+	drawn.Label = fmt.Sprintf("seconds of %s over seconds of %s for %d runs; above the line %s took less time, in %d runs", second, first, len(points), first, faster)
+	drawn.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(ax.at(low), ay.at(low)) + "L" + svgPoint(ax.at(high), ay.at(high))}}
 	for i, name := range timedMarks {
-		s := htmlSeries{Class: fmt.Sprintf("s%d", i)}
+		series := htmlSeries{Class: fmt.Sprintf("s%d", i)}
 		for _, p := range points {
 			if p.marks == i {
-				s.Points = append(s.Points, htmlPoint{"dot", markPath(i, ax.at(p.x), ay.at(p.y), 3.6), p.text})
+				series.Points = append(series.Points, htmlPoint{"dot", markPath(i, ax.at(p.x), ay.at(p.y), 3.6), p.text})
 			}
 		}
-		if len(s.Points) > 0 {
-			f.Series = append(f.Series, s)
-			f.Legend = append(f.Legend, htmlLegend{Class: s.Class, Name: name, Mark: "dot", Path: markPath(i, 14, 7, 4)})
+		if len(series.Points) > 0 {
+			drawn.Series = append(drawn.Series, series)
+			drawn.Legend = append(drawn.Legend, htmlLegend{Class: series.Class, Name: name, Mark: "dot", Path: markPath(i, 14, 7, 4)})
 		}
 	}
-	return f
+	return drawn
 }

@@ -42,6 +42,7 @@ func WriteJUnit(w io.Writer, rep *TestReport) error {
 	return err
 }
 
+// junitSuites is the root element.
 type junitSuites struct {
 	XMLName  xml.Name      `xml:"testsuites"`
 	Name     string        `xml:"name,attr,omitempty"`
@@ -52,6 +53,7 @@ type junitSuites struct {
 	Suites   []*junitSuite `xml:"testsuite"`
 }
 
+// junitSuite is the element of a properties file.
 type junitSuite struct {
 	Name       string           `xml:"name,attr"`
 	Tests      int              `xml:"tests,attr"`
@@ -67,15 +69,18 @@ type junitSuite struct {
 	tally      tally
 }
 
+// junitProperties is the list of properties of a suite.
 type junitProperties struct {
 	All []junitProperty `xml:"property"`
 }
 
+// junitProperty is a property of a suite.
 type junitProperty struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
 }
 
+// junitCase is the element of a result.
 type junitCase struct {
 	Name      string        `xml:"name,attr"`
 	Classname string        `xml:"classname,attr"`
@@ -88,16 +93,19 @@ type junitCase struct {
 	Out       *junitText    `xml:"system-out"`
 }
 
+// junitOutcome is the element of an outcome other than passed.
 type junitOutcome struct {
 	Type    string `xml:"type,attr,omitempty"`
 	Message string `xml:"message,attr,omitempty"`
 	Text    string `xml:",cdata"`
 }
 
+// junitText is an element with text.
 type junitText struct {
 	Text string `xml:",cdata"`
 }
 
+// junit returns the report in the structure of JUnit XML.
 func (rep *TestReport) junit() *junitSuites {
 	all := tallyOf(rep.Results)
 	out := &junitSuites{
@@ -113,24 +121,24 @@ func (rep *TestReport) junit() *junitSuites {
 		return suites[file]
 	}
 	names := make(map[[2]string]int)
-	several := rep.severalModels()
+	severalModels := rep.severalModels()
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		c := r.junitCase()
-		if several[r.source()] {
-			c.Name += " on " + printable.Text(filepath.ToSlash(r.Model))
+		test := &rep.Results[i]
+		c := test.junitCase()
+		if severalModels[test.source()] {
+			c.Name += " on " + printable.Text(filepath.ToSlash(test.Model))
 		}
 		key := [2]string{c.Classname, c.Name}
 		if names[key]++; names[key] > 1 {
 			c.Name += " (" + strconv.Itoa(names[key]) + ")"
 		}
-		s := suiteOf(r.source())
+		s := suiteOf(test.source())
 		s.Cases = append(s.Cases, c)
-		s.tally.count(r)
+		s.tally.count(test)
 	}
 	for i := range rep.Findings {
-		f := &rep.Findings[i]
-		suiteOf(f.File).warn(f.place() + ": " + f.Message)
+		finding := &rep.Findings[i]
+		suiteOf(finding.File).warn(finding.place() + ": " + finding.Message)
 	}
 	for _, s := range out.Suites {
 		s.count()
@@ -138,6 +146,7 @@ func (rep *TestReport) junit() *junitSuites {
 	return out
 }
 
+// newSuite returns the test suite of a properties file, without cases.
 func (rep *TestReport) newSuite(file string) *junitSuite {
 	s := &junitSuite{Name: printable.Text(file), File: xmlText(filepath.ToSlash(file))}
 	if s.Name == "" {
@@ -162,6 +171,7 @@ func (s *junitSuite) count() {
 	s.Time = seconds(t.seconds)
 }
 
+// warn adds a line to the system-err of the suite.
 func (s *junitSuite) warn(line string) {
 	if s.Err == nil {
 		s.Err = new(junitText)
@@ -169,42 +179,44 @@ func (s *junitSuite) warn(line string) {
 	s.Err.Text += printable.Text(line) + "\n"
 }
 
+// junitCase returns a result as a test case.
 func (r *TestResult) junitCase() junitCase {
 	name := r.title()
 	if with := r.setting(); with != "" {
 		name += " " + with
 	}
-	c := junitCase{
+	out := junitCase{
 		Name: printable.Text(name), Classname: printable.Text(r.className()), Time: seconds(r.seconds()),
 		File: xmlText(filepath.ToSlash(r.source())), Line: r.Line,
 	}
-	switch o := r.junitOutcome(); {
-	case o == nil:
+	switch outcome := r.junitOutcome(); {
+	case outcome == nil:
 	case r.Outcome == TestFailed || r.Outcome == TestDisagreed:
-		c.Failure = o
+		out.Failure = outcome
 	case r.Outcome.failing():
-		c.Error = o
+		out.Error = outcome
 	default:
-		o.Text = "" // a reason is enough
-		c.Skipped = o
+		outcome.Text = "" // a reason is enough
+		out.Skipped = outcome
 	}
 	if r.Verdict != nil && r.Verdict.Doubt != "" {
-		c.Out = &junitText{printable.Text(doubtText(r.Verdict))}
+		out.Out = &junitText{printable.Text(doubtText(r.Verdict))}
 	}
 	if r.Log != "" && r.Outcome != TestPassed {
-		c.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
+		out.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
 	}
-	return c
+	return out
 }
 
-// className is the name that tools group by: they take the part before the last dot as a package.
+// className returns the class name of a test case: its engine and its file with dots for slashes. Tools group cases by the part before the last
+// dot, as by a package.
 func (r *TestResult) className() string {
 	file := strings.TrimLeft(path.Clean(filepath.ToSlash(r.source())), "./")
 	file = strings.NewReplacer(".", "_", "/", ".").Replace(file)
 	return strings.Trim(strings.ReplaceAll(r.Engine, ".", "_")+"."+file, ".")
 }
 
-// junitOutcome returns nil for a result that passed.
+// junitOutcome returns the outcome of a test case with its reason; nil for a result that passed.
 func (r *TestResult) junitOutcome() *junitOutcome {
 	if r.Outcome == TestPassed {
 		return nil
@@ -224,7 +236,7 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	return &junitOutcome{Type: r.Outcome.String(), Message: printable.Text(message), Text: printable.Text(body.String())}
 }
 
-// seconds is a time in JUnit XML: without exponent, at least a millisecond, empty if it is unknown.
+// seconds returns a time as JUnit XML has it: without exponent, at least a millisecond, empty if it is unknown.
 func seconds(x float64) string {
 	if !(x > 0) || x > 1e12 {
 		return ""
@@ -232,9 +244,8 @@ func seconds(x float64) string {
 	return strconv.FormatFloat(max(x, 0.001), 'f', 3, 64)
 }
 
-// xmlText is text as it is, but for characters that XML 1.0 does not have and
-// bytes that are not UTF-8, which become visible: "\x1b", "\ufffe". The encoder
-// would replace them all by U+FFFD.
+// xmlText returns the text with visible escapes, "\x1b" or "\ufffe", for characters that XML 1.0 does not allow and for bytes that are not
+// UTF-8. The encoder would replace them all by U+FFFD.
 //
 // Source: XML 1.0 (Fifth Edition), production Char.
 func xmlText(text string) string {
@@ -255,7 +266,7 @@ func xmlText(text string) string {
 	return b.String()
 }
 
-// middleOut shortens a long text to about limit bytes, and says how many bytes are left out.
+// middleOut shortens a long text to about limit bytes: it replaces the middle by the number of bytes left out.
 func middleOut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

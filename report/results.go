@@ -86,20 +86,21 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 		instance := property + "\n" + result.Valuation(v.Constants).String()
 		key := fmt.Sprintf("%s\n%d", property, seen[instance])
 		seen[instance]++
-		g := groups[key]
-		if g == nil {
-			g = &resultGroup{}
-			groups[key] = g
-			order = append(order, g)
+		group := groups[key]
+		if group == nil {
+			group = &resultGroup{}
+			groups[key] = group
+			order = append(order, group)
 		}
-		g.verdicts = append(g.verdicts, v)
+		group.verdicts = append(group.verdicts, v)
 	}
-	for _, g := range order {
-		g.vary()
+	for _, group := range order {
+		group.vary()
 	}
 	return order
 }
 
+// vary sets the constants that have several values.
 func (g *resultGroup) vary() {
 	first := g.verdicts[0]
 	for _, c := range first.Constants {
@@ -110,6 +111,7 @@ func (g *resultGroup) vary() {
 	}
 }
 
+// constantText returns the value of a constant of a verdict; empty if it has none.
 func constantText(v *result.Verdict, name string) string {
 	for _, c := range v.Constants {
 		if c.Name == name {
@@ -119,7 +121,7 @@ func constantText(v *result.Verdict, name string) string {
 	return ""
 }
 
-// row returns the values of the constants and the result.
+// row returns the values of some constants, followed by the result.
 func row(v *result.Verdict, names []string) []string {
 	cells := make([]string, 0, len(names)+1)
 	for _, name := range names {
@@ -128,12 +130,13 @@ func row(v *result.Verdict, names []string) []string {
 	return append(cells, exportedValue(v))
 }
 
+// exportLists writes one list for each property: a line per verdict, with the varying constants and the result.
 func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
-	for i, g := range groups {
+	for i, group := range groups {
 		exportTitle(w, groups, i, separator)
-		fmt.Fprintln(w, strings.Join(append(slices.Clone(g.varying), "Result"), separator))
-		for _, v := range g.verdicts {
-			if _, err := fmt.Fprintln(w, strings.Join(row(v, g.varying), separator)); err != nil {
+		fmt.Fprintln(w, strings.Join(append(slices.Clone(group.varying), "Result"), separator))
+		for _, v := range group.verdicts {
+			if _, err := fmt.Fprintln(w, strings.Join(row(v, group.varying), separator)); err != nil {
 				return err
 			}
 		}
@@ -160,20 +163,20 @@ func exportTitle(w io.Writer, groups []*resultGroup, i int, separator string) {
 
 // exportMatrices writes matrices of results. A cell without a verdict is empty.
 func exportMatrices(w io.Writer, groups []*resultGroup, separator string) error {
-	for i, g := range groups {
+	for i, group := range groups {
 		exportTitle(w, groups, i, separator)
-		m := &resultMatrix{resultGroup: g, w: w, separator: separator, cells: map[string]string{}}
-		m.values = make([][]string, len(g.varying))
-		for _, v := range g.verdicts {
-			cells := row(v, g.varying)
-			m.cells[strings.Join(cells[:len(g.varying)], ",")] = cells[len(g.varying)]
-			for k := range g.varying {
-				if !slices.Contains(m.values[k], cells[k]) {
-					m.values[k] = append(m.values[k], cells[k])
+		matrix := &resultMatrix{resultGroup: group, w: w, separator: separator, cells: map[string]string{}}
+		matrix.values = make([][]string, len(group.varying))
+		for _, v := range group.verdicts {
+			cells := row(v, group.varying)
+			matrix.cells[strings.Join(cells[:len(group.varying)], ",")] = cells[len(group.varying)]
+			for k := range group.varying {
+				if !slices.Contains(matrix.values[k], cells[k]) {
+					matrix.values[k] = append(matrix.values[k], cells[k])
 				}
 			}
 		}
-		if err := m.write(nil); err != nil {
+		if err := matrix.write(nil); err != nil {
 			return err
 		}
 	}
@@ -246,6 +249,7 @@ func (m *resultMatrix) matrix(fixed []string) error {
 	return nil
 }
 
+// cellsOf returns the results in a row of the matrix: for the values before and each value of the last constant.
 func (m *resultMatrix) cellsOf(before, columns []string) []string {
 	var out []string
 	for _, value := range columns {
@@ -254,15 +258,17 @@ func (m *resultMatrix) cellsOf(before, columns []string) []string {
 	return out
 }
 
+// line writes one line of the matrix.
 func (m *resultMatrix) line(cells ...string) error {
 	_, err := fmt.Fprintln(m.w, strings.Join(cells, m.separator))
 	return err
 }
 
+// exportDataFrame writes one table for all properties, with a column for each varying constant.
 func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 	var names []string
-	for _, g := range groups {
-		for _, name := range g.varying {
+	for _, group := range groups {
+		for _, name := range group.varying {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
@@ -275,8 +281,8 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 	if err := line(slices.Concat([]string{"Property"}, names, []string{"Result"})...); err != nil {
 		return err
 	}
-	for i, g := range groups {
-		for _, v := range g.verdicts {
+	for i, group := range groups {
+		for _, v := range group.verdicts {
 			name := v.Name
 			if name == "" {
 				name = "Property_" + strconv.Itoa(i+1)
@@ -289,16 +295,17 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 	return nil
 }
 
+// exportComments writes the results as RESULT annotations.
 func exportComments(w io.Writer, groups []*resultGroup) error {
-	for i, g := range groups {
+	for i, group := range groups {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, v := range g.verdicts {
+		for _, v := range group.verdicts {
 			// Constants that do not vary come first.
 			var fixed, varying result.Valuation
 			for _, c := range v.Constants {
-				if slices.Contains(g.varying, c.Name) {
+				if slices.Contains(group.varying, c.Name) {
 					varying = append(varying, c)
 				} else {
 					fixed = append(fixed, c)
@@ -313,14 +320,14 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 			}
 		}
 		if len(groups) > 1 {
-			fmt.Fprintln(w, propertyText(g.verdicts[0]))
+			fmt.Fprintln(w, propertyText(group.verdicts[0]))
 		}
 	}
 	return nil
 }
 
-// exportedValue is a result as PRISM writes it: 12 significant digits, complete fractions, ranges as Java writes
-// float64, errors with their text.
+// exportedValue returns a result as PRISM writes it: with 12 significant digits, complete fractions, ranges as Java writes float64, and errors
+// with their text.
 func exportedValue(v *result.Verdict) string {
 	x := v.Value
 	switch {

@@ -7,10 +7,12 @@ import (
 	"tilecheck/report/table"
 )
 
+// lineType names the kind of a line.
 type lineType struct {
 	Type string `json:"type"`
 }
 
+// headerLine is the first line.
 type headerLine struct {
 	lineType
 	Schema    int    `json:"schema"`
@@ -18,16 +20,19 @@ type headerLine struct {
 	testHeading
 }
 
+// resultLine is the line of a result.
 type resultLine struct {
 	lineType
 	testRecord
 }
 
+// findingLine is the line of a finding.
 type findingLine struct {
 	lineType
 	findingRecord
 }
 
+// summaryLine is the last line.
 type summaryLine struct {
 	lineType
 	testCounts

@@ -41,6 +41,7 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	return err
 }
 
+// verdictMark returns the mark of success or failure in front of the conclusion.
 func (rep *TestReport) verdictMark(opt table.Options) string {
 	switch {
 	case !opt.Unicode:
@@ -51,23 +52,25 @@ func (rep *TestReport) verdictMark(opt table.Options) string {
 	return "❌ "
 }
 
+// markdownFailures writes the table of failures.
 func markdownFailures(b *budget, failures []failureRow) {
 	if len(failures) == 0 {
 		return
 	}
 	var rows []string
-	left := 0
+	notShown := 0
 	for _, r := range failures {
 		rows = append(rows, markdownRow(
 			r.Outcome.String(), codeCell(r.place()), codeCell(r.title())+markdownSetting(r.TestResult), inlineText(r.Engine),
 			codeCell(r.Expected), codeCell(r.Got), inlineText(cut(r.Reason, maxMarkdownCell)),
 		))
-		left += r.More
+		notShown += r.More
 	}
 	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
-	b.rows(head, rows, left, "failures")
+	b.rows(head, rows, notShown, "failures")
 }
 
+// markdownSetting returns the constants and switches of a result in a new line of its cell.
 func markdownSetting(r *TestResult) string {
 	if s := r.setting(); s != "" {
 		return "<br>" + codeCell(s)
@@ -106,14 +109,15 @@ func markdownReruns(b *budget, failures []failureRow) {
 	b.close()
 }
 
+// markdownFindings writes the folded table of findings.
 func (rep *TestReport) markdownFindings(b *budget) {
 	if len(rep.Findings) == 0 {
 		return
 	}
 	var rows []string
 	for i := range rep.Findings {
-		f := &rep.Findings[i]
-		rows = append(rows, markdownRow(codeCell(f.place()), inlineText(cut(f.Message, maxMarkdownCell))))
+		finding := &rep.Findings[i]
+		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(cut(finding.Message, maxMarkdownCell))))
 	}
 	if b.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
 		b.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
@@ -121,6 +125,7 @@ func (rep *TestReport) markdownFindings(b *budget) {
 	}
 }
 
+// markdownRow returns a row of a table.
 func markdownRow(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 // inlineText escapes text for a line of Markdown. It keeps "@name" from notifying the user with that name.
@@ -128,9 +133,10 @@ func inlineText(text string) string {
 	return strings.ReplaceAll(table.MarkdownText(text), "@", "@<!-- -->")
 }
 
+// codeCell returns a cell with a text in code style.
 func codeCell(text string) string { return table.MarkdownCode(cut(text, maxMarkdownCell)) }
 
-// cut shortens text to about limit bytes. It leaves out the middle.
+// cut shortens text to about limit bytes by leaving out its middle.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -157,6 +163,7 @@ func (b *budget) must(s string) {
 	b.left -= len(s)
 }
 
+// try appends s if it fits.
 func (b *budget) try(s string) bool { return b.tryKeeping(s, 0) }
 
 // tryKeeping appends s if at least keep bytes are left after it.
@@ -178,6 +185,7 @@ func (b *budget) open(summary string, keep int) bool {
 	return b.tryKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
 }
 
+// close ends a folded part.
 func (b *budget) close() { b.must(foldEnd) }
 
 // rows appends a table with as many rows as fit, and says how many are left out; left counts those that the caller left

@@ -49,6 +49,7 @@ func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
 // maxLine is longer than any line of WriteJSONLines: a result has at most 64 kB of a log.
 const maxLine = 16 << 20
 
+// linesReader reads the lines of a report.
 type linesReader struct {
 	rep    *TestReport
 	line   int
@@ -98,6 +99,7 @@ func (in *linesReader) read(line []byte) error {
 	return fmt.Errorf("the line has type %q, want result, finding or summary", head.Type)
 }
 
+// unmarshal parses a line as a JSON object.
 func unmarshal(line []byte, into any) error {
 	if !utf8.Valid(line) {
 		return errors.New("the line is not UTF-8")
@@ -108,35 +110,37 @@ func unmarshal(line []byte, into any) error {
 	return nil
 }
 
+// header reads the first line.
 func (in *linesReader) header(line []byte) error {
-	var h headerLine
-	if err := unmarshal(line, &h); err != nil {
+	var parsed headerLine
+	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
-	in.rep.Title, in.rep.Engines = h.Title, h.Engines
-	if h.Started == "" {
+	in.rep.Title, in.rep.Engines = parsed.Title, parsed.Engines
+	if parsed.Started == "" {
 		return nil
 	}
 	var err error
-	if in.rep.Started, err = time.Parse(time.RFC3339Nano, h.Started); err != nil {
-		return fmt.Errorf("started is %q, want a time such as 2006-01-02T15:04:05Z", h.Started)
+	if in.rep.Started, err = time.Parse(time.RFC3339Nano, parsed.Started); err != nil {
+		return fmt.Errorf("started is %q, want a time such as 2006-01-02T15:04:05Z", parsed.Started)
 	}
 	return nil
 }
 
+// finding reads the line of a finding.
 func (in *linesReader) finding(line []byte) error {
-	var f findingLine
-	if err := unmarshal(line, &f); err != nil {
+	var parsed findingLine
+	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
-	if f.Line < 0 || f.Column < 0 {
-		return fmt.Errorf("the place is %d:%d, want positive numbers", f.Line, f.Column)
+	if parsed.Line < 0 || parsed.Column < 0 {
+		return fmt.Errorf("the place is %d:%d, want positive numbers", parsed.Line, parsed.Column)
 	}
-	in.rep.Findings = append(in.rep.Findings, TestFinding{File: f.File, Line: f.Line, Col: f.Column, Message: f.Message})
+	in.rep.Findings = append(in.rep.Findings, TestFinding{File: parsed.File, Line: parsed.Line, Col: parsed.Column, Message: parsed.Message})
 	return nil
 }
 
-// summary compares the counts with the results, so that a report with lost lines is refused.
+// summary reads the last line, and compares its counts with the results, so that a report with missing lines is an error.
 func (in *linesReader) summary(line []byte) error {
 	s := summaryLine{testCounts: testCounts{Seconds: -1}}
 	if err := unmarshal(line, &s); err != nil {
@@ -148,16 +152,17 @@ func (in *linesReader) summary(line []byte) error {
 	in.rep.Notes, in.rep.Elapsed = s.Notes, time.Duration(math.Round(float64(s.Seconds)*1e9))
 	counts := in.rep.counts()
 	counts.Seconds = s.Seconds
-	columns, said, are := table.Fields[testCounts](), table.FieldTexts(&s.testCounts), table.FieldTexts(&counts)
+	columns, stated, actual := table.Fields[testCounts](), table.FieldTexts(&s.testCounts), table.FieldTexts(&counts)
 	for i := range columns {
-		if said[i] != are[i] {
-			return fmt.Errorf("the summary counts %s %s, but there are %s above", said[i], columns[i], are[i])
+		if stated[i] != actual[i] {
+			return fmt.Errorf("the summary counts %s %s, but there are %s above", stated[i], columns[i], actual[i])
 		}
 	}
 	in.closed = true
 	return nil
 }
 
+// result reads the line of a result.
 func (in *linesReader) result(line []byte) error {
 	var r resultLine
 	if err := unmarshal(line, &r); err != nil {
@@ -176,7 +181,7 @@ func (in *linesReader) result(line []byte) error {
 	return nil
 }
 
-// readOld reads the verdict of schema 1, which had its members in an object "verdict".
+// readOld reads a verdict of schema 1, in which it is the object "verdict".
 func (r *testRecord) readOld(line []byte) error {
 	own := r.Record
 	var old struct {
@@ -192,6 +197,7 @@ func (r *testRecord) readOld(line []byte) error {
 	return nil
 }
 
+// testResult returns the result of a record.
 func (r *testRecord) testResult() (*TestResult, error) {
 	outcome, err := parseOutcome(r.Outcome)
 	if err != nil {
@@ -212,10 +218,11 @@ func (r *testRecord) testResult() (*TestResult, error) {
 	return out, err
 }
 
+// parseOutcome returns the outcome with a name.
 func parseOutcome(word string) (TestOutcome, error) {
-	for _, o := range tallyOrder() {
-		if o.String() == word {
-			return o, nil
+	for _, outcome := range tallyOrder() {
+		if outcome.String() == word {
+			return outcome, nil
 		}
 	}
 	return 0, fmt.Errorf("the outcome is %q, want pass, fail, disagree, error, limit, unsupported, unchecked or not tested", word)

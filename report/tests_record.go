@@ -29,6 +29,7 @@ type testRecord struct {
 	Log    string            `json:"log,omitempty"`
 }
 
+// record returns the result as JSON has it.
 func (r *TestResult) record() testRecord {
 	out := testRecord{
 		Outcome: r.Outcome.String(), Model: r.Model, Props: r.Props, Args: r.Args,
@@ -43,6 +44,7 @@ func (r *TestResult) record() testRecord {
 	return out
 }
 
+// records returns all results as JSON has them.
 func (rep *TestReport) records() []testRecord {
 	out := make([]testRecord, len(rep.Results))
 	for i := range rep.Results {
@@ -51,7 +53,7 @@ func (rep *TestReport) records() []testRecord {
 	return out
 }
 
-// verdict returns nil if there is none.
+// verdict returns the verdict of a record; nil if it has none.
 func (r *testRecord) verdict() (*result.Verdict, error) {
 	rest := r.Record
 	rest.Property, rest.Name, rest.Constants, rest.Engine, rest.Seconds = "", "", nil, "", 0
@@ -69,6 +71,7 @@ type findingRecord struct {
 	Message string `json:"message"`
 }
 
+// record returns the finding as JSON has it.
 func (f *TestFinding) record() findingRecord {
 	return findingRecord{f.File, f.Line, f.Col, f.Message}
 }
@@ -80,6 +83,7 @@ type testHeading struct {
 	Started string   `json:"started,omitempty"` // RFC 3339, UTC
 }
 
+// heading returns the part of the report that is known before the run.
 func (rep *TestReport) heading() testHeading {
 	h := testHeading{Title: rep.Title, Engines: rep.Engines}
 	if !rep.Started.IsZero() {
@@ -104,6 +108,7 @@ type testCounts struct {
 	Seconds     result.JSONNumber `json:"seconds"` // of the whole run
 }
 
+// counts returns the numbers of results by outcome.
 func (rep *TestReport) counts() testCounts {
 	t := tallyOf(rep.Results)
 	return testCounts{
@@ -122,6 +127,7 @@ type testSummary struct {
 	Baseline    *baselineSummary `json:"baseline,omitempty"`
 }
 
+// writeRecords writes the report in a machine-readable format.
 func (rep *TestReport) writeRecords(w io.Writer, f table.Format, opt table.Options) error {
 	s := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
 	for i := range rep.Findings {

@@ -35,6 +35,7 @@ func WriteTests(w io.Writer, f table.Format, rep *TestReport, opt table.Options)
 	return fmt.Errorf("unknown format %v", f)
 }
 
+// writeText prints the failures in detail, then the tables, findings and notes, and last the conclusion.
 func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 	var b bytes.Buffer
 	if rep.Title != "" {

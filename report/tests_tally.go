@@ -43,6 +43,7 @@ type tally struct {
 	seconds float64 // of the results, those of cached ones included
 }
 
+// tallyOf counts results by outcome.
 func tallyOf(results []TestResult) *tally {
 	var t tally
 	for i := range results {
@@ -51,6 +52,7 @@ func tallyOf(results []TestResult) *tally {
 	return &t
 }
 
+// count adds a result.
 func (t *tally) count(r *TestResult) {
 	t.counts[r.Outcome]++
 	t.total++
@@ -63,6 +65,7 @@ func (t *tally) count(r *TestResult) {
 // good reports whether something was checked and nothing failed.
 func (t *tally) good() bool { return t.failing() == 0 && t.total > 0 }
 
+// failing returns the number of results with a failing outcome.
 func (t *tally) failing() int {
 	n := 0
 	for o := range t.counts {
@@ -73,7 +76,7 @@ func (t *tally) failing() int {
 	return n
 }
 
-// words is "2 failed, 1 error, 1990 passed".
+// words returns the counts in one line: "2 failed, 1 error, 1990 passed".
 func (t *tally) words() string {
 	if t.total == 0 {
 		return "nothing was checked"
@@ -104,6 +107,7 @@ func (o TestOutcome) counted(n int) string {
 	return o.String()
 }
 
+// plural returns one or many, as n needs.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -111,7 +115,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conclusion is the last line of a report: the counts, the time, the cache.
+// conclusion returns the last line of a report: the counts, the time, the cache.
 func (rep *TestReport) conclusion() string {
 	t := tallyOf(rep.Results)
 	text := t.words()
@@ -124,7 +128,7 @@ func (rep *TestReport) conclusion() string {
 	return text
 }
 
-// engines lists the engines asked for, then others that have results.
+// engines returns the engines of the run, followed by others that have results.
 func (rep *TestReport) engines() []string {
 	names := slices.Clone(rep.Engines)
 	for i := range rep.Results {
@@ -135,7 +139,7 @@ func (rep *TestReport) engines() []string {
 	return names
 }
 
-// source is the file of a result: the properties, otherwise the model.
+// source returns the file of a result: the properties file, otherwise the model.
 func (r *TestResult) source() string {
 	for _, name := range []string{r.File, r.Props, r.Model} {
 		if name != "" {
@@ -145,9 +149,10 @@ func (r *TestResult) source() string {
 	return ""
 }
 
+// folder returns the directory of a result's file.
 func (r *TestResult) folder() string { return path.Dir(filepath.ToSlash(r.source())) }
 
-// seconds is the time of the result, 0 if it is unknown.
+// seconds returns the time of the result; 0 if it is unknown.
 func (r *TestResult) seconds() float64 {
 	switch {
 	case r.Seconds > 0:
@@ -158,11 +163,13 @@ func (r *TestResult) seconds() float64 {
 	return 0
 }
 
-// place is "file:line:col", without unknown parts.
+// place returns "file:line:col" of a result, without unknown parts.
 func (r *TestResult) place() string { return placeText(r.source(), r.Line, r.Col) }
 
+// place returns "file:line:col" of a finding.
 func (f *TestFinding) place() string { return placeText(f.File, f.Line, f.Col) }
 
+// placeText returns "file:line:col" without unknown parts.
 func placeText(file string, line, col int) string {
 	if line > 0 {
 		file += ":" + strconv.Itoa(line)

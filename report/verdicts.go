@@ -36,14 +36,14 @@ func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 		{Name: "constants", Min: 12, Code: true},
 		{Name: "engine"},
 		{Name: "method", Min: 8},
-		{Name: "value", Min: 15, Max: 44},
-		{Name: "interval", Min: 13},
+		{Name: "value", Min: 15, Max: 44, Each: true},
+		{Name: "interval", Min: 13, Each: true},
 		{Name: "confidence", Align: table.Right},
 		{Name: "samples", Align: table.Right},
 		{Name: "accuracy"},
 		{Name: "resolution"},
 		{Name: "states", Align: table.Right},
-		{Name: "time", Align: table.Right},
+		{Name: "time", Align: table.Right, Each: true},
 		{Name: "notes"},
 	}}
 	space, same := sameSpace(verdicts)
@@ -68,6 +68,7 @@ func Remarks(v *result.Verdict) []string {
 	return append([]string{doubtText(v)}, v.Warnings...)
 }
 
+// doubtText says that the engine doubts its value, and why.
 func doubtText(v *result.Verdict) string {
 	return strings.TrimSpace(v.Engine+" itself casts doubt on the value") + ": " + v.Doubt
 }
@@ -125,7 +126,7 @@ func provenance(verdicts []result.Verdict) []string {
 			if whose != "" {
 				whose = " of " + whose
 			}
-			methods = append(methods, "intervals"+whose+": "+v.BoundMethod)
+			methods = append(methods, "intervals"+whose+": "+v.BoundMethod+confidenceNote(v))
 		}
 		if v.Seed != nil {
 			seeds = append(seeds, seedText(verdicts, v))
@@ -194,14 +195,16 @@ func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	return table.Cell{Text: text + failureText(v.Err), Tone: table.Bad}
 }
 
-// failureText is the class and the message, or only the message if it begins with the class.
+// failureText is the message with its place. Without a place, the class comes first, unless the message begins with it.
 func failureText(f *result.Failure) string {
-	if text := f.Error(); strings.HasPrefix(text, string(f.Class)) {
+	text := f.Error()
+	if f.Pos.IsValid() || strings.HasPrefix(text, string(f.Class)) {
 		return text
 	}
-	return string(f.Class) + ": " + f.Error()
+	return string(f.Class) + ": " + text
 }
 
+// valueText returns the value of a verdict with the digits that its interval justifies.
 func valueText(v *result.Verdict, opt table.Options) string {
 	x := v.Value
 	switch x.Kind {
@@ -225,7 +228,7 @@ func valueText(v *result.Verdict, opt table.Options) string {
 	return estimateText(x.Num, v.HalfWidth, verdictScale(v, opt), opt)
 }
 
-// estimateText is "0.444" or "0.444 +/- 0.041".
+// estimateText returns a value with its half-width, if it has one: "0.444" or "0.444 +/- 0.041".
 func estimateText(x float64, half *float64, s number.Scale, opt table.Options) string {
 	text := s.Format(x, 0)
 	if half != nil {
@@ -234,7 +237,7 @@ func estimateText(x float64, half *float64, s number.Scale, opt table.Options) s
 	return text
 }
 
-// verdictScale takes the digits from the interval, or from the half-width if the interval has no width.
+// verdictScale returns the digits that the interval of a verdict justifies; without an interval, those that its half-width justifies.
 func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
 	half := math.NaN()
 	if v.Bound != nil {
@@ -246,6 +249,7 @@ func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
 	return number.To(v.Value.Num, half, opt.MaxDigits())
 }
 
+// intervalText returns the interval of a verdict; empty without one, or for a fraction.
 func intervalText(v *result.Verdict, opt table.Options) string {
 	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
@@ -253,6 +257,7 @@ func intervalText(v *result.Verdict, opt table.Options) string {
 	return verdictScale(v, opt).Interval(v.Bound.Lo, v.Bound.Hi)
 }
 
+// confidenceText returns the confidence of a verdict in percent; empty if it has none.
 func confidenceText(v *result.Verdict) string {
 	if v.Confidence == 0 {
 		return ""
@@ -260,6 +265,15 @@ func confidenceText(v *result.Verdict) string {
 	return number.Percent(v.Confidence)
 }
 
+// confidenceNote names the confidence of an interval in a note.
+func confidenceNote(v *result.Verdict) string {
+	if v.Confidence == 0 {
+		return ""
+	}
+	return ", " + number.Percent(v.Confidence) + " confidence"
+}
+
+// countText returns a number; empty for 0, which means unknown.
 func countText(n int64) string {
 	if n == 0 {
 		return ""
@@ -267,7 +281,7 @@ func countText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// accuracyText is the word of the accuracy, "unknown" too; it is empty without a value.
+// accuracyText returns the accuracy of a value in words; empty without a value.
 func accuracyText(v *result.Verdict) string {
 	if v.Value.Kind == result.NoValue {
 		return ""
@@ -278,6 +292,7 @@ func accuracyText(v *result.Verdict) string {
 	return v.Accuracy.String()
 }
 
+// resolutionText returns how nondeterminism was resolved; empty if that is unknown.
 func resolutionText(v *result.Verdict) string {
 	if v.Resolution == result.ResolutionUnknown {
 		return ""

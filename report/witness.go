@@ -38,6 +38,7 @@ func writeWitnesses(w io.Writer, f table.Format, verdicts []result.Verdict, opt 
 	return nil
 }
 
+// writeWitness prints a witness: a sentence, the paths, and the critical subsystem.
 func writeWitness(w io.Writer, f table.Format, x *result.Witness, opt table.Options) error {
 	fmt.Fprintln(w, witnessText(x))
 	if err := writePaths(w, f, x, opt); err != nil {
@@ -46,39 +47,40 @@ func writeWitness(w io.Writer, f table.Format, x *result.Witness, opt table.Opti
 	return writePart(w, f, x.Part, opt)
 }
 
-// witnessText describes the paths of a witness.
+// witnessText describes the paths of a witness in a sentence: their number and probability, and what they show about the bound.
 func witnessText(w *result.Witness) string {
-	what, of := "holds", ""
+	verb, scheduler := "holds", ""
 	if !w.Holds {
-		what = "does not hold"
+		verb = "does not hold"
 	}
 	if w.Scheduler {
-		of = ", of the scheduler that attains the value"
+		scheduler = ", of the scheduler that attains the value"
 	}
 	if w.Count == 0 {
-		return "There is no path on which the formula " + what + of + "."
+		return "There is no path on which the formula " + verb + scheduler + "."
 	}
 	sum := number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0)
 	if w.Wanted == "" {
 		if w.All {
-			return fmt.Sprintf("The formula %s on %s%s: with probability %s together, and there are no others.", what, paths(w.Count), of, sum)
+			return fmt.Sprintf("The formula %s on %s%s: with probability %s together, and there are no others.", verb, paths(w.Count), scheduler, sum)
 		}
-		return fmt.Sprintf("The formula %s with probability %s on the %s%s.", what, sum, likeliest(w.Count), of)
+		return fmt.Sprintf("The formula %s with probability %s on the %s%s.", verb, sum, likeliest(w.Count), scheduler)
 	}
-	line := fmt.Sprintf("The formula %s with probability %s on the %s%s", what, sum, likeliest(w.Count), of)
+	text := fmt.Sprintf("The formula %s with probability %s on the %s%s", verb, sum, likeliest(w.Count), scheduler)
 	switch {
 	case w.Shown:
-		line += ", which is " + w.Wanted + " and decides the property; no smaller set of paths does."
+		text += ", which is " + w.Wanted + " and decides the property; no smaller set of paths does."
 	case w.Enough:
-		line += ", which is " + w.Wanted + ". Other schedulers do not come closer to the bound."
+		text += ", which is " + w.Wanted + ". Other schedulers do not come closer to the bound."
 	case w.All:
-		line += ": there are no others, and that is not " + w.Wanted + "."
+		text += ": there are no others, and that is not " + w.Wanted + "."
 	default:
-		line += ": that many are not " + w.Wanted + " yet, and it was given up."
+		text += ": that many are not " + w.Wanted + " yet, and it was given up."
 	}
-	return line
+	return text
 }
 
+// paths returns "one path" or "5 paths".
 func paths(n int) string {
 	if n == 1 {
 		return "one path"
@@ -86,6 +88,7 @@ func paths(n int) string {
 	return strconv.Itoa(n) + " paths"
 }
 
+// likeliest returns "likeliest path" or "5 likeliest paths".
 func likeliest(n int) string {
 	if n == 1 {
 		return "likeliest path"
@@ -219,15 +222,15 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 	bound := func(x result.JSONNumber) string { return "at least " + number.Of(float64(x), 0).Format(float64(x), -1) }
 	how := func(minimal bool, what string) string {
 		if minimal {
-			return "; every " + what + " is needed"
+			return "; none of these " + what + "s can be left out"
 		}
-		return "; that every " + what + " is needed was not shown"
+		return "; some of these " + what + "s may not be needed"
 	}
-	fmt.Fprintf(w, "\nPart of the model that suffices: %d of %d states, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
+	fmt.Fprintf(w, "\n%d of %d states break the bound alone, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
 	if p.Commands == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "Commands that suffice: %d of %d, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
+	fmt.Fprintf(w, "%d of %d commands break the bound alone, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
 	fmt.Fprintln(w)
 	t := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, c := range p.Commands {

@@ -1,10 +1,8 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
@@ -43,6 +41,8 @@ type variable struct {
 	Bool bool   `json:"bool,omitempty"`
 	Low  int32  `json:"low"`
 	High int32  `json:"high"`
+	// Module is the name of the module that the variable is local to; empty for a global one.
+	Module string `json:"module,omitempty"`
 }
 
 type node struct {
@@ -117,21 +117,18 @@ func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any,
 func variables(prog *sema.Program) []variable {
 	out := []variable{}
 	for _, v := range prog.Vars {
-		out = append(out, variable{v.Name, v.Type == sema.Bool, v.Low, v.High})
+		x := variable{Name: v.Name, Bool: v.Type == sema.Bool, Low: v.Low, High: v.High}
+		if v.Module >= 0 {
+			x.Module = prog.Modules[v.Module].Name
+		}
+		out = append(out, x)
 	}
 	return out
 }
 
 func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
-	prog := p.m.compiled.Program()
-	p.Labels = []string{}
-	for _, l := range prog.Labels {
-		p.Labels = append(p.Labels, l.Name)
-		e, err := p.m.compiled.Evaluator(l.X)
-		if err != nil {
-			return err
-		}
-		p.labels = append(p.labels, e.Bool)
+	if err := p.addLabels(); err != nil {
+		return err
 	}
 	p.src = simulate.FromModel(p.m.compiled)
 	initial, err := p.src.Start(ctx, false)
@@ -165,6 +162,35 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 	return nil
 }
 
+// addLabels makes the labels of the model known.
+func (p *picture) addLabels() error {
+	p.Labels = []string{}
+	for _, l := range p.m.compiled.Program().Labels {
+		e, err := p.m.compiled.Evaluator(l.X)
+		if err != nil {
+			return err
+		}
+		p.Labels = append(p.Labels, l.Name)
+		p.labels = append(p.labels, e.Bool)
+	}
+	return nil
+}
+
+// labelsOf returns the indices of the labels of a state.
+func (p *picture) labelsOf(state []int32) ([]int, error) {
+	var out []int
+	for i, holds := range p.labels {
+		is, err := holds(state)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
 // node returns the number of a state in the graph; -1 if there is no room for it.
 func (p *picture) node(state []int32) (int, error) {
 	if i, ok := p.index[key(state)]; ok {
@@ -174,22 +200,11 @@ func (p *picture) node(state []int32) (int, error) {
 		p.More = true
 		return -1, nil
 	}
-	n := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state)}
-	for i, holds := range p.labels {
-		is, err := holds(state)
-		if err != nil {
-			return 0, err
-		}
-		if is {
-			n.Labels = append(n.Labels, i)
-		}
+	labels, err := p.labelsOf(state)
+	if err != nil {
+		return 0, err
 	}
-	if p.values != nil {
-		if s, ok := p.m.space.Find(state); ok {
-			v := p.values
-			n.Value = &valueRange{result.JSONNumber(v.Lo[s]), result.JSONNumber(v.Hi[s]), v.Boolean}
-		}
-	}
+	n := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state), Labels: labels, Value: p.value(state)}
 	p.index[key(state)] = len(p.Nodes)
 	p.Nodes = append(p.Nodes, n)
 	return len(p.Nodes) - 1, nil
@@ -231,11 +246,6 @@ func (p *picture) expand(state []int32) error {
 
 // action returns the action of a choice of the state that was expanded last.
 func (p *picture) action(i int) string { return actionOf(p.m.compiled.Program(), p.src, i) }
-
-func actionOf(prog *sema.Program, src simulate.Source, choice int) string {
-	action, module := src.Action(choice, 0)
-	return simulate.ActionText(prog, &simulate.Step{Action: action, Module: module})
-}
 
 type findQuestion struct {
 	source
@@ -359,257 +369,4 @@ func likelyPathFrom(ctx context.Context, r *check.Reach, from int, miss bool) (*
 		out.States = append(out.States, r.Space.State(nil, int(chain.State[n])))
 	}
 	return out, nil
-}
-
-type stepQuestion struct {
-	source
-	State []int32 `json:"state"` // nil is the first one
-	// Properties have their values after each transition.
-	Property *int   `json:"property"`
-	Text     string `json:"text"`
-}
-
-// move is a choice of a state with its possible targets.
-type move struct {
-	Action string   `json:"action"`
-	Best   bool     `json:"best,omitempty"`
-	To     []target `json:"to"`
-}
-
-type target struct {
-	State       []int32           `json:"state"`
-	Text        string            `json:"text"`
-	Probability result.JSONNumber `json:"p"`
-	Value       *valueRange       `json:"value,omitempty"`
-}
-
-// situation describes a state and its choices.
-type situation struct {
-	State   []int32        `json:"state"`
-	Text    string         `json:"text"`
-	Vars    []variable     `json:"vars"`
-	Type    string         `json:"type"`
-	Labels  []string       `json:"labels"`
-	Rewards []rewardOf     `json:"rewards"`
-	Moves   []move         `json:"moves"`
-	Value   *valueRange    `json:"value,omitempty"`
-	Verdict *result.Record `json:"verdict,omitempty"`
-}
-
-type rewardOf struct {
-	Name  string            `json:"name"`
-	State result.JSONNumber `json:"state"`
-}
-
-// step describes a state and its choices.
-func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
-	var s *situation
-	err := h.with(ctx, &q.source, func(m *model) (err error) {
-		p := &picture{graph: &graph{}, m: m, index: map[string]int{}, src: simulate.FromModel(m.compiled)}
-		if q.Property != nil || q.Text != "" {
-			index := 0
-			if q.Property != nil {
-				index = *q.Property
-			}
-			if p.values, err = h.valuesOf(ctx, &q.source, m, index, q.Text, out); err != nil {
-				return err
-			}
-		}
-		s, err = p.situation(ctx, q.State)
-		return err
-	})
-	return s, err
-}
-
-func (p *picture) value(state []int32) *valueRange {
-	if p.values == nil {
-		return nil
-	}
-	s, ok := p.m.space.Find(state)
-	if !ok {
-		return nil
-	}
-	return &valueRange{result.JSONNumber(p.values.Lo[s]), result.JSONNumber(p.values.Hi[s]), p.values.Boolean}
-}
-
-func (p *picture) situation(ctx context.Context, state []int32) (*situation, error) {
-	prog := p.m.compiled.Program()
-	initial, err := p.src.Start(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	if state == nil {
-		state = initial[0]
-	}
-	if err := p.m.valuation(state); err != nil {
-		return nil, err
-	}
-	s := &situation{
-		State: state, Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(),
-		Labels: []string{}, Rewards: []rewardOf{}, Moves: []move{}, Value: p.value(state),
-	}
-	for _, l := range prog.Labels {
-		e, err := p.m.compiled.Evaluator(l.X)
-		if err != nil {
-			return nil, err
-		}
-		if holds, err := e.Bool(state); err != nil {
-			return nil, err
-		} else if holds {
-			s.Labels = append(s.Labels, l.Name)
-		}
-	}
-	rewards, err := p.src.StateRewards(state)
-	if err != nil {
-		return nil, err
-	}
-	for i, x := range rewards {
-		name := prog.Rewards[i].Name
-		if name == "" {
-			name = strconv.Itoa(i + 1)
-		}
-		s.Rewards = append(s.Rewards, rewardOf{name, result.JSONNumber(x)})
-	}
-	return s, p.moves(s)
-}
-
-func (p *picture) moves(s *situation) error {
-	choices, err := p.src.Expand(s.State)
-	if err != nil {
-		return err
-	}
-	best := -1
-	if p.values != nil {
-		if i, ok := p.m.space.Find(s.State); ok && p.m.space.Merged() == 0 {
-			best = p.m.best(p.values, i)
-		}
-	}
-	for i := range choices.List {
-		v := move{Action: p.action(i), Best: i == best}
-		for _, t := range choices.List[i].Transitions {
-			if len(v.To) == MaxNodes {
-				break
-			}
-			state := append([]int32{}, t.Target...)
-			v.To = append(v.To, target{state, p.m.compiled.StateText(state), result.JSONNumber(t.Weight), p.value(state)})
-		}
-		s.Moves = append(s.Moves, v)
-	}
-	return nil
-}
-
-type walkQuestion struct {
-	source
-	State []int32 `json:"state"`
-	Steps int64   `json:"steps"`
-	Seed  uint64  `json:"seed"`
-	Index uint64  `json:"index"` // number of earlier steps, so that continuing draws new numbers
-}
-
-// pathStep is a step of a path.
-type pathStep struct {
-	Action      string            `json:"action,omitempty"`
-	Probability result.JSONNumber `json:"p,omitempty"`
-	Time        result.JSONNumber `json:"time,omitempty"`
-	State       []int32           `json:"state"`
-	// Rewards are the rewards of the state, one per structure.
-	Rewards []result.JSONNumber `json:"rewards"`
-}
-
-// pathSteps returns the steps of a path, with the rewards of its states.
-func pathSteps(prog *sema.Program, src simulate.Source, path *simulate.Path) ([]pathStep, error) {
-	out := []pathStep{}
-	for v := range path.Visits() {
-		rewards, err := src.StateRewards(v.State)
-		if err != nil {
-			return nil, err
-		}
-		w := pathStep{State: append([]int32{}, v.State...), Rewards: []result.JSONNumber{}}
-		for _, x := range rewards {
-			w.Rewards = append(w.Rewards, result.JSONNumber(x))
-		}
-		if v.In != nil {
-			w.Action, w.Probability, w.Time = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability), result.JSONNumber(v.In.Time)
-		}
-		out = append(out, w)
-	}
-	return out, nil
-}
-
-type followQuestion struct {
-	source
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
-// checkedPath is a path that was read from a file and checked.
-type checkedPath struct {
-	Steps       []pathStep `json:"steps"`
-	Probability string     `json:"probability"` // of all its steps
-}
-
-// follow reads a path and checks each step, as tilecheck simulate --path does.
-func (h *handler) follow(ctx context.Context, q *followQuestion, _ *reply) (any, error) {
-	var out checkedPath
-	err := h.with(ctx, &q.source, func(m *model) error {
-		record, err := simulate.ReadPath(ctx, cmp.Or(q.Name, "path"), []byte(q.Text), m.compiled.Program())
-		if err != nil {
-			return err
-		}
-		if record.Steps() > maxSteps {
-			return badf("%d steps, want %d at most", record.Steps(), maxSteps)
-		}
-		src := simulate.FromModel(m.compiled)
-		path := simulate.Walk(ctx, src, simulate.PathOptions{Record: record, Rewards: true})
-		if out.Steps, err = pathSteps(m.compiled.Program(), src, path); err != nil {
-			return err
-		}
-		out.Probability = path.Probability.Text('g', 6)
-		return path.Err
-	})
-	return out, err
-}
-
-// from is a source whose paths start in a given state.
-type from struct {
-	simulate.Source
-	state []int32
-}
-
-func (f from) Start(ctx context.Context, rewards bool) ([][]int32, error) {
-	initial, err := f.Source.Start(ctx, rewards)
-	if err == nil && f.state != nil {
-		initial = [][]int32{f.state}
-	}
-	return initial, err
-}
-
-// maxSteps is the largest number of steps of one request.
-const maxSteps = 10_000
-
-// walk samples a path, as tilecheck simulate does.
-func (h *handler) walk(ctx context.Context, q *walkQuestion, _ *reply) (any, error) {
-	if q.Steps < 1 || q.Steps > maxSteps {
-		return nil, badf("%d steps, want 1 to %d", q.Steps, maxSteps)
-	}
-	out := struct {
-		Steps []pathStep `json:"steps"`
-		End   string     `json:"end"`
-	}{Steps: []pathStep{}}
-	err := h.with(ctx, &q.source, func(m *model) error {
-		if q.State != nil {
-			if err := m.valuation(q.State); err != nil {
-				return err
-			}
-		}
-		src := from{simulate.FromModel(m.compiled), q.State}
-		path := simulate.Walk(ctx, src, simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index})
-		var err error
-		if out.Steps, err = pathSteps(m.compiled.Program(), src, path); err != nil {
-			return err
-		}
-		out.End = path.End.String()
-		return path.Err
-	})
-	return out, err
 }

@@ -117,7 +117,8 @@ type propertyEntry struct {
 
 type diagnosis struct {
 	Places     []result.Place  `json:"places"`
-	Advice     []result.Place  `json:"advice,omitempty"`  // warnings and hints
+	Advice     []result.Place  `json:"advice,omitempty"` // warnings and hints
+	Fixes      []fix           `json:"fixes,omitempty"`
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`
 	Type       string          `json:"type,omitempty"`
@@ -189,10 +190,48 @@ func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) er
 					d.Advice = append(d.Advice, place)
 				}
 			}
+			fixes, err := files.Fixes(ctx, name, editor.Range{To: len(files.Text(name))})
+			if err != nil {
+				return err
+			}
+			for _, x := range fixes[:min(len(fixes), maxFixes)] {
+				d.Fixes = append(d.Fixes, fixOf(files, name, props, x))
+			}
 		}
 		d.Outline = outlineOf(files, model)
 		return nil
 	})
+}
+
+// maxFixes is the largest number of corrections of a text in an answer.
+const maxFixes = 100
+
+// fix is a change that may correct a problem. Its edits do not overlap, and stand from the last to
+// the first.
+type fix struct {
+	Title string     `json:"title"`
+	Line  int        `json:"line"` // of the problem
+	File  string     `json:"file"`
+	Of    string     `json:"of"` // the message of the problem
+	Edits []textEdit `json:"edits"`
+}
+
+// textEdit replaces a part of a text. Places count units of UTF-16.
+type textEdit struct {
+	InProps bool   `json:"in_props"`
+	From    int    `json:"from"`
+	To      int    `json:"to"`
+	Text    string `json:"text"`
+}
+
+func fixOf(files *editor.Files, name, props string, x editor.Fix) fix {
+	out := fix{Title: x.Title, File: name, Line: int(x.Of.Pos.Line), Of: x.Of.Message, Edits: []textEdit{}}
+	for _, e := range x.Edits {
+		text := files.Text(e.File)
+		out.Edits = append(out.Edits, textEdit{e.File == props, editor.UTF16(text[:e.From]), editor.UTF16(text[:e.To]), e.Text})
+	}
+	slices.SortStableFunc(out.Edits, func(a, b textEdit) int { return b.From - a.From })
+	return out
 }
 
 // addPlan adds what only a plan knows.

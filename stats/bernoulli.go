@@ -36,8 +36,10 @@ func (b Bernoulli) Variance() float64 {
 	return k * (n - k) / (n * (n - 1))
 }
 
+// reward reports that the samples are no rewards.
 func (b Bernoulli) reward() bool { return false }
 
+// check returns an error unless 0 <= K <= N.
 func (b Bernoulli) check() error {
 	if b.N < 0 || b.K < 0 || b.K > b.N {
 		return errorf(BadValue, "%d successes in %d samples: want 0 <= successes <= samples", b.K, b.N)
@@ -45,6 +47,7 @@ func (b Bernoulli) check() error {
 	return nil
 }
 
+// soundInterval returns the interval of BernoulliInterval. A probability needs no bounds.
 func (b Bernoulli) soundInterval(_ *Bounds, confidence float64, sequential bool) (Interval, error) {
 	return BernoulliInterval(b, confidence, sequential)
 }
@@ -55,7 +58,7 @@ func (b Bernoulli) logRatio(h hypotheses) (float64, bool) {
 	return times(b.K, h.success) + times(b.N-b.K, h.failure), true
 }
 
-// times returns k·x where no occurrence of an impossible event is no evidence.
+// times returns k·x, and 0 if k is 0, also if x is infinite: an impossible event that did not occur adds nothing to the ratio.
 func times(k int64, x float64) float64 {
 	if k == 0 {
 		return 0

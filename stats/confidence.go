@@ -24,6 +24,7 @@ func Alpha(confidence float64) float64 {
 // Confidence(0.01) is 0.99.
 func Confidence(alpha float64) float64 { return Alpha(alpha) }
 
+// checkConfidence returns an error unless 0 < confidence < 1.
 func checkConfidence(confidence float64) error {
 	if !(confidence > 0 && confidence < 1) {
 		return errorf(BadValue, "confidence %v: want a probability strictly between 0 and 1, such as 0.99", confidence)

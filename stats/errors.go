@@ -2,7 +2,7 @@ package stats
 
 import "fmt"
 
-// Code says what kind of [Error] it is. Codes are not renumbered.
+// Code is the kind of an [Error]. Codes are never renumbered.
 type Code uint8
 
 // The codes.
@@ -19,7 +19,7 @@ const (
 	NotFinite                     // a sample was infinite or not a number
 )
 
-// Error is why there is no plan, or no complete outcome.
+// Error is the reason why there is no plan, or no complete outcome.
 type Error struct {
 	Code Code
 	Msg  string
@@ -28,6 +28,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Msg }
 
+// errorf returns an Error with a code and a formatted message.
 func errorf(code Code, format string, args ...any) error {
 	return &Error{code, fmt.Sprintf(format, args...)}
 }

@@ -171,6 +171,8 @@ func RewardInterval(m Moments, bounds *Bounds, confidence float64, sequential bo
 	return i, nil
 }
 
+// nominalInterval returns PRISM's interval for a mean, by Student's t distribution. Its coverage is not guaranteed. Fewer than two samples give
+// (-∞, ∞).
 func nominalInterval(m Moments, confidence, alpha float64) Interval {
 	i := Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: confidence, Method: StudentT}
 	if m.N >= 2 {

@@ -86,8 +86,10 @@ func (m *Moments) Variance() float64 {
 	return m.M2 / float64(m.N-1)
 }
 
+// reward reports that the samples are rewards.
 func (m *Moments) reward() bool { return true }
 
+// check returns an error if the moments are inconsistent or not finite.
 func (m *Moments) check() error {
 	switch {
 	case m.N < 0 || m.M2 < 0 || m.N > 0 && m.Min > m.Max:
@@ -98,10 +100,12 @@ func (m *Moments) check() error {
 	return nil
 }
 
+// finite reports whether all sums are finite.
 func (m *Moments) finite() bool {
 	return !math.IsInf(m.M2+math.Abs(m.Sum), 0) && !math.IsNaN(m.M2+m.Sum+m.Low)
 }
 
+// soundInterval returns the interval of RewardInterval.
 func (m *Moments) soundInterval(bounds *Bounds, confidence float64, sequential bool) (Interval, error) {
 	return RewardInterval(*m, bounds, confidence, sequential)
 }

@@ -22,7 +22,7 @@ func (d Decision) String() string {
 	return [...]string{"none", "holds", "fails", "undecided"}[d]
 }
 
-// Outcome is what PRISM's method says about the samples.
+// Outcome is the result of PRISM's method for the samples.
 type Outcome struct {
 	Method Method
 	N      int64 // samples
@@ -128,6 +128,8 @@ func (p *Plan) tail(n int64, variance float64) float64 {
 	return studentTail(float64(n-1), x)
 }
 
+// decide returns the answer to the bound of the property: by PRISM's rule the mean must be at least the half-width away from the threshold,
+// or by the test of SPRT.
 func (p *Plan) decide(o Outcome, s Statistics, complete bool) Decision {
 	if p.property.Bound == nil {
 		return NoDecision
@@ -146,6 +148,7 @@ func (p *Plan) decide(o Outcome, s Statistics, complete bool) Decision {
 	return Undecided
 }
 
+// holdsIf returns Holds if b is true, otherwise Fails.
 func holdsIf(b bool) Decision {
 	if b {
 		return Holds
@@ -153,6 +156,7 @@ func holdsIf(b bool) Decision {
 	return Fails
 }
 
+// interval returns the interval of an outcome, for probabilities cut to [0,1]; none for SPRT.
 func (p *Plan) interval(o Outcome) Interval {
 	i := Interval{
 		Lo: o.Mean - o.Width, Hi: o.Mean + o.Width, Confidence: o.Confidence,
@@ -167,9 +171,9 @@ func (p *Plan) interval(o Outcome) Interval {
 	return i
 }
 
-// SoundInterval returns the interval that goes beside the outcome: that of
-// [BernoulliInterval] or [RewardInterval] for the confidence and the way of
-// stopping of the plan. bounds are used for rewards only and nil if unknown;
+// SoundInterval returns a sound interval to be reported beside the outcome: that of
+// [BernoulliInterval] or [RewardInterval], for the plan's confidence and way of
+// stopping. bounds are used for rewards only and nil if unknown;
 // then [Interval.Sound] is false. If sampling ended before a plan that is not
 // Sequential was done, the reason must have nothing to do with the samples.
 func (p *Plan) SoundInterval(s Statistics, bounds *Bounds) (Interval, error) {
@@ -179,6 +183,7 @@ func (p *Plan) SoundInterval(s Statistics, bounds *Bounds) (Interval, error) {
 	return s.soundInterval(bounds, p.confidence, p.Sequential())
 }
 
+// checkKind returns an error if the statistics are of rewards and the property is of probabilities, or the reverse.
 func (p *Plan) checkKind(s Statistics) error {
 	if s.reward() != p.property.Reward {
 		return errorf(BadValue, "found statistics of the wrong kind: want *Moments for rewards and Bernoulli for probabilities")

@@ -43,7 +43,7 @@ type Params struct {
 	MaxSamples int64
 }
 
-// Property is what the samples are drawn for.
+// Property is the property that the samples are drawn for.
 type Property struct {
 	Reward bool   // R rather than P
 	Bound  *Bound // nil for a quantitative property (=?)
@@ -75,6 +75,7 @@ func (p Params) resolve(property Property) Params {
 	return p
 }
 
+// check returns an error if the parameters are invalid, or do not fit the method or the property.
 func (p Params) check(property Property) error {
 	if p.Method == Auto || p.Method > SPRT {
 		return errorf(BadValue, "unknown simulation method %d", uint8(p.Method))
@@ -96,6 +97,7 @@ func (p Params) check(property Property) error {
 	return nil
 }
 
+// checkRanges returns an error if a parameter is negative, infinite or not a number.
 func (p Params) checkRanges() error {
 	if p.Confidence != 0 {
 		if err := checkConfidence(p.Confidence); err != nil {
@@ -120,6 +122,7 @@ func (p Params) checkRanges() error {
 	return nil
 }
 
+// check returns an error if the threshold is not finite or, for a probability, not in [0,1].
 func (p Property) check() error {
 	if p.Bound == nil {
 		return nil

@@ -110,6 +110,7 @@ func MostSamples(width, confidence float64) float64 {
 	return math.Ceil(z * z / 4 / (width * width))
 }
 
+// orDefault returns x or, if x is 0, the default.
 func orDefault(x, def float64) float64 {
 	if x == 0 {
 		return def

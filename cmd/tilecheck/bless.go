@@ -28,11 +28,11 @@ type blessCmd struct {
 
 // Run computes the expectations, prints the changes, and writes them if the user agrees.
 func (c *blessCmd) Run(ctx context.Context, env *environment) error {
-	s, err := c.load(env, nil, 0)
+	selected, err := c.load(env, nil, 0)
 	if err != nil {
 		return err
 	}
-	blessing, err := regress.Bless(ctx, s.Tests, native.New(), regress.BlessOptions{Options: s.Options, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
+	blessing, err := regress.Bless(ctx, selected.Tests, native.New(), regress.BlessOptions{Options: selected.Options, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", failing)
 	}
 	if len(blessing.Files) > 0 {
-		if err := c.write(ctx, env, s, blessing); err != nil {
+		if err := c.write(ctx, env, selected, blessing); err != nil {
 			return err
 		}
 	}
@@ -79,8 +79,8 @@ func skipText(skip regress.Skip) string {
 
 // write asks the user, unless --yes is given, and writes every file. If the user refuses, the
 // error only sets the exit code.
-func (c *blessCmd) write(ctx context.Context, env *environment, s *selection.Selection, b *regress.Blessing) error {
-	changes := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
+func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
+	changes := fmt.Sprintf("%d new annotations and %d new values in %d files", blessing.Added, blessing.Updated, len(blessing.Files))
 	if !c.Yes {
 		if _, tty := env.terminal(env.stdout); !tty {
 			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
@@ -95,9 +95,9 @@ func (c *blessCmd) write(ctx context.Context, env *environment, s *selection.Sel
 			return exitStatus(exitFailed)
 		}
 	}
-	for i := range b.Files {
-		file := &b.Files[i]
-		name := s.Abs(file.File)
+	for i := range blessing.Files {
+		file := &blessing.Files[i]
+		name := selected.Abs(file.File)
 		if current, err := os.ReadFile(name); err != nil || !bytes.Equal(current, file.Before) {
 			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", file.Name)
 		}

@@ -63,12 +63,12 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	case c.Strategy == "":
 		return usageError("no strategy is given, want one, or --check FILE")
 	}
-	s, opt, err := c.options()
+	player, opt, err := c.options()
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	if err := strategy.Prepare(ctx, s); err != nil {
+	if err := strategy.Prepare(ctx, player); err != nil {
 		return err
 	}
 	report, done := env.progress()
@@ -78,16 +78,16 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 			report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
 		}
 	}
-	part, err := induced.Survey(ctx, s, opt)
+	part, err := induced.Survey(ctx, player, opt)
 	if err != nil {
-		return boundTimeError(explainTooLarge(s, err))
+		return boundTimeError(explainTooLarge(player, err))
 	}
 	best, err := part.Improve(ctx, c.Refine, c.Boards == boardsRaw)
 	if best == nil {
 		return err
 	}
 	done()
-	result := playtables.Bound(s.String(), opt, best, time.Since(start))
+	result := playtables.Bound(player.String(), opt, best, time.Since(start))
 	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 

@@ -77,6 +77,9 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 			t.Append(certifyRow(name, &results[i])...)
 		}
 		if err != nil {
+			if len(t.Rows) == 0 {
+				return err
+			}
 			env.beginsPrinting()
 			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
 		}

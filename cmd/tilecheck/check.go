@@ -41,6 +41,7 @@ type checkCmd struct {
 	Certify         bool         `help:"Prove answers (--exact: fractions) by certificates."`
 	Certificate     string       `help:"Prove answers, and write the proofs, also as .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Plot            string       `help:"Draw an experiment or a Pareto curve, .svg or .png." placeholder:"FILE" file:"out"`
 	Witness         pathCount    `help:"Why: the K likeliest paths, or a counterexample if a bound fails (--witness=5; default: 3)."`
 	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
 	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that break it by themselves."`
@@ -55,6 +56,9 @@ type checkCmd struct {
 // Run checks the properties and prints one row each.
 func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.refuseSeparatePathCount(); err != nil {
+		return err
+	}
+	if err := (plotFlag{c.Plot}).check(); err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
@@ -81,6 +85,9 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
+	if c.Plot != "" {
+		err = errors.Join(err, c.drawPlot(env, verdicts))
+	}
 	code := verdictCode(verdicts)
 	incompleteCode := exitCannotRun // if a certificate or a proof is missing
 	if ctx.Err() != nil {
@@ -94,6 +101,18 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 		code = incompleteCode
 	}
 	return cmp.Or(err, exitStatus(code))
+}
+
+// drawPlot writes the chart of the verdicts, and what it leaves out to standard error.
+func (c *checkCmd) drawPlot(env *environment, verdicts []result.Verdict) error {
+	chart, notes, err := report.VerdictChart(verdicts)
+	for _, note := range notes {
+		fmt.Fprintf(env.stderr, "note: %s\n", note)
+	}
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return env.plot(c.Plot, chart)
 }
 
 // proven reports whether every verdict is proven.
@@ -263,5 +282,5 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 
 // reportOptions returns the options of everything that is printed on standard output.
 func (e *environment) reportOptions() table.Options {
-	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
+	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Whole: e.whole(), Color: e.color(e.stdout)}
 }

@@ -48,25 +48,25 @@ func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p
 
 // commandFilesOf returns the files of the flags and arguments of a command.
 func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
-	p := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
-	p.addKept("shard", env.shardFiles...)
+	files := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
+	files.addKept("shard", env.shardFiles...)
 	node := kctx.Selected()
 	if node == nil {
-		return p
+		return files
 	}
 	values := slices.Clone(node.Positional)
 	for _, flags := range node.AllFlags(false) {
-		for _, f := range flags {
-			values = append(values, f.Value)
+		for _, flag := range flags {
+			values = append(values, flag.Value)
 		}
 	}
-	for _, v := range values {
-		p.addFlag(flagName(v), v.Tag.Get("file"), v.Target)
+	for _, value := range values {
+		files.addFlag(flagName(value), value.Tag.Get("file"), value.Target)
 	}
 	if env.split.Replaying() { // a file that only a shard names is not written
-		p.outputs = slices.DeleteFunc(p.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
+		files.outputs = slices.DeleteFunc(files.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
 	}
-	return p
+	return files
 }
 
 // addFlag adds the files in the value of a flag or argument. kind is its tag "file".

@@ -91,8 +91,8 @@ func (c *distributionCmd) names(times []*big.Rat) []string {
 	}
 	var out []string
 	ext := filepath.Ext(c.Output)
-	for _, t := range times {
-		out = append(out, strings.TrimSuffix(c.Output, ext)+timeText(t)+ext)
+	for _, time := range times {
+		out = append(out, strings.TrimSuffix(c.Output, ext)+timeText(time)+ext)
 	}
 	return out
 }
@@ -153,12 +153,12 @@ func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	}
 	shown := 0
 	var state []int32
-	for k, s := range l.space.Order() {
+	for k, index := range l.space.Order() {
 		if k%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch {
-		case distribution.Zero(int(s)) && !l.cmd.Zeros:
+		case distribution.Zero(int(index)) && !l.cmd.Zeros:
 			l.zeros++
 			continue
 		case shown == maxShown && !l.cmd.Format.Machine():
@@ -166,8 +166,8 @@ func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 			continue
 		}
 		shown++
-		state = l.space.State(state, int(s))
-		l.appendRow(distribution, int(s), k, l.space.Compiled().StateText(state))
+		state = l.space.State(state, int(index))
+		l.appendRow(distribution, int(index), k, l.space.Compiled().StateText(state))
 	}
 	return nil
 }

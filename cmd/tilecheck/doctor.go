@@ -145,15 +145,15 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 }
 
 // image checks the image of a tool. It is ready if the tool in it prints its version.
-func (c *checkup) image(ctx context.Context, d *containers.Docker, name, ref string) {
+func (c *checkup) image(ctx context.Context, client *containers.Docker, name, ref string) {
 	item := "image of " + name
-	found, err := toolbox.FindImage(ctx, d, name, ref, toolbox.ImageCache())
+	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())
 	if err != nil {
 		c.addFailed(item, "missing", err, ref != "")
 		return
 	}
 	label := found.Version
-	if found, err = d.Try(ctx, toolbox.ImageKind(name), found); err != nil {
+	if found, err = client.Try(ctx, toolbox.ImageKind(name), found); err != nil {
 		return // ctx has ended; the caller checks it
 	}
 	if found.Problem != "" {

@@ -31,17 +31,17 @@ type engineFlags struct {
 }
 
 // toolbox returns the engines that the flags describe.
-func (e *environment) toolbox(f engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
+func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
 	// An image that was asked for wins over a path of the environment.
 	if e.given["prism-image"] && !e.given["prism-path"] {
-		f.PrismPath = ""
+		flags.PrismPath = ""
 	}
 	if e.given["storm-image"] && !e.given["storm-path"] {
-		f.StormPath = ""
+		flags.StormPath = ""
 	}
 	return &toolbox.Box{
-		PrismPath: f.PrismPath, StormPath: f.StormPath, PrismImage: f.PrismImage, StormImage: f.StormImage,
-		Jobs: f.Jobs, Args: f.ToolArg, Limits: runner.Limits{Memory: int64(memory), Time: timeout}, Connect: e.docker, Checker: validity.New(),
+		PrismPath: flags.PrismPath, StormPath: flags.StormPath, PrismImage: flags.PrismImage, StormImage: flags.StormImage,
+		Jobs: flags.Jobs, Args: flags.ToolArg, Limits: runner.Limits{Memory: int64(memory), Time: timeout}, Connect: e.docker, Checker: validity.New(),
 	}
 }
 

@@ -66,8 +66,8 @@ func exitCodeOf(err error) (int, error) {
 	if _, ok := errors.AsType[*runner.ParamError](err); ok {
 		return exitUsage, fmt.Errorf("--param: %w", err)
 	}
-	f, failed := errors.AsType[*result.Failure](err)
-	if failed && f.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
+	failure, failed := errors.AsType[*result.Failure](err)
+	if failed && failure.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
 		return exitOutOfLimit, err
 	}
 	return exitCannotRun, err
@@ -103,13 +103,13 @@ func verdictCode(verdicts []result.Verdict) int {
 		return exitCannotRun
 	}
 	code := exitOK
-	for _, v := range verdicts {
+	for _, verdict := range verdicts {
 		switch {
-		case v.Err != nil && v.Err.Class.Limited():
+		case verdict.Err != nil && verdict.Err.Class.Limited():
 			return exitOutOfLimit
-		case v.Err != nil || v.Value.Kind == result.NoValue || v.Doubt != "":
+		case verdict.Err != nil || verdict.Value.Kind == result.NoValue || verdict.Doubt != "":
 			code = exitCannotRun
-		case v.Value.Kind == result.Boolean && !v.Value.Bool && code == exitOK:
+		case verdict.Value.Kind == result.Boolean && !verdict.Value.Bool && code == exitOK:
 			code = exitFailed
 		}
 	}

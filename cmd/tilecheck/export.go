@@ -100,9 +100,9 @@ type output struct {
 // outputs returns the outputs of the flags --output and --formats.
 func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
-	for _, f := range formats {
-		if !named.IsFormat(f) {
-			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn, umb or all", f)
+	for _, format := range formats {
+		if !named.IsFormat(format) {
+			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn, umb or all", format)
 		}
 	}
 	if len(formats) == 0 {
@@ -138,10 +138,10 @@ func stateFiles(name string) (output, bool) {
 // it is unknown.
 func outputFiles(outputs []output, n int) []string {
 	var names []string
-	for _, o := range outputs {
-		for _, format := range o.formats {
-			if o.base != "-" {
-				names = append(names, named.Part(o.base, format, o.zip, n)...)
+	for _, target := range outputs {
+		for _, format := range target.formats {
+			if target.base != "-" {
+				names = append(names, named.Part(target.base, format, target.zip, n)...)
 			}
 		}
 	}
@@ -151,9 +151,9 @@ func outputFiles(outputs []output, n int) []string {
 // setNames returns the common names of the outputs that are several files.
 func setNames(outputs []output) []string {
 	var names []string
-	for _, o := range outputs {
-		if o.base != "-" && len(o.formats) > 1 && !slices.Contains(names, o.base) {
-			names = append(names, o.base)
+	for _, target := range outputs {
+		if target.base != "-" && len(target.formats) > 1 && !slices.Contains(names, target.base) {
+			names = append(names, target.base)
 		}
 	}
 	return names
@@ -176,8 +176,8 @@ type exporter struct {
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	return x.env.writeSet(setNames(outputs), func(write writeFile) error {
 		x.writeFile = write
-		for _, o := range outputs {
-			if err := x.writeOutput(ctx, o); err != nil {
+		for _, target := range outputs {
+			if err := x.writeOutput(ctx, target); err != nil {
 				return err
 			}
 		}
@@ -190,13 +190,13 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 func (x *exporter) staleFiles(outputs []output) []string {
 	var out []string
 	n := len(x.space.Program().Rewards)
-	for _, o := range outputs {
-		if o.base == "-" || len(o.formats) < 2 {
+	for _, target := range outputs {
+		if target.base == "-" || len(target.formats) < 2 {
 			continue
 		}
-		for _, format := range o.formats {
+		for _, format := range target.formats {
 			if format == "srew" || format == "trew" {
-				out = append(out, named.Stale(o.base, format, o.zip, n)...)
+				out = append(out, named.Stale(target.base, format, target.zip, n)...)
 			}
 		}
 	}
@@ -204,16 +204,16 @@ func (x *exporter) staleFiles(outputs []output) []string {
 }
 
 // writeOutput writes the files of one output.
-func (x *exporter) writeOutput(ctx context.Context, o output) error {
-	for _, format := range o.formats {
+func (x *exporter) writeOutput(ctx context.Context, target output) error {
+	for _, format := range target.formats {
 		n := 1
 		if format == "srew" || format == "trew" {
 			n = len(x.space.Program().Rewards)
 		}
 		for i := range n {
 			name := "-"
-			if o.base != "-" {
-				name = named.Part(o.base, format, o.zip, n)[i]
+			if target.base != "-" {
+				name = named.Part(target.base, format, target.zip, n)[i]
 			}
 			if err := x.writeFormat(ctx, name, format, i); err != nil {
 				return err

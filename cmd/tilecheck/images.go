@@ -116,14 +116,14 @@ func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 
 // containers removes containers, prints their names, and returns their number.
 func (c *cleanCmd) containers(ctx context.Context, env *environment) (n int, err error) {
-	d, err := env.docker(ctx)
+	client, err := env.docker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	removed, err := d.Sweep(ctx, c.All)
-	for _, l := range removed {
-		fmt.Fprintf(env.stdout, "removed %s of %s (%s)\n", shortID(l.ID), l.Tool, l.State)
+	defer func() { err = errors.Join(err, client.Close()) }()
+	removed, err := client.Sweep(ctx, c.All)
+	for _, container := range removed {
+		fmt.Fprintf(env.stdout, "removed %s of %s (%s)\n", shortID(container.ID), container.Tool, container.State)
 	}
 	return len(removed), err
 }

@@ -238,7 +238,7 @@ func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 
 // write prints the findings, one row each.
 func (c *lintCmd) write(env *environment, results *lintResult) error {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "place", Field: "-"},
 		{Field: "file"},
 		{Field: "line"},
@@ -247,16 +247,16 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 		{Name: "warning", Field: "message", Min: 30},
 		{Name: "state", Field: "valuation", Min: 10},
 	}}
-	for _, f := range results.findings {
+	for _, finding := range results.findings {
 		var state any
-		if f.State != "" {
-			state = f.State
+		if finding.State != "" {
+			state = finding.State
 		}
-		t.Append(fmt.Sprintf("%s:%s", f.File, f.Pos), f.File, int(f.Pos.Line), int(f.Pos.Col), string(f.Code), f.Message, state)
+		out.Append(fmt.Sprintf("%s:%s", finding.File, finding.Pos), finding.File, int(finding.Pos.Line), int(finding.Pos.Col), string(finding.Code), finding.Message, state)
 	}
-	t.Notes = results.notes
+	out.Notes = results.notes
 	if results.silenced > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
+		out.Notes = append(out.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
 	}
-	return t.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
+	return out.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
 }

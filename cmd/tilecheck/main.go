@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -118,8 +119,26 @@ func (e *environment) color(w io.Writer) bool {
 // width returns the number of columns of standard output, for the layout of tables.
 func (e *system) width() int { return e.widthOf(e.stdout) }
 
-// widthOf returns the number of columns of a terminal; 120 if w is none.
+// whole reports whether cells of tables stay whole: standard output is no terminal, and nothing says how wide it is.
+func (e *system) whole() bool {
+	_, terminal := e.terminal(e.stdout)
+	return !terminal && e.columns() == 0
+}
+
+// columns is the width that the environment asks for; 0 if it does not.
+func (e *system) columns() int {
+	n, err := strconv.Atoi(e.getenv("COLUMNS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// widthOf returns the number of columns of a terminal; 120 if w is none. COLUMNS in the environment comes first.
 func (e *system) widthOf(w io.Writer) int {
+	if n := e.columns(); n > 0 {
+		return n
+	}
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
 	}

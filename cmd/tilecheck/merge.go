@@ -119,8 +119,8 @@ func readShards(names []string) (files []*shard.File, err error) {
 	}
 	var errs []error
 	for _, name := range names {
-		f, err := shard.Read(name)
-		files, errs = append(files, f), append(errs, err)
+		file, err := shard.Read(name)
+		files, errs = append(files, file), append(errs, err)
 	}
 	return files, errors.Join(errs...)
 }

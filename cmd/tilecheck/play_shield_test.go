@@ -32,7 +32,7 @@ func TestShieldedPlayers(t *testing.T) {
 			shield := csvColumn(t, wantRun(t, append([]string{"shield", model, `Pmax=? [ F "success" ]`, "--format=csv", "--threshold"}, strings.Fields(c.flags)...)))
 			played := csvColumn(t, wantRun(t, append(append([]string{"play", "random", "--hide", "--games=1", "--seed=1", "--format=csv"}, board...),
 				append([]string{"--shield"}, strings.Fields(c.flags)...)...)))
-			for ours, theirs := range map[string]string{"optimal": "best", "least": "worst", "with shield": "uniform", "without shield": "uniform_without"} {
+			for ours, theirs := range map[string]string{"optimal": "best_value", "least": "worst_value", "with shield": "uniform_value", "without shield": "unshielded_uniform_value"} {
 				if d := math.Abs(played[ours] - shield[theirs]); !(d <= 1e-12) {
 					t.Errorf("%s is %v, and %s of the model is %v", ours, played[ours], theirs, shield[theirs])
 				}

@@ -70,13 +70,13 @@ func frameText(shape game.Shape, f play.Frame) string {
 }
 
 // gameText returns the result of a game.
-func gameText(g play.Game) string {
-	text := fmt.Sprintf("score %d, %d moves, largest tile %d", g.Score, g.Moves, game.Value(g.Max))
+func gameText(played play.Game) string {
+	text := fmt.Sprintf("score %d, %d moves, largest tile %d", played.Score, played.Moves, game.Value(played.Max))
 	switch {
-	case g.Overflow:
+	case played.Overflow:
 		text += ", ended where two tiles of 32768 were to merge"
-	case g.Won:
-		text += fmt.Sprintf(", won after %d moves", g.WinMoves)
+	case played.Won:
+		text += fmt.Sprintf(", won after %d moves", played.WinMoves)
 	default:
 		text += ", lost"
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -59,7 +60,11 @@ func (e *environment) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(e.stdin), nil
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file", path)
+	}
+	return f, err
 }
 
 // list checks every game and prints their results.
@@ -135,12 +140,12 @@ func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.Rec
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
 // showFrames shows the boards of a game, one for every line of input or as a film.
-func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, showFrames []play.Frame) error {
+func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, frames []play.Frame) error {
 	if c.Step {
-		return stepThrough(env, shape, showFrames)
+		return stepThrough(env, shape, frames)
 	}
 	film := newFilm(env, shape, c.Delay)
-	for _, f := range showFrames {
+	for _, f := range frames {
 		if err := film.show(ctx, f); err != nil {
 			return err
 		}

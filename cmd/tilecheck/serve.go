@@ -98,17 +98,17 @@ const (
 func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	if c.Listen != "" {
-		l, err := config.Listen(ctx, "tcp", c.Listen)
+		listener, err := config.Listen(ctx, "tcp", c.Listen)
 		if errors.Is(err, syscall.EADDRINUSE) {
 			host, _, _ := net.SplitHostPort(c.Listen)
 			return nil, fmt.Errorf("--listen %s: another program has this port, want another one, or %s for any free one", c.Listen, net.JoinHostPort(host, "0"))
 		}
-		return l, err
+		return listener, err
 	}
 	for port := defaultPort; ; port++ {
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
+		listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return l, err
+			return listener, err
 		}
 		if port == defaultPort+morePorts {
 			return nil, fmt.Errorf("other programs have the ports %d to %d, want --listen %s:0 for any free one", defaultPort, port, defaultHost)

@@ -64,8 +64,8 @@ func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	outputs := []string{c.Output}
-	if o, ok := stateFiles(c.Output); ok {
-		outputs = outputFiles([]output{o}, 0)
+	if target, ok := stateFiles(c.Output); ok {
+		outputs = outputFiles([]output{target}, 0)
 	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
@@ -141,8 +141,8 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 		return nil, nil, stateLimitError(err)
 	}
 	instances[0].Text = c.Property // as it was given, for errors
-	q, err := native.ShieldQuestion(ctx, space, &instances[0])
-	return q, plan.Tree, err
+	asked, err := native.ShieldQuestion(ctx, space, &instances[0])
+	return asked, plan.Tree, err
 }
 
 // writeScheduler writes the worst scheduler that obeys the shield, as a scheduler of the whole model. It first checks that this scheduler

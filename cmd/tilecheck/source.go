@@ -40,7 +40,7 @@ func (e *environment) readText(path string) ([]byte, error) {
 	if path == "-" {
 		return e.readLimited(e.stdin, "standard input")
 	}
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: no such file", path)
@@ -49,11 +49,11 @@ func (e *environment) readText(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory, want a file", path)
 	}
-	src, err := e.readLimited(f, path)
+	src, err := e.readLimited(file, path)
 	if err != nil || named.Zip(path) == "" {
 		return src, err
 	}

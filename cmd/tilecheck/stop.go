@@ -128,9 +128,9 @@ func (l *forcedEnd) timeLeft() time.Duration {
 }
 
 // withTimeLimit sets a time limit for the command; 0 means none.
-func (e *environment) withTimeLimit(ctx context.Context, withTimeLimit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := ending.After(ctx, withTimeLimit)
-	if withTimeLimit > 0 {
+func (e *environment) withTimeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := ending.After(ctx, limit)
+	if limit > 0 {
 		e.exitIfCommandDoesNot(ctx)
 	}
 	return ctx, cancel

@@ -42,8 +42,8 @@ func (c *Chain) ValueText(ctx context.Context) (string, error) {
 // chain. value is its ValueText; spawn says how the model draws cells.
 func (c *Chain) PolicyComment(spawn modelgen.Spawn, value string) []string {
 	lines := []string{
-		fmt.Sprintf("Policy: the strategy %s, on the %d boards", c.strategy, len(c.order)),
-		"  that it reaches with the player to move, each with each memory that it then has.",
+		fmt.Sprintf("Policy: the strategy %s.", c.strategy),
+		fmt.Sprintf("  %d boards are reached at the player's turn; a board counts once for each memory of the strategy.", len(c.order)),
 	}
 	if c.Rounded() {
 		lines = append(lines, "  Its probabilities are rounded to 15 decimal places.")

@@ -17,9 +17,9 @@ const maxPropositions = 64
 // abstraction translates a path formula to one over propositions, which are sets of states.
 type abstraction struct {
 	*evaluation
-	root    sema.Expr
-	sets    []*sparse.Set
-	letters *letters // once all sets are known
+	root    sema.Expr     // the path formula
+	sets    []*sparse.Set // the states in which each proposition holds
+	letters *letters      // the letter of each state; nil until all propositions are known
 }
 
 // formula translates a path formula. Its maximal state formulas become propositions.
@@ -32,7 +32,7 @@ func (a *abstraction) formula(x sema.Expr) (*automata.Formula, error) {
 	return f, err
 }
 
-// positive is formula without the negation.
+// positive translates a path formula that is not a negation.
 func (a *abstraction) positive(p *logic.Path) (*automata.Formula, error) {
 	if p.Form == logic.InitialState {
 		set, err := a.nested(p.Right)
@@ -50,17 +50,17 @@ func (a *abstraction) positive(p *logic.Path) (*automata.Formula, error) {
 	return nil, a.unsupported(p.X, "found %s, want a path formula", logic.Describe(p.X))
 }
 
-// proposition returns the formula for a set of states: a constant, a known
-// proposition, the negation of one, or a new one.
+// proposition returns the formula that holds exactly in a set of states: a constant, a known proposition, the
+// negation of a known proposition, or a new proposition.
 func (a *abstraction) proposition(x sema.Expr, set *sparse.Set) (*automata.Formula, error) {
-	out := set.Complement()
-	if out.Empty() || set.Empty() {
-		return automata.Constant(out.Empty()), nil
+	complement := set.Complement()
+	if complement.Empty() || set.Empty() {
+		return automata.Constant(complement.Empty()), nil
 	}
 	if i := slices.IndexFunc(a.sets, set.Equal); i >= 0 {
 		return automata.Atom(i), nil
 	}
-	if i := slices.IndexFunc(a.sets, out.Equal); i >= 0 {
+	if i := slices.IndexFunc(a.sets, complement.Equal); i >= 0 {
 		return automata.Unary(automata.Not, automata.Atom(i)), nil
 	}
 	if len(a.sets) == maxPropositions {
@@ -70,6 +70,7 @@ func (a *abstraction) proposition(x sema.Expr, set *sparse.Set) (*automata.Formu
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
+// binary translates a Boolean operator with two operands.
 func (a *abstraction) binary(x *sema.Binary) (*automata.Formula, error) {
 	f, err := a.formula(x.X)
 	if err != nil {
@@ -87,6 +88,7 @@ func (a *abstraction) binary(x *sema.Binary) (*automata.Formula, error) {
 	return automata.Binary(automata.Iff, f, g), err
 }
 
+// temporalFormula translates a path formula whose outermost operator is temporal.
 func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) {
 	right, err := a.formula(p.Right)
 	if err != nil {
@@ -115,11 +117,13 @@ func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) 
 		return nil, err
 	}
 	switch {
-	case p.Op == syntax.WeakUntil && p.Bound.Low != nil: // f U g, or f as long as g has time to come
+	case p.Op == syntax.WeakUntil && p.Bound.Low != nil: // f W[l,h] g is f U[l,h] g | G<=h f
 		always := automata.Unary(automata.Globally, out.X)
-		if out.Op, out.Bound = automata.Until, steps; steps.High != automata.Unbounded {
+		if steps.High != automata.Unbounded {
 			always.Bound = &automata.Bound{High: steps.High}
 		}
+		out.Op = automata.Until
+		out.Bound = steps
 		return automata.Binary(automata.Or, out, always), nil
 	case p.Op == syntax.WeakUntil:
 		out = strongDual(out.X, out.Y)
@@ -130,6 +134,7 @@ func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) 
 	return out, nil
 }
 
+// twoSided returns the operator W, R or U of the automata for one of the syntax.
 func twoSided(op syntax.TemporalOp) automata.Op {
 	switch op {
 	case syntax.WeakUntil:
@@ -140,8 +145,8 @@ func twoSided(op syntax.TemporalOp) automata.Op {
 	return automata.Until
 }
 
-// strongDual returns f W g as !((f & !g) U (!f & !g)), which is how PRISM reads
-// a weak until with an upper bound, and the same as one with a lower bound of step 0.
+// strongDual returns f W g as !((f & !g) U (!f & !g)). The caller bounds the until: this is how PRISM reads a
+// weak until with an upper bound.
 func strongDual(f, g *automata.Formula) *automata.Formula {
 	notG := automata.Unary(automata.Not, g)
 	left := automata.Binary(automata.And, f, notG)
@@ -149,7 +154,7 @@ func strongDual(f, g *automata.Formula) *automata.Formula {
 	return automata.Unary(automata.Not, automata.Binary(automata.Until, left, right))
 }
 
-// stepBound evaluates the bound of an operator within LTL.
+// stepBound evaluates the bound of an operator in an LTL formula. Time bounds of a CTMC are unsupported.
 func (a *abstraction) stepBound(p *logic.Path) (*automata.Bound, error) {
 	if a.kind() == sparse.CTMC {
 		if p.Form == logic.LateWeakUntil && p.X == a.root {

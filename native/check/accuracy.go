@@ -12,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// sequence is an order of attempts to answer a property. An attempt ends the sequence if it decides the property, and if the
-// bounds of the value are as narrow as wanted; otherwise the next one follows.
+// sequence is the order in which a property is evaluated with different precisions. An attempt ends the sequence if it decides
+// the property and its bounds are as narrow as required; otherwise the next attempt follows.
 //
 //	sequence       | when                                       | attempts
 //	---------------+--------------------------------------------+----------------------------------------------------------
@@ -23,8 +23,8 @@ import (
 //	multiObjective | the property is multi(...)                 | fractions of a small model; bounds; narrower; fractions
 //	enclose        | every other property                       | bounds; the narrowest bounds if undecided; narrower; fractions
 //
-// enclose goes on with outOfRange if it meets a number beyond float64 on the way, and tries fractions first if a time bound
-// takes too many steps. Estimated values end after the first bounds.
+// If an attempt of enclose finds a number beyond float64, outOfRange follows. If a time bound takes too many steps, enclose tries
+// fractions first. For estimated values the first attempt is the last.
 type sequence uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	multiObjective
 )
 
-// sequence returns how a property is answered.
+// sequence selects the sequence of attempts for a property.
 func (c *Checker) sequence(p *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
@@ -50,20 +50,20 @@ func (c *Checker) sequence(p *Property) sequence {
 	return enclose
 }
 
-// precision is how one attempt computes.
+// precision says how precisely an attempt computes, and how much work it may do.
 type precision struct {
-	exact   bool    // with fractions, and not with bounds
-	epsilon float64 // the relative width of bounds; 0 is the default of package solve
-	maxWork int     // the number of operations that fractions may take; 0 is no limit
+	exact   bool    // compute fractions instead of bounds
+	epsilon float64 // the relative width of bounds; 0 stands for the default of package solve
+	maxWork int     // the greatest number of operations on fractions; 0 stands for no limit
 }
 
 const (
-	// leastEpsilon is the least relative width of bounds that is asked of float64 numbers.
+	// leastEpsilon is the smallest relative width of bounds that float64 numbers are used for.
 	leastEpsilon = 1e-13
-	// improvingWork limits fractions that only improve an answer: it takes some seconds.
+	// improvingWork limits the operations on fractions if these only improve an answer. It takes some seconds.
 	improvingWork = 1 << 29
-	// quotientWork is the number of operations after which fractions of a model with at most quotientStates states are
-	// computed on its quotient: it takes a quarter of a minute.
+	// quotientWork is the number of operations on fractions after which they are computed on the quotient of the model
+	// instead, if the model has at most quotientStates states. It takes about 15 seconds.
 	quotientWork   = 1 << 33
 	quotientStates = 1 << 20
 	// smallMulti is the number of states of a model for which multi(...) is tried with fractions first.
@@ -77,7 +77,7 @@ var (
 	cheapFractions  = precision{exact: true, epsilon: leastEpsilon, maxWork: improvingWork}
 )
 
-// answer makes attempts until the property is decided, and writes the answer to the verdict.
+// answer makes the attempts of the property's sequence, and writes the value of the last one to the verdict.
 func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
 	switch c.sequence(p) {
 	case searchBeliefs:
@@ -96,7 +96,7 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 	return err
 }
 
-// searchBeliefs answers for a partially observable model. Beliefs are fractions, also if bounds are asked for.
+// searchBeliefs evaluates a property of a partially observable model. Beliefs are fractions, even if the value has bounds only.
 func (c *Checker) searchBeliefs(ctx context.Context, p *Property, v *result.Verdict) error {
 	m, err := c.fractions(ctx)
 	if err != nil {
@@ -106,6 +106,7 @@ func (c *Checker) searchBeliefs(ctx context.Context, p *Property, v *result.Verd
 	return c.write(out, v, err)
 }
 
+// exactOnly evaluates a property with fractions only.
 func (c *Checker) exactOnly(ctx context.Context, p *Property, v *result.Verdict) error {
 	m, err := c.fractions(ctx)
 	if err != nil {
@@ -115,34 +116,35 @@ func (c *Checker) exactOnly(ctx context.Context, p *Property, v *result.Verdict)
 	return c.write(out, v, err)
 }
 
-// fractionsOrQuotient computes fractions. If they take more work than given, it computes them on the quotient, if that has at
-// most half as many states.
-func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, p *Property, v *result.Verdict, work int) (*outcome, error) {
-	n, unlimited := m.space.Model().NumStates(), precision{exact: true, epsilon: c.opts.Epsilon}
-	if n > quotientStates || c.wantsValues || c.wanted != nil || m.space.Closed() {
+// fractionsOrQuotient evaluates a property with fractions. If that takes more than maxWork operations, and the bisimulation
+// quotient has at most half as many states, it evaluates the property on the quotient instead.
+func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, p *Property, v *result.Verdict, maxWork int) (*outcome, error) {
+	numStates := m.space.Model().NumStates()
+	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
+	if numStates > quotientStates || c.wantsValues || c.wanted != nil || m.space.Closed() {
 		return c.attempt(ctx, m, unlimited, p)
 	}
 	limited := unlimited
-	limited.maxWork = work
-	out, why := c.attempt(ctx, m, limited, p)
-	if !errors.Is(why, solve.ErrWork) && !errors.Is(why, solve.ErrFill) {
-		return out, why
+	limited.maxWork = maxWork
+	out, limitErr := c.attempt(ctx, m, limited, p)
+	if !errors.Is(limitErr, solve.ErrWork) && !errors.Is(limitErr, solve.ErrFill) {
+		return out, limitErr
 	}
-	r, err := Reduce(ctx, c.compiled, m.space, []*Property{p}, nil)
+	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{p}, nil)
 	switch {
 	case ctx.Err() != nil:
 		return nil, err
-	case err == nil && r.Space.Model().NumStates() <= n/2:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient of %d states that cannot be told apart", r.Space.Model().NumStates()))
-		q := New(r.Space.Compiled(), r.Space, c.opts)
-		return q.attempt(ctx, q.exact, unlimited, p)
-	case errors.Is(why, solve.ErrFill):
-		return nil, why
+	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
+		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %d states", reduced.Space.Model().NumStates()))
+		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
+		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, p)
+	case errors.Is(limitErr, solve.ErrFill):
+		return nil, limitErr
 	}
 	return c.attempt(ctx, m, unlimited, p)
 }
 
-// outOfRange computes fractions, because the model has numbers that float64 cannot represent.
+// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent, as why says.
 func (c *Checker) outOfRange(ctx context.Context, why error, p *Property, v *result.Verdict) error {
 	out, err := c.tryFractions(ctx, p, anyFractions)
 	if errors.As(err, new(*unavailable)) {
@@ -151,6 +153,8 @@ func (c *Checker) outOfRange(ctx context.Context, why error, p *Property, v *res
 	return c.write(out, v, err)
 }
 
+// multiObjective evaluates multi(...): with fractions if the model is small, otherwise with bounds, which it narrows, and
+// with fractions if bounds leave the property undecided or are too wide.
 func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Verdict) error {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, p, cheapFractions)
@@ -161,8 +165,9 @@ func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Ver
 	bounds := precision{epsilon: c.opts.epsilon()}
 	m := c.bounds
 	best, err := c.attempt(ctx, m, bounds, p)
-	if errors.Is(err, errNeedsFractions) { // bounds from the fractions of the model
-		if m, err = c.fractions(ctx); err != nil {
+	if errors.Is(err, errNeedsFractions) { // compute bounds from the exact model
+		m, err = c.fractions(ctx)
+		if err != nil {
 			return err
 		}
 		best, err = c.attempt(ctx, m, bounds, p)
@@ -170,65 +175,76 @@ func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Ver
 	if err == nil {
 		best = c.narrow(ctx, m, p, best)
 	}
-	if errors.As(err, new(*undecided)) || err == nil && best.width > bounds.epsilon {
-		if exact, why := c.tryFractions(ctx, p, cheapFractions); why == nil {
-			best, err = exact, nil
-		} else if ctx.Err() != nil {
-			return why
+	isUndecided := errors.As(err, new(*undecided))
+	isTooWide := err == nil && best.width > bounds.epsilon
+	if isUndecided || isTooWide {
+		exact, exactErr := c.tryFractions(ctx, p, cheapFractions)
+		switch {
+		case exactErr == nil:
+			return c.write(exact, v, nil)
+		case ctx.Err() != nil:
+			return exactErr
 		}
 	}
 	return c.write(best, v, err)
 }
 
+// enclose evaluates a property with bounds. If these leave the property undecided, it tries the narrowest bounds, and then
+// fractions. If the bounds of a value are too wide, it narrows them, and then tries fractions.
 func (c *Checker) enclose(ctx context.Context, p *Property, v *result.Verdict) error {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, p)
-	if errors.As(err, new(*untimed)) { // fractions square matrices where bounds would take too many steps
-		if out, why := c.tryFractions(ctx, p, anyFractions); why == nil {
-			return c.write(out, v, nil)
-		} else if ctx.Err() != nil {
-			return why
+	if errors.As(err, new(*untimed)) { // exact step bounds take fewer operations: they square matrices
+		exact, exactErr := c.tryFractions(ctx, p, anyFractions)
+		switch {
+		case exactErr == nil:
+			return c.write(exact, v, nil)
+		case ctx.Err() != nil:
+			return exactErr
 		}
 	}
-	open := errors.As(err, new(*undecided))
-	if err != nil && !open || c.opts.Accuracy == result.Estimated {
+	isUndecided := errors.As(err, new(*undecided))
+	if err != nil && !isUndecided || c.opts.Accuracy == result.Estimated {
 		return c.write(best, v, err)
 	}
-	if open {
-		if best, err = c.attempt(ctx, c.bounds, narrowestBounds, p); err != nil && !errors.As(err, new(*undecided)) {
+	if isUndecided {
+		best, err = c.attempt(ctx, c.bounds, narrowestBounds, p)
+		if errors.As(err, new(*undecided)) {
+			return c.decide(ctx, err, p, v)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return c.decide(ctx, err, p, v)
-	}
 	best = c.narrow(ctx, c.bounds, p, best)
 	if best.width > c.opts.epsilon() {
-		if exact, why := c.tryFractions(ctx, p, cheapFractions); why == nil && exact.width < best.width {
+		exact, exactErr := c.tryFractions(ctx, p, cheapFractions)
+		if exactErr == nil && exact.width < best.width {
 			best = exact
 		}
 	}
 	return c.write(best, v, nil)
 }
 
-// decide answers with fractions a property that the narrowest bounds leave undecided, as open says.
-func (c *Checker) decide(ctx context.Context, open error, p *Property, v *result.Verdict) error {
+// decide evaluates with fractions a property that the narrowest bounds leave undecided. If there are no fractions, it returns
+// undecidedErr.
+func (c *Checker) decide(ctx context.Context, undecidedErr error, p *Property, v *result.Verdict) error {
 	out, err := c.tryFractions(ctx, p, anyFractions)
 	switch {
 	case errors.As(err, new(*inexact)) || errors.As(err, new(*untimed)):
-		return open
+		return undecidedErr
 	case errors.As(err, new(*unavailable)):
-		return fmt.Errorf("%w%w", open, err)
+		return fmt.Errorf("%w%w", undecidedErr, err)
 	}
 	return c.write(out, v, err)
 }
 
-// narrow computes a value again with a smaller epsilon while its bounds are wider than wanted: the widths of a model's components
-// add up.
+// narrow evaluates a property again with smaller epsilons until its bounds are narrow enough, and returns the best outcome. A
+// smaller epsilon helps because the widths of a model's components add up.
 func (c *Checker) narrow(ctx context.Context, m *model, p *Property, best *outcome) *outcome {
-	want := c.opts.epsilon()
-	bounds := precision{epsilon: want}
-	for best.width > want && bounds.epsilon > leastEpsilon && !best.gaveUp {
-		bounds.epsilon = max(bounds.epsilon*min(want/best.width, 1)/8, leastEpsilon)
+	wantedWidth := c.opts.epsilon()
+	bounds := precision{epsilon: wantedWidth}
+	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.gaveUp {
+		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
 		again, err := c.attempt(ctx, m, bounds, p)
 		if err != nil || !(again.width < best.width) {
 			break // float64 numbers give no narrower bounds
@@ -238,15 +254,15 @@ func (c *Checker) narrow(ctx context.Context, m *model, p *Property, best *outco
 	return best
 }
 
-// unavailable says why fractions are not tried.
+// unavailable says why there are no fractions. Its text continues another error's.
 type unavailable struct{ why error }
 
 func (u *unavailable) Error() string { return u.why.Error() }
 
 func (u *unavailable) Unwrap() error { return u.why }
 
-// tryFractions answers with fractions, and with bounds where a value has no fraction. It refuses large models, unless the space
-// has fractions already and the work is not limited.
+// tryFractions evaluates a property with fractions, and with bounds if a value has no fraction. The error is *unavailable for a
+// large model, unless its space has fractions already and the work is not limited.
 func (c *Checker) tryFractions(ctx context.Context, p *Property, how precision) (*outcome, error) {
 	// The answer must not depend on whether another property had the fractions built.
 	if m := c.bounds.space.Model(); m.NumStates() > c.opts.exactStates() && (!m.Exact() || how.maxWork > 0) {
@@ -259,7 +275,7 @@ func (c *Checker) tryFractions(ctx context.Context, p *Property, how precision) 
 	return c.attempt(ctx, m, how, p)
 }
 
-// fractions builds the exact space, unless it was built before.
+// fractions returns the model with fractions as weights, which it builds in the first call.
 func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exact != nil {
 		return c.exact, nil

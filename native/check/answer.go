@@ -11,8 +11,9 @@ import (
 	"tilecheck/result"
 )
 
-// property evaluates the property in the initial states: a Boolean must hold
-// in all of them; several numbers are a range.
+// property evaluates the property in the initial states. A Boolean property must hold in all of them; the value
+// of a numeric property is a range if there are several. The interval has the bounds of the value, nil if there
+// are none.
 func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
@@ -34,12 +35,13 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		v, bound, err := e.plainProperty(x)
 		return v, bound, e.withPosition(err)
 	}
-	switch constant := f.Kind == logic.Filter && !f.Prints(); {
+	sameInAllStates := f.Kind == logic.Filter && !f.Prints()
+	switch {
 	case x.Type() == sema.Bool:
 		return e.verdict(x, initial)
 	case x.Type() != sema.Int && x.Type() != sema.Double:
 		return result.Value{}, nil, e.unsupported(x, "found %s, which has no value of its own", logic.Describe(x))
-	case initial.Count() > 1 && !constant:
+	case initial.Count() > 1 && !sameInAllStates:
 		return e.ranged(x, initial)
 	}
 	v, err := e.numbers(x)
@@ -72,7 +74,8 @@ func (e *evaluation) plainProperty(x sema.Expr) (result.Value, *result.Interval,
 	return e.plainAnswer(x.Type(), values)
 }
 
-// plainAnswer combines the values in the initial states.
+// plainAnswer combines the values of an expression in the initial states: whether all Booleans are true, the only
+// number, or the range of several numbers.
 func (e *evaluation) plainAnswer(t sema.Type, values []sema.Enclosed) (result.Value, *result.Interval, error) {
 	if t == sema.Bool {
 		all := true
@@ -83,7 +86,8 @@ func (e *evaluation) plainAnswer(t sema.Type, values []sema.Enclosed) (result.Va
 	}
 	least, most := plainNumber(values[0]), plainNumber(values[0])
 	for _, v := range values[1:] {
-		least, most = extremum(true, least, plainNumber(v)), extremum(false, most, plainNumber(v))
+		least = extremum(true, least, plainNumber(v))
+		most = extremum(false, most, plainNumber(v))
 	}
 	out := value(least, t)
 	if len(values) > 1 {
@@ -95,6 +99,7 @@ func (e *evaluation) plainAnswer(t sema.Type, values []sema.Enclosed) (result.Va
 	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
 }
 
+// plainNumber returns the value of an expression over the variables as a number.
 func plainNumber(v sema.Enclosed) number {
 	if v.Rat != nil {
 		return fraction(v.Rat)
@@ -105,7 +110,7 @@ func plainNumber(v sema.Enclosed) number {
 	return number{lo: v.Lo, hi: v.Hi}
 }
 
-// verdict evaluates a Boolean property.
+// verdict evaluates a Boolean property: whether it holds in all initial states.
 func (e *evaluation) verdict(x sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
 	t, err := e.truth(x)
 	if err != nil {
@@ -135,8 +140,8 @@ func (e *evaluation) ranged(x sema.Expr, set *sparse.Set) (result.Value, *result
 	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
 }
 
-// value returns a number as verdicts carry it: the fraction, the double, or,
-// of all numbers between two bounds, one with the fewest decimal digits.
+// value returns a number in the form of verdicts: its fraction with the nearest float64 number or, without a
+// fraction, a number between its bounds with few decimal digits.
 func value(x number, t sema.Type) result.Value {
 	out := result.Value{Kind: result.Number, Num: shortest(x.lo, x.hi), Rat: x.rat}
 	if t == sema.Int {
@@ -148,6 +153,7 @@ func value(x number, t sema.Type) result.Value {
 	return out
 }
 
+// shortest returns a number between two bounds that has the fewest decimal digits when rounded from the middle.
 func shortest(lo, hi float64) float64 {
 	switch {
 	case !(lo < hi) || math.IsInf(hi, 1) && !math.IsInf(lo, -1):

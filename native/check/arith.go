@@ -8,10 +8,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// The operations below are exact on fractions. On bounds they give bounds; a
-// result that does not depend on where in its bounds an operand is stays a point
-// if the doubles are exact.
+// The operations below are exact on fractions. Applied to bounds, they return bounds of the result (interval
+// arithmetic, rounded outwards).
 
+// neg returns -x.
 func (x number) neg() number {
 	out := number{lo: -x.hi, hi: -x.lo, above: x.below, below: x.above}
 	if x.rat != nil {
@@ -20,11 +20,12 @@ func (x number) neg() number {
 	return out
 }
 
-// binary applies an arithmetic operator; ok is false where bounds do not tell.
+// binary applies an arithmetic operator. ok is false if the bounds are too wide to bound the result, as for a
+// division by an interval that contains 0.
 func binary(op syntax.Op, x, y number) (out number, ok bool) {
 	if x.rat != nil && y.rat != nil {
-		if r := rational(op, x.rat, y.rat); r != nil {
-			return fraction(r), true
+		if exact := rational(op, x.rat, y.rat); exact != nil {
+			return fraction(exact), true
 		}
 	}
 	if op == syntax.OpSub {
@@ -58,7 +59,8 @@ func binary(op syntax.Op, x, y number) (out number, ok bool) {
 	return number{}, false
 }
 
-// special applies an operator where an operand is infinite or not a number.
+// special applies an operator to operands of which one is infinite or not a number. ok is false if the result is
+// unknown.
 func special(op syntax.Op, x, y number) (out number, ok bool) {
 	if x.isPoint() && y.isPoint() {
 		switch op {
@@ -76,7 +78,7 @@ func special(op syntax.Op, x, y number) (out number, ok bool) {
 	if x.isNaN() || y.isNaN() {
 		return point(math.NaN()), op != syntax.OpPow
 	}
-	sign := func(x number) float64 { // zero where it is not known
+	sign := func(x number) float64 { // 0 if the sign is unknown
 		switch {
 		case x.lo > 0 || x.lo == 0 && x.above:
 			return 1
@@ -93,16 +95,16 @@ func special(op syntax.Op, x, y number) (out number, ok bool) {
 	case op == syntax.OpDiv && y.infinite():
 		return point(0), true
 	case op == syntax.OpMul || op == syntax.OpDiv:
-		s := sign(x) * sign(y)
-		return point(s * math.Inf(1)), s != 0
+		product := sign(x) * sign(y)
+		return point(product * math.Inf(1)), product != 0
 	}
 	return number{}, false
 }
 
-// maxPower is the greatest exponent of a power that is multiplied out.
+// maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// power multiplies x by itself.
+// power returns bounds of the n-th power of x.
 func power(x number, n int) number {
 	out := point(1)
 	for range n {
@@ -114,16 +116,17 @@ func power(x number, n int) number {
 	return out
 }
 
-// about encloses what a library function computed, to far more than it is off.
+// about returns bounds around the result of a library function. They are much wider than the rounding error of
+// such functions.
 func about(x float64) number {
-	if math.IsInf(x, 0) || x != x {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return point(x)
 	}
-	e := 0x1p-45*math.Abs(x) + 0x1p-1060
-	return number{lo: x - e, hi: x + e}
+	margin := 0x1p-45*math.Abs(x) + 0x1p-1060
+	return number{lo: x - margin, hi: x + margin}
 }
 
-// rational returns nil where the result is not a fraction.
+// rational applies an operator to fractions. The result is nil if it is not a fraction, or would be too large.
 func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 	switch op {
 	case syntax.OpAdd:
@@ -148,65 +151,68 @@ func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 	return nil
 }
 
-// sum, product and divided return the doubles next to the true result of finite
-// operands, at which both are if it is one.
+// sum returns the float64 numbers next to x + y: the greatest below and the smallest above, which are equal if the
+// result is a float64 number. It computes the rounding error by Knuth's two-sum.
 func sum(x, y float64) (lo, hi float64) {
-	z := x + y
-	t := z - x
-	return next(z, (x-(z-t))+(y-t))
+	rounded := x + y
+	yPart := rounded - x
+	err := (x - (rounded - yPart)) + (y - yPart)
+	return neighbours(rounded, err)
 }
 
+// product returns the float64 numbers next to x * y, like sum.
 func product(x, y float64) (lo, hi float64) {
-	z := x * y
-	if math.Abs(z) < faintest && x != 0 && y != 0 {
-		return next(z, math.NaN())
+	rounded := x * y
+	if math.Abs(rounded) < faintest && x != 0 && y != 0 {
+		return neighbours(rounded, math.NaN())
 	}
-	return next(z, math.FMA(x, y, -z))
+	return neighbours(rounded, math.FMA(x, y, -rounded))
 }
 
+// divided returns the float64 numbers next to x / y, like sum.
 func divided(x, y float64) (lo, hi float64) {
-	z := x / y
-	if math.Abs(z) < faintest && x != 0 || math.Abs(x) < faintest && x != 0 {
-		return next(z, math.NaN())
+	rounded := x / y
+	if math.Abs(rounded) < faintest && x != 0 || math.Abs(x) < faintest && x != 0 {
+		return neighbours(rounded, math.NaN())
 	}
-	return next(z, math.FMA(-z, y, x)*math.Copysign(1, y))
+	return neighbours(rounded, math.FMA(-rounded, y, x)*math.Copysign(1, y))
 }
 
-// faintest is the least magnitude at which the error of an operation is a double.
+// faintest is the least magnitude of a result whose rounding error is a float64 number.
 const faintest = 0x1p-900
 
-// next returns bounds of a result that was rounded to z. The sign of err is that
-// of what rounding took away; NaN is unknown. What is infinite overflowed, unless
-// an operand is the end of an interval that knows no bound.
-func next(z, err float64) (lo, hi float64) {
-	lo, hi = z, z
-	if !(err >= 0) || math.IsInf(z, 1) {
-		lo = math.Nextafter(z, math.Inf(-1))
+// neighbours returns bounds of a number that was rounded to a float64 number. err has the sign of the number minus
+// the rounded one, or is NaN if that is unknown. If rounded is infinite, the number may be finite and greater than
+// all float64 numbers.
+func neighbours(rounded, err float64) (lo, hi float64) {
+	lo, hi = rounded, rounded
+	if !(err >= 0) || math.IsInf(rounded, 1) {
+		lo = math.Nextafter(rounded, math.Inf(-1))
 	}
-	if !(err <= 0) || math.IsInf(z, -1) {
-		hi = math.Nextafter(z, math.Inf(1))
+	if !(err <= 0) || math.IsInf(rounded, -1) {
+		hi = math.Nextafter(rounded, math.Inf(1))
 	}
 	return lo, hi
 }
 
-// hull applies an operation that is monotonic in each operand to the ends. An
-// infinite end is not the value itself, which is finite: where it would give NaN
-// the other ends tell.
+// hull returns bounds of f(x, y), for a function that is monotonic in each operand, from the values at the ends of
+// the operands' bounds. It ignores ends at which the function is NaN: they are infinite, and the operands are finite.
 func hull(x, y number, f func(x, y float64) (lo, hi float64)) number {
 	out := number{lo: math.Inf(1), hi: math.Inf(-1)}
-	for _, a := range []float64{x.lo, x.hi} {
-		for _, b := range []float64{y.lo, y.hi} {
-			if z, _ := f(a, b); z != z {
+	for _, xEnd := range []float64{x.lo, x.hi} {
+		for _, yEnd := range []float64{y.lo, y.hi} {
+			lo, hi := f(xEnd, yEnd)
+			if math.IsNaN(lo) {
 				continue
 			}
-			lo, hi := f(a, b)
-			out.lo, out.hi = min(out.lo, lo), max(out.hi, hi)
+			out.lo = min(out.lo, lo)
+			out.hi = max(out.hi, hi)
 		}
 	}
 	return out
 }
 
-// order compares two numbers; ok is false where bounds overlap.
+// order returns the sign of x - y; ok is false if it is unknown because bounds overlap.
 func order(x, y number) (cmp int, ok bool) {
 	switch {
 	case x.rat != nil && y.rat != nil:
@@ -221,50 +227,45 @@ func order(x, y number) (cmp int, ok bool) {
 	return 0, false
 }
 
-// compare decides a comparison of numbers, if the bounds do.
+// compare reports whether a comparison of two numbers holds; ok is false if the bounds do not decide. As in PRISM,
+// NaN equals NaN.
 func compare(op syntax.Op, x, y number) (holds, ok bool) {
-	if x.isNaN() || y.isNaN() { // PRISM: NaN equals NaN
-		both := x.isNaN() && y.isNaN()
-		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
+	if x.isNaN() || y.isNaN() {
+		bothNaN := x.isNaN() && y.isNaN()
+		return op == syntax.OpEq && bothNaN || op == syntax.OpNe && !bothNaN, true
 	}
-	switch op { // touching bounds decide some
-	case syntax.OpLe, syntax.OpGt:
-		if x.rat == nil || y.rat == nil {
-			if x.hi <= y.lo {
-				return op == syntax.OpLe, true
-			}
-		}
-	case syntax.OpGe, syntax.OpLt:
-		if x.rat == nil || y.rat == nil {
-			if x.lo >= y.hi {
-				return op == syntax.OpGe, true
-			}
-		}
+	haveFractions := x.rat != nil && y.rat != nil
+	switch { // bounds with a common end decide some comparisons
+	case haveFractions:
+	case (op == syntax.OpLe || op == syntax.OpGt) && x.hi <= y.lo:
+		return op == syntax.OpLe, true
+	case (op == syntax.OpGe || op == syntax.OpLt) && x.lo >= y.hi:
+		return op == syntax.OpGe, true
 	}
-	c, ok := order(x, y)
+	sign, ok := order(x, y)
 	if !ok {
 		return false, false
 	}
-	return sema.Holds(op, c), true
+	return sema.Holds(op, sign), true
 }
 
-// call applies a built-in function; ok is false where bounds do not tell. Where
-// the operands are known it is evaluated as in a model.
+// call applies a built-in function; ok is false if the bounds are too wide. If all operands are known exactly, it
+// evaluates the function as in a model.
 func call(x *sema.Call, args []number) (number, bool, error) {
 	out, ok := apply(x.Func, args)
 	if ok {
 		return out, true, nil
 	}
-	c := &sema.Call{Base: x.Base, Func: x.Func}
+	constantCall := &sema.Call{Base: x.Base, Func: x.Func}
 	for i, a := range args {
 		if !a.isPoint() && a.rat == nil {
 			return number{}, false, nil
 		}
 		t := x.Args[i].Type()
 		val := sema.Value{Type: t, Int: int32(a.lo), Float: a.lo, Rat: a.rat}
-		c.Args = append(c.Args, &sema.Const{Base: sema.Base{T: t, At: x.Args[i].Pos()}, Val: val})
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{T: t, At: x.Args[i].Pos()}, Val: val})
 	}
-	v, exact, err := sema.EvalExact(c, nil)
+	v, exact, err := sema.EvalExact(constantCall, nil)
 	switch {
 	case err != nil:
 		return number{}, false, err
@@ -274,7 +275,8 @@ func call(x *sema.Call, args []number) (number, bool, error) {
 	return point(v.Float), true, nil
 }
 
-// apply applies the functions that bounds go through.
+// apply applies a function that is monotonic in its operands, so that it can be applied to bounds: a minimum, a
+// maximum or a rounding. ok is false for other functions, and if bounds are rounded to different integers.
 func apply(f sema.Func, args []number) (number, bool) {
 	switch x := args[0]; f {
 	case sema.FuncMin, sema.FuncMax:
@@ -288,9 +290,11 @@ func apply(f sema.Func, args []number) (number, bool) {
 	return number{}, false
 }
 
+// extremum returns the minimum (if least) or the maximum of two numbers. If their bounds overlap, the result has
+// bounds too.
 func extremum(least bool, x, y number) number {
-	if c, ok := order(x, y); ok {
-		if (c <= 0) == least {
+	if sign, ok := order(x, y); ok {
+		if (sign <= 0) == least {
 			return x
 		}
 		return y
@@ -307,8 +311,8 @@ func extremum(least bool, x, y number) number {
 	return out
 }
 
-// integer applies a function to integers that is monotonic; ok is false if it
-// gives different results at both ends. The ends of a fraction are next to it.
+// integer applies a monotonic function whose results are integers, such as floor. ok is false if the results at
+// the two ends of the bounds differ.
 func integer(x number, f func(float64) float64) (number, bool) {
 	lo, hi := f(x.lo), f(x.hi)
 	if lo != hi || math.IsInf(lo, 0) {

@@ -11,12 +11,13 @@ import (
 	"tilecheck/result"
 )
 
-// Automaton is a strategy for a partially observable model: it begins in node 0, takes
-// the action of its node, and goes on by what it is shown then.
+// Automaton is a strategy for a partially observable model, as a finite automaton. It begins in
+// node 0, takes the action of its node, and moves to the next node for the observation that
+// follows.
 type Automaton struct {
 	Property string `json:"property"`
-	// Observables name the parts of an observation, and States is how many the chain has
-	// that the automaton leaves of the model.
+	// Observables are the names of the parts of an observation. States is the number of states of
+	// the Markov chain that the automaton induces.
 	Observables []string        `json:"observables"`
 	States      int             `json:"chain_states"`
 	Nodes       []AutomatonNode `json:"nodes"`
@@ -32,7 +33,7 @@ type AutomatonNode struct {
 	Next   []AutomatonBranch `json:"next"`
 }
 
-// AutomatonBranch says where an Automaton goes when it is shown something.
+// AutomatonBranch is the next node of an Automaton for an observation.
 type AutomatonBranch struct {
 	Observation string `json:"observation"`
 	Node        int    `json:"node"`
@@ -45,44 +46,46 @@ func (a *Automaton) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// Automaton evaluates a property of a partially observable model as Check does, and
-// returns a strategy that attains the bound on the player's bad side: the lower one of a
-// maximum. Where there is none, an error says why.
+// Automaton evaluates a property of a partially observable model as Check does. It also returns
+// a strategy that attains the bound that is worse for the player: the lower bound of a maximum,
+// the upper bound of a minimum. The error says why there is no strategy.
 func (c *Checker) Automaton(ctx context.Context, p *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
 	v := c.Check(ctx, p)
-	switch b := c.lastBeliefs; {
-	case v.Err != nil:
+	if v.Err != nil {
 		return nil, v, v.Err
-	case c.bounds.space.Program().Type != syntax.POMDP || b == nil || b.strategy == nil || len(b.strategy.Nodes) == 0:
-		return nil, v, noScheduler(p, p.X, "found no single choice of strategies to make, want P or R with F or U from one state")
-	default:
-		return c.automaton(p, b), v, nil
 	}
+	found := c.lastBeliefs
+	if c.bounds.space.Program().Type != syntax.POMDP || found == nil || found.strategy == nil || len(found.strategy.Nodes) == 0 {
+		return nil, v, noScheduler(p, p.X, "found no single choice of strategies to make, want P or R with F or U from one state")
+	}
+	return c.automaton(p, found), v, nil
 }
 
-// automaton names what a controller has by numbers.
+// automaton returns the strategy of a belief search with the names of observations and actions.
 func (c *Checker) automaton(p *Property, b *beliefs) *Automaton {
-	m, seen := c.exact, c.exact.observations
+	space, observations := c.exact.space, c.exact.observations
+	m := space.Model()
 	out := &Automaton{Property: p.Text, States: b.chain}
-	for _, o := range m.space.Program().Observables {
+	for _, o := range space.Program().Observables {
 		out.Observables = append(out.Observables, o.Name)
 	}
-	leader := map[uint32]int{}
-	for s := len(seen.Of) - 1; s >= 0; s-- {
-		leader[seen.Of[s]] = s
+	firstState := map[uint32]int{} // the first state with each observation
+	for s := len(observations.ByState) - 1; s >= 0; s-- {
+		firstState[observations.ByState[s]] = s
 	}
 	for _, n := range b.strategy.Nodes {
-		x := AutomatonNode{Observation: seen.List[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
-		if first, _ := m.space.Model().Choices(leader[n.Observation]); !x.Any && m.space.Model().Actions != nil {
-			if a := m.space.Model().Actions[first+n.Action]; a != sparse.NoAction {
-				x.Action = m.space.Program().Actions[a-1]
+		node := AutomatonNode{Observation: observations.Texts[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
+		if !node.Any && m.Actions != nil {
+			first, _ := m.Choices(firstState[n.Observation])
+			if a := m.Actions[first+n.Action]; a != sparse.NoAction {
+				node.Action = space.Program().Actions[a-1]
 			}
 		}
-		for _, e := range n.Next {
-			x.Next = append(x.Next, AutomatonBranch{seen.List[e.Observation], e.Node})
+		for _, next := range n.Next {
+			node.Next = append(node.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		out.Nodes = append(out.Nodes, x)
+		out.Nodes = append(out.Nodes, node)
 	}
 	return out
 }

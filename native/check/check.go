@@ -14,14 +14,14 @@ import (
 	"tilecheck/result"
 )
 
-// Options says how to compute. The zero value is the default: bounds.
+// Options says how to compute values. The zero value computes bounds.
 type Options struct {
-	// Accuracy is the accuracy that is asked for. Exact computes fractions, and refuses values that have none; Estimated
-	// ends iterations by the change of the values, as other tools do; all others give bounds.
+	// Accuracy is the required accuracy. Exact computes fractions, and it is an error if a value has none. Estimated
+	// ends iterations when values change little, as other tools do. All others compute bounds.
 	Accuracy result.Accuracy
-	// Epsilon is the relative width of the bounds; 0 is solve's default.
+	// Epsilon is the relative width of the bounds; 0 stands for the default of package solve.
 	Epsilon float64
-	// MaxSweeps limits iterations; 0 is solve's default.
+	// MaxSweeps limits iterations; 0 stands for the default of package solve.
 	MaxSweeps int
 	// ExactStates is the greatest number of states for which fractions are tried if bounds do not decide the property; 0 is
 	// 20,000, a negative number means never.
@@ -36,17 +36,17 @@ type Options struct {
 	Answered func(*result.Verdict)
 	// Beliefs is as in belief.Options, for partially observable models.
 	Beliefs int
-	// Solver, unless nil, is asked for bounds before package solve is.
+	// Solver, unless nil, is tried before package solve to compute bounds.
 	Solver Solver
 }
 
-// Solver computes bounds as package solve does. If it returns no values, package solve is asked.
+// Solver computes bounds as package solve does. If it returns nil values, package solve computes them.
 type Solver interface {
 	Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error)
 	ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error)
 }
 
-// epsilon returns the relative width wanted.
+// epsilon returns the required relative width of bounds.
 func (o Options) epsilon() float64 {
 	if o.Epsilon > 0 {
 		return o.Epsilon
@@ -54,6 +54,7 @@ func (o Options) epsilon() float64 {
 	return solve.DefaultEpsilon
 }
 
+// exactStates returns the greatest number of states for which fractions are tried.
 func (o Options) exactStates() int {
 	if o.ExactStates == 0 {
 		return 20_000
@@ -69,16 +70,16 @@ type Property = logic.Property
 type Checker struct {
 	compiled    *compile.Model
 	opts        Options
-	bounds      *model // with float64 weights
-	exact       *model // with fractions; nil until they are needed
-	wanted      *wantedScheduler
-	lastBeliefs *beliefs // of the last answer
+	bounds      *model           // with float64 weights
+	exact       *model           // with fractions; nil until they are needed
+	wanted      *wantedScheduler // asks for a scheduler of an operator; nil for none
+	lastBeliefs *beliefs         // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
 }
 
-// model is a state space with what was derived from it.
+// model is a state space with its graph and its rewards.
 type model struct {
 	space   *explicit.Space
 	graph   *sparse.Graph
@@ -87,11 +88,12 @@ type model struct {
 	observations *explicit.Observations
 }
 
+// newModel returns the model of a state space, without rewards.
 func newModel(s *explicit.Space) *model {
 	return &model{space: s, graph: sparse.NewGraph(s.Model()), rewards: map[int]*sparse.Reward{}}
 }
 
-// reward returns the rewards of a structure.
+// reward returns the reward structure with an index, which it evaluates in the first call.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if r := m.rewards[index]; r != nil {
 		return r, nil
@@ -104,7 +106,7 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 	return r, nil
 }
 
-// Reward returns the rewards of a structure, which are evaluated once.
+// Reward returns the reward structure with an index.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
 // New returns a checker of a space that was built from a model. If the space is not exact, an exact one is built when it is
@@ -120,8 +122,8 @@ func New(m *compile.Model, s *explicit.Space, opts Options) *Checker {
 	return c
 }
 
-// Check evaluates a property. What goes wrong is the Err of the verdict, which
-// lacks the fields that only the caller knows: Constants and Engine.
+// Check evaluates a property. An error is stored as Err of the verdict. The caller must set the fields Constants
+// and Engine.
 func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	start := time.Now()
 	m := c.bounds.space.Model()
@@ -155,6 +157,7 @@ func (c *Checker) resolution(x sema.Expr) result.Resolution {
 	return result.ResolutionUnknown
 }
 
+// resolutionOf returns the resolution that the threshold of an operator stands for.
 func resolutionOf(t sema.Threshold) result.Resolution {
 	dir, ok := direction(t, false)
 	switch {
@@ -166,7 +169,8 @@ func resolutionOf(t sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns the schedulers that an operator is about; false if a query names none.
+// direction returns whether an operator with a threshold means the minimum or the maximum over schedulers; false
+// if it is a query without min and max. some says that a bound must hold for some scheduler instead of all.
 func direction(t sema.Threshold, some bool) (solve.Direction, bool) {
 	least, ok := t.Least(some)
 	if least {

@@ -224,8 +224,8 @@ func TestRefusals(t *testing.T) {
 		{hidden, `P=? [ F won ]`, `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`},
 		{hidden, `Pmax=? [ F (P>0 [ F won ]) ]`, `p.props:1:13: found an expression of type bool within an operator for a partially observable model`},
 		{hidden, `Rmax=? [ C<=3 ]`, `p.props:1:10: found the reward objective C in an R operator of a partially observable model, want F without bounds`},
-		{"pomdp observables t endobservables module m s:[0..1]; t:bool; [a] s=0 -> (s'=1); [b] s=1 -> (s'=0); endmodule", `Pmax=? [ F t ]`, `m.prism: states (s=0,t=false) and (s=1,t=false) have different actions, and show the same: (false)`},
-		{"pomdp observables s endobservables module m s:[0..2]; [a] s=0 -> (s'=1); [a] s=0 -> (s'=2); [] s>0 -> true; endmodule", `Pmax=? [ F s=1 ]`, `m.prism: state (s=0) has two choices with the same action, which a scheduler of a partially observable model cannot tell apart`},
+		{"pomdp observables t endobservables module m s:[0..1]; t:bool; [a] s=0 -> (s'=1); [b] s=1 -> (s'=0); endmodule", `Pmax=? [ F t ]`, `m.prism: states (s=0,t=false) and (s=1,t=false) have the same observation (false) but different actions`},
+		{"pomdp observables s endobservables module m s:[0..2]; [a] s=0 -> (s'=1); [a] s=0 -> (s'=2); [] s>0 -> true; endmodule", `Pmax=? [ F s=1 ]`, `m.prism: state (s=0) has two choices with the same action, and a scheduler of a partially observable model cannot distinguish them`},
 	}
 	for _, tt := range tests {
 		v := ask(t, t.Context(), tt.src, tt.property, check.Options{})[0]

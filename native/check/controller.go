@@ -8,15 +8,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// maxNodes limits the nodes of a controller, which is written to a file.
+// maxNodes limits the nodes of a controller, as it will be written to a file.
 const maxNodes = 2_000_000
 
-// automatonController returns a scheduler that attains the greatest probability that an automaton accepts. The controller
-// remembers the state of the automaton.
-func (e *evaluation) automatonController(reads *automatonReader) (*sparse.Controller, error) {
+// automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. The
+// controller's memory is the state of the automaton.
+func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e}
-	o := &objective{query: true, great: true, form: linear, reader: reads}
-	m.objectives = []*objective{o}
+	m.objectives = []*objective{{query: true, great: true, form: linear, reader: reader}}
 	if err := m.build(); err != nil {
 		return nil, err
 	}
@@ -24,13 +23,13 @@ func (e *evaluation) automatonController(reads *automatonReader) (*sparse.Contro
 		return nil, err
 	}
 	weights := []*big.Rat{big.NewRat(1, 1)}
-	price, err := m.weightedRewards(weights)
+	reward, err := m.weightedRewards(weights)
 	if err != nil {
 		return nil, err
 	}
 	opts := m.options()
 	opts.Scheduler = true
-	v, err := solve.TotalReward(e.ctx, m.product, price, solve.Max, opts)
+	v, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +44,8 @@ type weightedScheduler struct {
 	share   *big.Rat
 }
 
-// controllerState is a state of the controller: a state of the product under a scheduler, or a node of an accepting
-// component on the way to a goal. A negative scheduler means that none is selected yet.
+// controllerState is a state of the controller: a state of the product under a scheduler of the mixture, or a node of an
+// accepting component with the goal to reach next. If scheduler is negative, none is selected yet.
 type controllerState struct {
 	scheduler int
 	component *acceptingComponent
@@ -57,95 +56,97 @@ type controllerState struct {
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
 	*multi
-	plans         []weightedScheduler
-	endComponents map[uint32]*sparse.EndComponents
-	components    map[[2]uint32]*acceptingComponent // by set of objectives and end component
-	serial        map[*acceptingComponent]int
-	towards       map[componentGoal][]uint32
-	number        map[controllerState]uint32
-	places        []controllerState
-	memories      map[nodeMemory]uint32
-	out           sparse.Controller
+	plans           []weightedScheduler               // the schedulers of the mixture
+	endComponents   map[uint32]*sparse.EndComponents  // by the set of objectives that they satisfy
+	components      map[[2]uint32]*acceptingComponent // by set of objectives and end component
+	componentNumber map[*acceptingComponent]int       // the number of each component, from 1
+	choicesToGoal   map[componentGoal][]uint32        // the results of choicesTowards
+	nodeNumber      map[controllerState]uint32        // the node of each state of the controller
+	nodeStates      []controllerState                 // the state of each node
+	memories        map[nodeMemory]uint32             // the number of each memory
+	result          sparse.Controller
 }
 
-// componentGoal is a goal of an accepting component.
+// componentGoal is a goal of an accepting component, by its index.
 type componentGoal struct {
 	component *acceptingComponent
 	goal      int
 }
 
-// nodeMemory is what a controller remembers in a state: all but the state of the model.
+// nodeMemory is the memory of a controller in one of its states: everything but the state of the model.
 type nodeMemory struct {
 	scheduler, component, goal int
 	memory                     memory
 	list                       uint32
 }
 
-// controller returns the controller that selects one of the schedulers at the start and follows it.
+// controller returns the controller that draws one of the schedulers at the start and follows it.
 func (m *multi) controller(ctx context.Context, plans []weightedScheduler) (*sparse.Controller, error) {
 	b := &controllerBuilder{
-		multi: m, plans: plans, endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, serial: map[*acceptingComponent]int{},
-		towards: map[componentGoal][]uint32{}, number: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
+		multi: m, plans: plans, endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
+		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
 	}
 	if err := b.addStartNodes(); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(b.places); i++ { // the list grows
+	for i := 0; i < len(b.nodeStates); i++ { // moveFrom appends to b.places
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if len(b.places) > maxNodes {
+		if len(b.nodeStates) > maxNodes {
 			return nil, m.unsupported(m.p.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
-		if b.places[i].scheduler < 0 {
-			continue // it selects a scheduler, see addStartNodes
+		if b.nodeStates[i].scheduler < 0 {
+			continue // addStartNodes added the moves of this node
 		}
-		move, err := b.moveFrom(b.places[i])
+		move, err := b.moveFrom(b.nodeStates[i])
 		if err != nil {
 			return nil, err
 		}
-		b.out.Nodes[i].Moves = append(b.out.Nodes[i].Moves, move)
+		b.result.Nodes[i].Moves = append(b.result.Nodes[i].Moves, move)
 	}
-	return &b.out, nil
+	return &b.result, nil
 }
 
-// addStartNodes adds the nodes for the initial states. All of them have the same memory, so that a file need not name it. If
-// the schedulers begin with different memories, an initial node selects one of them.
+// addStartNodes adds the nodes of the initial states. All of them get the same memory, because the formats of files have no
+// initial memory. So if the schedulers begin with different memories, additional nodes draw one of them.
 func (b *controllerBuilder) addStartNodes() error {
-	same := len(b.plans) == 1
-	var first []controllerState
+	sameMemory := len(b.plans) == 1
+	var entered []controllerState // for each initial state: the state of the controller under each scheduler
 	for _, s := range b.starts {
 		for k := range b.plans {
-			at, err := b.enter(k, s)
+			state, err := b.enter(k, s)
 			if err != nil {
 				return err
 			}
-			first = append(first, at)
-			same = same && b.remembered(at) == b.remembered(first[0])
+			entered = append(entered, state)
+			sameMemory = sameMemory && b.remembered(state) == b.remembered(entered[0])
 		}
 	}
-	for i, s := range b.starts {
-		if same {
-			b.out.Start = append(b.out.Start, b.node(first[i]))
-			continue
+	if sameMemory {
+		for _, state := range entered {
+			b.result.Start = append(b.result.Start, b.node(state))
 		}
-		b.out.Start = append(b.out.Start, b.node(controllerState{scheduler: -1, node: s}))
+		return nil
 	}
-	for i := 0; !same && i < len(b.starts); i++ {
-		for k, p := range b.plans {
-			move, err := b.moveFrom(first[i*len(b.plans)+k])
+	for _, s := range b.starts {
+		b.result.Start = append(b.result.Start, b.node(controllerState{scheduler: -1, node: s}))
+	}
+	for i, start := range b.result.Start {
+		for k, plan := range b.plans {
+			move, err := b.moveFrom(entered[i*len(b.plans)+k])
 			if err != nil {
 				return err
 			}
-			move.Prob = p.share
-			n := &b.out.Nodes[b.out.Start[i]]
-			n.Moves = append(n.Moves, move)
+			move.Prob = plan.share
+			node := &b.result.Nodes[start]
+			node.Moves = append(node.Moves, move)
 		}
 	}
 	return nil
 }
 
-// remembered returns the memory of a state of the controller.
+// remembered returns the memory of the controller in one of its states.
 func (b *controllerBuilder) remembered(x controllerState) nodeMemory {
 	if x.scheduler < 0 {
 		return nodeMemory{scheduler: -1}
@@ -156,47 +157,47 @@ func (b *controllerBuilder) remembered(x controllerState) nodeMemory {
 		return out
 	}
 	n := x.component.nodes[x.node]
-	out := nodeMemory{component: b.serial[x.component], goal: x.goal, memory: b.states[n.at], list: n.list}
+	out := nodeMemory{component: b.componentNumber[x.component], goal: x.goal, memory: b.states[n.state], list: n.list}
 	out.memory.state = 0
 	return out
 }
 
-// node returns the number of the node for a state of the controller, which it adds if it is new.
+// node returns the number of the node for a state of the controller, and adds it if it is new.
 func (b *controllerBuilder) node(x controllerState) uint32 {
-	i, ok := b.number[x]
-	if ok {
-		return i
+	if known, ok := b.nodeNumber[x]; ok {
+		return known
 	}
-	i = uint32(len(b.places))
-	b.number[x] = i
-	b.places = append(b.places, x)
-	what := b.remembered(x)
-	memory, ok := b.memories[what]
-	if !ok {
+	i := uint32(len(b.nodeStates))
+	b.nodeNumber[x] = i
+	b.nodeStates = append(b.nodeStates, x)
+	remembered := b.remembered(x)
+	memory, known := b.memories[remembered]
+	if !known {
 		memory = uint32(len(b.memories))
-		b.memories[what] = memory
+		b.memories[remembered] = memory
 	}
-	at := x.node
+	productState := x.node
 	if x.component != nil {
-		at = x.component.nodes[x.node].at
+		productState = x.component.nodes[x.node].state
 	}
-	b.out.Nodes = append(b.out.Nodes, sparse.Node{State: b.states[at].state, Memory: memory})
+	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: b.states[productState].state, Memory: memory})
 	return i
 }
 
-// enter returns the state of the controller in which a scheduler enters a state of the product. If the path ends there, that
-// is a node of the accepting component.
+// enter returns the state of the controller in state s of the product under a scheduler. If the scheduler ends the path there,
+// the controller enters the accepting component.
 func (b *controllerBuilder) enter(plan int, s uint32) (controllerState, error) {
 	c := b.choiceOf(plan, s)
 	if b.choice[c] != sparse.None {
 		return controllerState{scheduler: plan, node: s}, nil
 	}
-	set, _ := b.bestEnd(int(s), b.plans[plan].weights)
-	l, begin, err := b.acceptingEnd(set, s)
-	return controllerState{component: l, node: begin}, err
+	satisfied, _ := b.bestEnd(int(s), b.plans[plan].weights)
+	component, firstNode, err := b.acceptingEnd(satisfied, s)
+	return controllerState{component: component, node: firstNode}, err
 }
 
-// choiceOf returns the choice of the product that a scheduler makes.
+// choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has none, it is the last
+// choice, which ends the path.
 func (b *controllerBuilder) choiceOf(plan int, s uint32) int {
 	if c := b.plans[plan].choices[s]; c != sparse.None {
 		return int(c)
@@ -204,36 +205,39 @@ func (b *controllerBuilder) choiceOf(plan int, s uint32) int {
 	return b.last(int(s))
 }
 
-// acceptingEnd returns the accepting component that satisfies a set of objectives from a state, and its first node.
+// acceptingEnd returns the accepting component that contains a state and satisfies a set of objectives, and the node in which
+// the state enters it.
 func (b *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingComponent, uint32, error) {
 	ends := b.endComponents[satisfied]
 	if ends == nil {
 		var err error
-		if ends, err = b.satisfyingComponents(satisfied, b.choicesWithoutReward(false)); err != nil {
+		ends, err = b.satisfyingComponents(satisfied, b.choicesWithoutReward(false))
+		if err != nil {
 			return nil, 0, err
 		}
 		b.endComponents[satisfied] = ends
 	}
 	key := [2]uint32{satisfied, ends.ID[state]}
-	l := b.components[key]
+	component := b.components[key]
 	members := ends.Members(int(key[1]))
-	if l == nil {
+	if component == nil {
 		var err error
-		if l, err = b.newAcceptingComponent(satisfied, members, ends.Choices); err != nil {
+		component, err = b.newAcceptingComponent(satisfied, members, ends.Choices)
+		if err != nil {
 			return nil, 0, err
 		}
-		b.components[key] = l
-		b.serial[l] = len(b.components)
+		b.components[key] = component
+		b.componentNumber[component] = len(b.components)
 	}
 	for k, s := range members {
 		if s == state {
-			return l, l.begin[k], nil
+			return component, component.startNode[k], nil
 		}
 	}
-	return nil, 0, b.unsupported(b.p.X, "found a scheduler that ends where no end is")
+	return nil, 0, b.unsupported(b.p.X, "found a scheduler that ends a path outside the accepting end components")
 }
 
-// moveFrom returns the choice that is made in a state of the controller, and the next nodes.
+// moveFrom returns the move of the controller in one of its states.
 func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
 	if x.component != nil {
 		return b.moveInComponent(x), nil
@@ -242,56 +246,56 @@ func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
 	out := sparse.Move{Choice: b.choice[c]}
 	lo, hi := b.product.Row(c)
 	for _, t := range b.product.Target[lo:hi] {
-		to, err := b.enter(x.scheduler, t)
+		next, err := b.enter(x.scheduler, t)
 		if err != nil {
 			return out, err
 		}
-		out.Next = append(out.Next, b.node(to))
+		out.Next = append(out.Next, b.node(next))
 	}
 	return out, nil
 }
 
-// moveInComponent moves within an accepting component: first to the nodes in which all goals can be met, then to one goal
-// after the other.
+// moveInComponent returns a move within an accepting component. The controller first moves to the nodes in which all goals can
+// be met, and then to one goal after the other, forever.
 func (b *controllerBuilder) moveInComponent(x controllerState) sparse.Move {
-	l, goal := x.component, x.goal
-	if l.good.Has(int(x.node)) {
-		for range l.goals {
-			if !l.goals[goal].Has(int(x.node)) {
+	component, goal := x.component, x.goal
+	if component.goodNodes.Has(int(x.node)) {
+		for range component.goals { // skip the goals that the node meets
+			if !component.goals[goal].Has(int(x.node)) {
 				break
 			}
-			goal = (goal + 1) % len(l.goals)
+			goal = (goal + 1) % len(component.goals)
 		}
 	}
-	c := b.choicesTowards(l, goal)[x.node]
-	out := sparse.Move{Choice: b.choice[l.choice[c]]}
-	lo, hi := l.Row(int(c))
-	for _, t := range l.Target[lo:hi] {
-		out.Next = append(out.Next, b.node(controllerState{component: l, node: t, goal: goal}))
+	c := b.choicesTowards(component, goal)[x.node]
+	out := sparse.Move{Choice: b.choice[component.choice[c]]}
+	first, end := component.Row(int(c))
+	for _, t := range component.Target[first:end] {
+		out.Next = append(out.Next, b.node(controllerState{component: component, node: t, goal: goal}))
 	}
 	return out
 }
 
-// choicesTowards returns the choices of an accepting component that lead to a goal.
-func (b *controllerBuilder) choicesTowards(l *acceptingComponent, goal int) []uint32 {
-	key := componentGoal{l, goal}
-	if how, ok := b.towards[key]; ok {
-		return how
+// choicesTowards returns, for each node of an accepting component, the choice on the way to a goal.
+func (b *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
+	key := componentGoal{component, goal}
+	if known, ok := b.choicesToGoal[key]; ok {
+		return known
 	}
-	how := make([]uint32, l.NumStates())
-	l.Attract(l.sure, l.good, how)
-	for s := range l.good.All() { // inside, any choice stays
-		first, end := l.Choices(s)
+	choices := make([]uint32, component.NumStates())
+	component.Attract(component.sureNodes, component.goodNodes, choices)
+	for s := range component.goodNodes.All() { // without goals, any choice that stays is right
+		first, end := component.Choices(s)
 		for c := first; c < end; c++ {
-			if l.stays.Has(c) {
-				how[s] = uint32(c)
+			if component.stayingChoices.Has(c) {
+				choices[s] = uint32(c)
 				break
 			}
 		}
 	}
-	if len(l.goals) > 0 {
-		l.Approach(l.stays, l.goals[goal].Intersect(l.good), how)
+	if len(component.goals) > 0 {
+		component.Approach(component.stayingChoices, component.goals[goal].Intersect(component.goodNodes), choices)
 	}
-	b.towards[key] = how
-	return how
+	b.choicesToGoal[key] = choices
+	return choices
 }

@@ -7,24 +7,25 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// differences warns of expressions of a property, its labels included, whose
-// truth is not what PRISM computes with doubles.
+// differences returns warnings about expressions of a property, and of the labels in it, that have another truth
+// value in PRISM, which computes them in floating point.
 func (c *Checker) differences(p *Property) []string {
 	var out []string
 	seen := map[sema.Expr]bool{}
 	warn := func(what string, at syntax.Pos, x sema.Expr) {
-		if n, first, err := c.bounds.space.Differences(x, nil); err == nil && n > 0 {
-			w := syntax.Error{File: p.File, Pos: at, Msg: c.bounds.space.Difference(what, n, first)}
-			out = append(out, w.Error())
+		count, firstState, err := c.bounds.space.Differences(x, nil)
+		if err == nil && count > 0 {
+			warning := syntax.Error{File: p.File, Pos: at, Msg: c.bounds.space.Difference(what, count, firstState)}
+			out = append(out, warning.Error())
 		}
 	}
 	var visit func(x sema.Expr)
 	visit = func(x sema.Expr) {
-		l, ok := x.(*sema.Label)
+		label, isLabel := x.(*sema.Label)
 		switch {
 		case seen[x]:
-		case ok && l.Index >= 0:
-			warn(fmt.Sprintf("label %q", l.Name), l.At, p.Program.Labels[l.Index].X)
+		case isLabel && label.Index >= 0:
+			warn(fmt.Sprintf("label %q", label.Name), label.At, p.Program.Labels[label.Index].X)
 		case sema.Stateless(x):
 			warn("value", x.Pos(), x)
 		default:

@@ -18,27 +18,27 @@ import (
 	"tilecheck/result"
 )
 
-// Distribution is how likely a Markov chain is in each of its states, at a time or in the
-// long run.
+// Distribution has the probability of each state of a Markov chain, at some time (transient) or in
+// the long run (steady state).
 type Distribution struct {
-	Time     *big.Rat // nil in the long run
+	Time     *big.Rat // nil for the long run
 	Accuracy result.Accuracy
-	// Wide says that some bounds are not as narrow as asked for.
+	// Wide says that some bounds are wider than required.
 	Wide   bool
 	values *numbers
 }
 
-// At returns the probability of a state, and the doubles around it.
+// At returns the probability of a state, and its bounds.
 func (d *Distribution) At(s int) (result.Value, result.Interval) {
 	x := d.values.at(s)
 	return value(x, sema.Double), result.Interval{Lo: x.lo, Hi: x.hi}
 }
 
-// Zero reports whether a state has no probability at all.
+// Zero reports whether the probability of a state is 0.
 func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
 
-// Write writes a number a line, in PRISM's order of the states, as PRISM exports steady-state
-// probabilities, and transient ones with the number of the state in front; or MATLAB code of a vector.
+// Write writes the probabilities in PRISM's order of the states, as PRISM exports them: one per line,
+// and transient ones after the number of the state. If matlab is true, it writes a MATLAB vector.
 //
 // Source: PRISM 4.10, StateValues.print.
 func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
@@ -63,18 +63,19 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 	if matlab {
 		w.WriteString("];\n")
 	}
-	return w.Flush() // which has the first error of all
+	return w.Flush() // returns the first error of all writes
 }
 
-// Distributions computes how likely each state is at some times, which do not decrease, or
-// of none in the long run: the part of all time that is spent in it. The chain begins in its
-// initial states, each as likely as any other. What is refused is a *result.Failure.
+// Distributions computes the transient probabilities at the given times, which must not decrease, or
+// the steady-state probabilities if there are none. It calls visit for each distribution. All initial
+// states are equally likely. The error is a *result.Failure if the model is unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
 	m := space.Model()
 	exact := opts.Accuracy == result.Exact
-	switch typ := space.Program().Type; {
-	case typ != syntax.DTMC && typ != syntax.CTMC:
-		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", typ)}
+	modelType := space.Program().Type
+	switch {
+	case modelType != syntax.DTMC && modelType != syntax.CTMC:
+		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType)}
 	case !exact && space.Unfit() != nil:
 		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
 	case exact && m.Kind == sparse.CTMC && len(times) > 0:
@@ -84,7 +85,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	if err != nil {
 		return err
 	}
-	tell := func(time *big.Rat) error {
+	visitCurrent := func(time *big.Rat) error {
 		v := f.Values()
 		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !v.Converged, values: solved(v)}
 		if exact {
@@ -96,23 +97,23 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 		if err := f.SteadyState(ctx); err != nil {
 			return err
 		}
-		return tell(nil)
+		return visitCurrent(nil)
 	}
-	before := new(big.Rat)
+	previous := new(big.Rat)
 	for _, time := range times {
-		if err := forward(ctx, f, m.Kind, new(big.Rat).Sub(time, before)); err != nil {
+		if err := advance(ctx, f, m.Kind, new(big.Rat).Sub(time, previous)); err != nil {
 			return err
 		}
-		if err := tell(time); err != nil {
+		if err := visitCurrent(time); err != nil {
 			return err
 		}
-		before = time
+		previous = time
 	}
 	return nil
 }
 
-// forward goes on by a time, or by a number of steps.
-func forward(ctx context.Context, f *solve.Forward, kind sparse.Kind, time *big.Rat) error {
+// advance advances a distribution by a time, which is a number of steps for a DTMC.
+func advance(ctx context.Context, f *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
 		err := f.Time(ctx, solve.At(time))
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
@@ -120,23 +121,24 @@ func forward(ctx context.Context, f *solve.Forward, kind sparse.Kind, time *big.
 		}
 		return err
 	}
-	const most = 1 << 40
-	if !time.IsInt() || !time.Num().IsInt64() || time.Num().Int64() > most {
-		return fmt.Errorf("%s steps of a DTMC: want a whole number up to %d", time.RatString(), most)
+	const maxSteps = 1 << 40
+	if !time.IsInt() || !time.Num().IsInt64() || time.Num().Int64() > maxSteps {
+		return fmt.Errorf("%s steps of a DTMC: want a whole number up to %d", time.RatString(), maxSteps)
 	}
 	return f.Steps(ctx, int(time.Num().Int64()))
 }
 
-// maxTimes is how many times a range may have.
+// maxTimes is the greatest number of times in a range.
 const maxTimes = 100_000
 
-// ParseTimes reads a time, or several: 5, 1/2, from:to or from:step:to, as PRISM's -transient does.
+// ParseTimes parses one time, such as 5 or 1/2, or a range of times, from:to or from:step:to, as PRISM's
+// -transient does.
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var ends []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
 		x, ok := new(big.Rat).SetString(strings.TrimSpace(part))
 		if !ok || x.Sign() < 0 || len(part) > 64 || x.Num().BitLen()+x.Denom().BitLen() > 4096 {
-			return nil, fmt.Errorf("%q is no time, want a number of at least 0, from:to or from:step:to", part)
+			return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", part)
 		}
 		ends = append(ends, x)
 	}
@@ -145,13 +147,14 @@ func ParseTimes(text string) ([]*big.Rat, error) {
 	case len(ends) == 3:
 		step = ends[1]
 	case len(ends) > 3:
-		return nil, fmt.Errorf("%q is no range of times, want from:to or from:step:to", text)
+		return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
 	}
 	if step.Sign() == 0 || high.Cmp(low) < 0 {
 		return nil, fmt.Errorf("%q has no times: want a step above 0, and an end that is not before the start", text)
 	}
-	n := new(big.Rat).Sub(high, low)
-	if n.Quo(n, step).Cmp(big.NewRat(maxTimes, 1)) >= 0 {
+	numSteps := new(big.Rat).Sub(high, low)
+	numSteps.Quo(numSteps, step)
+	if numSteps.Cmp(big.NewRat(maxTimes, 1)) >= 0 {
 		return nil, fmt.Errorf("%q has more than %d times", text, maxTimes)
 	}
 	var out []*big.Rat

@@ -21,31 +21,31 @@ type evaluation struct {
 	shared shared
 	// opts are the options of package solve for the operator that is being evaluated.
 	opts solve.Options
-	// wanted is the scheduler that is asked for; nil for none.
+	// wanted asks for the scheduler of an operator; nil for none.
 	wanted *wantedScheduler
 }
 
-// request is what is evaluated, and how. It does not change.
+// request is the property to evaluate, with the options of the evaluation. It does not change.
 type request struct {
 	ctx           context.Context
 	p             *Property
-	exact         bool   // with fractions
-	boundsAllowed bool   // bounds are allowed where a value has no fraction
+	exact         bool   // compute fractions
+	boundsAllowed bool   // compute bounds if a value has no fraction
 	solver        Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
-	// wantsValues says that the values in all states are asked for.
+	// wantsValues says that results.values must have the values in all states.
 	wantsValues bool
-	// budget is the number of beliefs.
+	// budget is the greatest number of beliefs.
 	budget int
 }
 
-// scope is the place in the property that is being evaluated.
+// scope describes the part of the property that is being evaluated.
 type scope struct {
-	// within are the states in which a value is needed. An expression without a value in other states, such as mod(7,x)
-	// where x is 0, is no error. nil stands for all states.
+	// within are the states in which a value is needed; nil stands for all states. It is no error if an expression has no
+	// value in other states, such as mod(7,x) in states with x=0.
 	within *sparse.Set
-	// some says that a bound must hold for some scheduler, and not for all.
+	// some says that a bound must hold for some scheduler instead of all schedulers.
 	some bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.
@@ -54,17 +54,17 @@ type scope struct {
 	inModel bool
 }
 
-// results are what an evaluation found beside the value.
+// results are the results of an evaluation beside the value.
 type results struct {
-	// accuracy is the weakest of all values that were used.
+	// accuracy is the weakest accuracy of the values that were used.
 	accuracy result.Accuracy
-	// width is the relative width of the bounds: of the wider ones if there are two values.
+	// width is the relative width of the value's bounds; the greater one for a range of values.
 	width    float64
-	gaveUp   bool // an iteration ended at its limit
+	gaveUp   bool // an iteration ended at the limit of sweeps
 	extended bool // elimination beyond the range of float64 replaced an iteration
 	listings []result.Listing
-	beliefs  *beliefs     // of a partially observable model; otherwise nil
-	values   *StateValues // nil unless they are asked for
+	beliefs  *beliefs     // for a partially observable model; otherwise nil
+	values   *StateValues // nil unless wantsValues is true
 }
 
 // shared are the values of expressions that occur in several places of a property, because it refers to other properties.
@@ -75,13 +75,15 @@ type shared struct {
 	numbers  map[sema.Expr]**numbers
 }
 
+// newShared returns the table for the repeated expressions of a property, without values.
 func newShared(x sema.Expr) shared {
 	return shared{sema.Repeated(x, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
-// attempt evaluates the property once. If a value has no fraction, it computes bounds, unless only fractions are asked for.
+// attempt evaluates the property once, with the given precision. If a value has no fraction, it has bounds; this is an error if
+// the accuracy must be exact.
 func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Property) (*outcome, error) {
-	iterate := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP // without bounds
+	withoutBounds := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
 	e := &evaluation{
 		model: m,
 		request: request{
@@ -91,7 +93,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Prope
 		results: results{accuracy: result.Exact},
 		shared:  newShared(p.X),
 		opts: solve.Options{
-			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: iterate,
+			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: withoutBounds,
 			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
 		},
 	}
@@ -107,8 +109,8 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Prope
 	return &outcome{value, bound, e.results, e.wanted}, nil
 }
 
-// once evaluates an expression that occurs in several places of the property for all states, and keeps the value. If that fails,
-// each place evaluates the expression in the states where it needs a value.
+// once evaluates an expression. If the expression occurs in several places of the property, it evaluates it in all states in the
+// first call, and keeps the value in known. If that fails, each call evaluates the expression in the states of the current scope.
 func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
 	if !e.shared.repeated[x] || e.some || e.wanted != nil {
 		return evaluate(x)
@@ -122,7 +124,7 @@ func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate fu
 	return evaluate(x)
 }
 
-// inAllStates evaluates an expression in all states. If that fails, it returns nil, and the results are as before.
+// inAllStates evaluates an expression in all states. If that fails, it returns nil and resets the results.
 func inAllStates[T any](e *evaluation, x sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	before := e.results
 	defer e.restrict(nil)()
@@ -134,7 +136,7 @@ func inAllStates[T any](e *evaluation, x sema.Expr, evaluate func(sema.Expr) (T,
 	return &v
 }
 
-// reward returns the rewards of a structure. It refuses rewards that float64 cannot represent, unless fractions are computed.
+// reward returns the reward structure with an index. If bounds are computed, it is an error if float64 cannot represent a reward.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	r, err := e.model.reward(index)
 	if err == nil && !e.exact {
@@ -143,9 +145,10 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	return r, err
 }
 
-// weaken notes the accuracy of a value that is used.
+// weaken lowers the accuracy of the result to that of a value that is used for it.
 func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
 
+// kind returns the kind of the model.
 func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
 
 // all returns the set of all states.
@@ -159,9 +162,9 @@ func (e *evaluation) domain() *sparse.Set {
 	return e.within
 }
 
-// restrict sets the states in which a value is needed, until end is called.
-func (e *evaluation) restrict(to *sparse.Set) (end func()) {
-	before := e.within
-	e.within = to
-	return func() { e.within = before }
+// restrict sets the states in which a value is needed, nil for all. The result restores the previous states.
+func (e *evaluation) restrict(within *sparse.Set) (restore func()) {
+	previous := e.within
+	e.within = within
+	return func() { e.within = previous }
 }

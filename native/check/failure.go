@@ -10,7 +10,7 @@ import (
 	"tilecheck/result"
 )
 
-// undecided says that bounds are too wide for a comparison.
+// undecided says that bounds are too wide to decide a comparison.
 type undecided struct {
 	pos syntax.Pos
 	msg string
@@ -26,7 +26,7 @@ type inexact struct {
 
 func (x *inexact) Error() string { return x.msg }
 
-// untimed says why there are no bounds within a time.
+// untimed says that a bound on time or steps is too large to compute bounds for.
 type untimed struct {
 	pos syntax.Pos
 	why error
@@ -34,8 +34,8 @@ type untimed struct {
 
 func (x *untimed) Error() string { return x.why.Error() }
 
-// Failure classifies an error of this package or of the packages below it. The
-// file and position are used for errors that know none of their own.
+// Failure returns an error of this package, or of a package that it uses, as a classified failure. An error
+// without a position gets the given file and position.
 func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	if f, ok := errors.AsType[*result.Failure](err); ok {
 		return f
@@ -77,7 +77,7 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	return classify(f, err)
 }
 
-// classify handles the errors that are not the fault of a place in a file.
+// classify sets the class of an error about deadlocks or memory. An error of the context replaces f.
 func classify(f *result.Failure, err error) *result.Failure {
 	if ended := result.Ended(err); ended != nil {
 		return ended
@@ -91,10 +91,12 @@ func classify(f *result.Failure, err error) *result.Failure {
 	return f
 }
 
+// refuse returns a failure of a class with the property's file and the given position.
 func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
 	return result.Refuse(e.p, class, at, format, args...)
 }
 
+// unsupported returns a failure that says that an expression is not supported.
 func (e *evaluation) unsupported(x sema.Expr, format string, args ...any) error {
 	return e.refuse(result.Unsupported, x.Pos(), format, args...)
 }

@@ -7,14 +7,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fair reports whether only fair schedulers count, of a model that has some.
+// fair reports whether only fair schedulers of an MDP are considered.
 func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
-// unfair refuses fair schedulers where what they attain is not known: of models other than
-// MDPs. What is decided in finitely many steps is the same under fair schedulers, for one
-// can be fair afterwards; so are minimal rewards until something happens, which are
-// infinite where it may not, and maximal total rewards, of which finitely many steps
-// earn as much as is wanted.
+// unfair returns an error if fair schedulers are asked for and the value of a formula under them is not
+// known. It returns nil if the value is the same as under all schedulers. This holds for values that
+// finitely many steps decide, because a scheduler can be fair after them; for minimal reachability
+// rewards, which are infinite if the target may be missed; and for maximal total rewards, because
+// finitely many steps earn almost as much.
 func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 	if !e.fair() {
 		return nil
@@ -22,7 +22,8 @@ func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 	if t := e.space.Program().Type; t != syntax.MDP {
 		return e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", t)
 	}
-	switch form := f.Objective.Form; {
+	form := f.Objective.Form
+	switch {
 	case form == logic.Cumulative || form == logic.Instantaneous:
 		return nil
 	case form == logic.CostBoundedReward:
@@ -37,14 +38,13 @@ func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 	return nil
 }
 
-// fairUntil returns the minimal probability of an until formula under fair schedulers: one
-// minus the maximal probability of coming to a state from which no path satisfies it.
-// Almost every fair path ends up in a set of states that no choice leaves, and meets all
-// of them; if it does not satisfy the formula, no path from there does. And whatever
-// is done before and after, a scheduler can be fair in the long run.
+// fairUntil returns the minimal probability of `left U right` under fair schedulers: one minus the maximal
+// probability of reaching a state from which no path satisfies it. The reason: almost every fair path ends
+// in a set of states that no choice leaves, and visits all of them. If it does not satisfy the formula, no
+// path from these states does.
 //
-// Maximal probabilities are those of all schedulers, and so are those of bounded
-// formulas: what happens in the long run does not matter to them.
+// Maximal probabilities and those of bounded formulas are the same as under all schedulers, because a
+// scheduler can be fair after the formula is decided.
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
@@ -57,22 +57,21 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	return e.complement(v), nil
 }
 
-// fairly asks for schedulers that are fair to the model: almost every path that visits a
-// state of the model infinitely often makes each of its choices infinitely often. In a
-// product the state may be read by the automaton in different ways, and it is enough that
-// each choice is made infinitely often in one of them: a scheduler may remember.
+// fairly is the quantifier over schedulers that are fair to the model: almost every path that visits a
+// state of the model infinitely often makes each of its choices infinitely often. Several states of the
+// product have the same state of the model; it suffices that each choice is made in one of them, because
+// a scheduler may have memory.
 //
-// What a scheduler does in the long run is an end component of the product; it is fair if
-// for each state of the model within all choices of that are. Unions of such end components
-// that meet are others, so that there are greatest ones: of an end component in which a
-// choice of a state is missing no part has the state. (This is how Streett conditions are
-// checked; de Alfaro, Formal verification of probabilistic systems, 1997, section 8.)
+// The states and choices that occur infinitely often are an end component of the product. It is fair if it
+// has all choices of each of its states of the model. There are maximal fair end components: if an end
+// component lacks a choice of a state, no fair part of it contains the state, so the state can be removed.
+// (Streett conditions are checked in the same way; de Alfaro, Formal verification of probabilistic systems,
+// 1997, section 8.)
 //
-// PRISM asks for more: in each state of its product each choice infinitely often, which
-// depends on the automaton.
+// PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
 type fairly struct{ surely }
 
-// lasting returns the greatest fair end components.
+// lasting returns the states of each maximal fair end component of the product.
 func (q fairly) lasting(p *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	live, choices := q.stay(p), sparse.FullSet(p.NumChoices())
@@ -81,27 +80,28 @@ func (q fairly) lasting(p *productModel) ([][]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
-		again := sparse.NewSet(p.NumStates())
+		remaining := sparse.NewSet(p.NumStates()) // states to decompose again
 		for i := range ends.Num() {
-			set := ends.Members(i)
-			if missing := q.missing(p, set, ends.Choices); len(missing) == 0 {
-				out = append(out, set)
-			} else {
-				for _, s := range set {
-					if !missing[p.pairs[s].state] {
-						again.Add(int(s))
-					}
+			members := ends.Members(i)
+			missing := q.missing(p, members, ends.Choices)
+			if len(missing) == 0 {
+				out = append(out, members)
+				continue
+			}
+			for _, s := range members {
+				if !missing[p.pairs[s].state] {
+					remaining.Add(int(s))
 				}
 			}
 		}
-		if again.Empty() {
+		if remaining.Empty() {
 			return out, nil
 		}
-		live, choices = again, ends.Choices
+		live, choices = remaining, ends.Choices
 	}
 }
 
-// missing returns the states of the model with choices that an end component never makes.
+// missing returns the states of the model of which an end component of the product lacks a choice.
 func (q fairly) missing(p *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
 	made := map[uint32]bool{}
 	for _, s := range set {
@@ -113,7 +113,7 @@ func (q fairly) missing(p *productModel, set []uint32, choices *sparse.Set) map[
 		}
 	}
 	out := map[uint32]bool{}
-	if made[sparse.None] { // the automaton has accepted, and whatever follows can be fair
+	if made[sparse.None] { // the automaton has accepted, and the scheduler can be fair afterwards
 		return out
 	}
 	for _, s := range set {

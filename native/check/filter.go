@@ -9,8 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth and strategyNumbers evaluate <<coalition>> and [[coalition]]. In a model that is no game they name all players
-// together, or none. With <<*>> some scheduler is to keep a bound.
+// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is no game, the
+// coalition has all players, as in <<*>>, so that a bound must hold for some scheduler, or none, so that it must hold for all schedulers.
 func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
 	if e.game() {
 		end, err := e.beginCoalition(f)
@@ -23,11 +23,13 @@ func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
 	if err := e.singlePlayer(f); err != nil {
 		return truth{}, err
 	}
-	defer func(some bool) { e.some = some }(e.some)
+	previous := e.some
+	defer func() { e.some = previous }()
 	e.some = f.Some
 	return e.truth(f.Operand)
 }
 
+// strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
 func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
 	if e.game() {
 		end, err := e.beginCoalition(f)
@@ -43,7 +45,7 @@ func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
 	return e.numbers(f.Operand)
 }
 
-// singlePlayer refuses coalitions that a model with one player does not have.
+// singlePlayer returns an error unless the model is an MDP and the coalition has all players or none.
 func (e *evaluation) singlePlayer(f *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
@@ -54,12 +56,12 @@ func (e *evaluation) singlePlayer(f *logic.Formula) error {
 	return nil
 }
 
-// filterStates evaluates the states of a filter, which must not be empty.
+// filterStates returns the states that a filter selects. It is an error if there are none.
 func (e *evaluation) filterStates(f *logic.Formula) (*sparse.Set, error) {
 	if f.States == nil {
 		return e.all(), nil
 	}
-	set, err := e.nested(f.States) // wherever the filter is
+	set, err := e.nested(f.States) // in all states of the model, whatever the scope is
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func (e *evaluation) filterStates(f *logic.Formula) (*sparse.Set, error) {
 	return set, nil
 }
 
-// filterTruth evaluates a filter whose result is of type Bool.
+// filterTruth evaluates a filter whose result is Boolean.
 func (e *evaluation) filterTruth(f *logic.Formula) (truth, error) {
 	set, err := e.filterStates(f)
 	if err != nil {
@@ -96,10 +98,13 @@ func (e *evaluation) filterTruth(f *logic.Formula) (truth, error) {
 		return e.everywhere(!set.Intersect(t.yes).Empty(), set.Minus(t.no).Empty()), nil
 	}
 	s, err := e.single(f, set)
-	return e.everywhere(t.yes.Has(s), t.no.Has(s)), err
+	if err != nil {
+		return truth{}, err
+	}
+	return e.everywhere(t.yes.Has(s), t.no.Has(s)), nil
 }
 
-// everywhere returns the same truth value in all states.
+// everywhere returns the same truth value in all states: true, false or, if both arguments are false, unknown.
 func (e *evaluation) everywhere(yes, no bool) truth {
 	all, none := e.all(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
@@ -111,7 +116,8 @@ func (e *evaluation) everywhere(yes, no bool) truth {
 	return truth{none, none}
 }
 
-// single returns the state that "first" or "state" means.
+// single returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
+// least valuation; "state" requires that there is exactly one.
 func (e *evaluation) single(f *logic.Formula, set *sparse.Set) (int, error) {
 	if n := set.Count(); f.Op == "state" && n != 1 {
 		return 0, e.refuse(result.Other, f.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
@@ -125,23 +131,22 @@ func (e *evaluation) single(f *logic.Formula, set *sparse.Set) (int, error) {
 	return least, nil
 }
 
-// optimal evaluates argmin and argmax: the states of the filter whose value is
-// the optimum.
+// optimal evaluates argmin and argmax: the states of the filter with the least or the greatest value.
 func (e *evaluation) optimal(f *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
 	v, err := e.numbers(f.Operand)
 	if err != nil {
 		return truth{}, err
 	}
-	opt := e.fold(v, set, func(a, b number) number { return extremum(f.Op == "argmin", a, b) })
-	t := e.compareAll(syntax.OpEq, v, func(int) number { return opt })
-	if left := set.Minus(t.no); left.Count() == 1 { // no other can be it
-		return known(left), nil
+	optimum := e.fold(v, set, func(a, b number) number { return extremum(f.Op == "argmin", a, b) })
+	t := e.compareAll(syntax.OpEq, v, func(int) number { return optimum })
+	if candidates := set.Minus(t.no); candidates.Count() == 1 {
+		return known(candidates), nil
 	}
 	return truth{t.yes, t.no.Union(set.Complement())}, nil
 }
 
-// fold combines the values of a non-empty set of states.
+// fold combines the values of a non-empty set of states by an operation, in the order of the states.
 func (e *evaluation) fold(v *numbers, set *sparse.Set, f func(a, b number) number) number {
 	var out number
 	first := true
@@ -192,22 +197,25 @@ func (e *evaluation) filterNumbers(f *logic.Formula) (*numbers, error) {
 	return e.constant(v.at(s), v.acc), nil
 }
 
-// mean returns the mean value, which no rounding puts outside of the values.
+// mean returns the arithmetic mean of the values in a set of states. Its bounds are within those of the values.
 func (e *evaluation) mean(v *numbers, set *sparse.Set) number {
 	mean, _ := binary(syntax.OpDiv, e.fold(v, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
 	if mean.rat == nil && !mean.isPoint() {
 		least := e.fold(v, set, func(a, b number) number { return extremum(true, a, b) })
 		most := e.fold(v, set, func(a, b number) number { return extremum(false, a, b) })
-		mean.lo, mean.hi = max(mean.lo, least.lo), min(mean.hi, most.hi)
+		mean.lo = max(mean.lo, least.lo)
+		mean.hi = min(mean.hi, most.hi)
 	}
 	return mean
 }
 
+// add returns a + b.
 func add(a, b number) number {
 	c, _ := binary(syntax.OpAdd, a, b)
 	return c
 }
 
+// count returns the number of states of the filter in which its operand holds.
 func (e *evaluation) count(f *logic.Formula, set *sparse.Set) (*numbers, error) {
 	t, err := e.truthIn(set, f.Operand)
 	if err != nil {

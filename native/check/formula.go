@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"math"
 	"math/big"
 
 	"tilecheck/native/space/sparse"
@@ -12,24 +13,26 @@ import (
 	"tilecheck/result"
 )
 
-// truthIn and numbersIn evaluate a formula in some states.
+// truthIn evaluates a Boolean formula in the given states.
 func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
 	defer e.restrict(set)()
 	return e.truth(x)
 }
 
+// numbersIn evaluates a numeric formula in the given states.
 func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
 	defer e.restrict(set)()
 	return e.numbers(x)
 }
 
-// states evaluates a state formula. Its value must be known in all states in which it is needed.
+// states returns the states that satisfy a state formula. The error is *undecided if bounds leave it unknown in a
+// state of the domain.
 func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 	t, err := e.truth(x)
 	if err != nil {
 		return nil, err
 	}
-	if open := t.unknown().Intersect(e.domain()); !open.Empty() {
+	if !t.unknown().Intersect(e.domain()).Empty() {
 		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 	}
 	return t.yes, nil
@@ -44,6 +47,7 @@ func (e *evaluation) truth(x sema.Expr) (truth, error) {
 	return once(e, e.shared.truths, x, e.newTruth)
 }
 
+// newTruth evaluates a formula of type Bool that has an operator of PRISM's properties.
 func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 	switch x := x.(type) {
 	case *sema.Unary:
@@ -77,25 +81,28 @@ func (e *evaluation) label(f *logic.Formula) (truth, error) {
 	if f.Index < 0 {
 		return truthOf(e.space.States(f.X))
 	}
-	was := e.inModel
+	previous := e.inModel
+	defer func() { e.inModel = previous }()
 	e.inModel = f.Index < len(e.space.Program().Labels)
-	defer func() { e.inModel = was }()
 	return e.truth(e.p.Program.Labels[f.Index].X)
 }
 
-// withPosition adds the file of an expression to the error that it has no value.
+// withPosition adds a file and a position to the error that an expression has no value. The file is the model's if
+// the expression is in the definition of a label or a formula of the model.
 func (e *evaluation) withPosition(err error) error {
 	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
 		return err
 	}
-	f := Failure(err, e.p.File, e.p.Pos)
-	if f.File = e.p.File; e.inModel || f.Pos.Formula {
-		f.File = e.space.Program().File
+	failure := Failure(err, e.p.File, e.p.Pos)
+	failure.File = e.p.File
+	if e.inModel || failure.Pos.Formula {
+		failure.File = e.space.Program().File
 	}
-	return f
+	return failure
 }
 
-// plainTruth evaluates an expression over the variables.
+// plainTruth evaluates a Boolean expression over the variables: in all states or, if that fails, in the states of
+// the domain.
 func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
 	set, err := e.space.States(x)
 	if err == nil || e.within == nil {
@@ -115,6 +122,7 @@ func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
 	return known(set), nil
 }
 
+// truthOf returns a set of states as a truth value that is known in all states.
 func truthOf(set *sparse.Set, err error) (truth, error) {
 	if err != nil {
 		return truth{}, err
@@ -122,8 +130,8 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 	return known(set), nil
 }
 
-// connective evaluates a Boolean operator or a comparison. As in an expression,
-// the second operand is not evaluated where the first decides.
+// connective evaluates a Boolean operator or a comparison. As in an expression, the second operand is not
+// evaluated in states where the first decides.
 func (e *evaluation) connective(x *sema.Binary) (truth, error) {
 	if x.X.Type() != sema.Bool {
 		return e.comparison(x)
@@ -156,6 +164,7 @@ func (e *evaluation) connective(x *sema.Binary) (truth, error) {
 	return a.iff(b), nil // <=> and =
 }
 
+// comparison evaluates a comparison of two numeric formulas.
 func (e *evaluation) comparison(x *sema.Binary) (truth, error) {
 	a, err := e.numbers(x.X)
 	if err != nil {
@@ -169,14 +178,15 @@ func (e *evaluation) comparison(x *sema.Binary) (truth, error) {
 	return e.compareAll(x.Op, a, b.at), nil
 }
 
-// compareAll compares values with others, state by state.
+// compareAll compares the value a with the value b(s) in each state s of the domain.
 func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) truth {
 	e.weaken(a.acc)
 	n := len(a.lo)
 	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
 	for s := range e.domain().All() {
-		switch holds, ok := compare(op, a.at(s), b(s)); {
-		case !ok:
+		holds, decided := compare(op, a.at(s), b(s))
+		switch {
+		case !decided:
 		case holds:
 			t.yes.Add(s)
 		default:
@@ -186,6 +196,8 @@ func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) 
 	return t
 }
 
+// condTruth evaluates a conditional expression of type Bool. Each branch is evaluated only in states where the
+// condition may select it.
 func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
 	c, err := e.truth(x.C)
 	if err != nil {
@@ -215,7 +227,7 @@ func (e *evaluation) threshold(f *logic.Formula) (truth, error) {
 	return e.compareAll(f.Rel, v, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of P, R or S.
+// bound evaluates the bound of P, R or S. That of P and S must be a probability.
 func (e *evaluation) bound(f *logic.Formula) (number, error) {
 	b, err := e.constantValue(f.Bound)
 	if err != nil {
@@ -227,7 +239,7 @@ func (e *evaluation) bound(f *logic.Formula) (number, error) {
 	return b, nil
 }
 
-// constantValue evaluates a constant expression: exactly, if it has a fraction.
+// constantValue evaluates a constant expression. The result is a fraction if there is one, and bounds otherwise.
 func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 	v, err := sema.Enclose(x, nil)
 	if err != nil {
@@ -236,7 +248,7 @@ func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 	if v.Exact && v.Rat != nil {
 		return fraction(v.Rat), nil
 	}
-	if v.Float != v.Float {
+	if math.IsNaN(v.Float) {
 		return number{}, e.refuse(result.TypeError, x.Pos(), "bound is not a number")
 	}
 	return number{lo: v.Lo, hi: v.Hi}, nil
@@ -251,6 +263,7 @@ func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 	return once(e, e.shared.numbers, x, e.newNumbers)
 }
 
+// newNumbers evaluates a numeric formula that has an operator of PRISM's properties.
 func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
 	switch x := x.(type) {
 	case *sema.Unary:
@@ -276,8 +289,8 @@ func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
 	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
 }
 
-// plainNumbers evaluates an expression over the variables. Integers are exact;
-// other values are bounds, unless fractions are wanted.
+// plainNumbers evaluates a numeric expression over the variables. Integers are exact; other values are bounds,
+// unless fractions are computed.
 func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
 	acc := result.Bounded
 	if x.Type() == sema.Int {
@@ -316,7 +329,8 @@ func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
 	return out, nil
 }
 
-// each evaluates operands and combines their values state by state.
+// each evaluates the operands of an expression and combines their values in each state of the domain. combine
+// returns false if the bounds of the operands are too wide.
 func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
 	var args []*numbers
 	acc := result.Exact
@@ -350,6 +364,7 @@ func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args [
 	return out, nil
 }
 
+// condNumbers evaluates a conditional expression with a numeric value.
 func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
 	c, err := e.states(x.C)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"tilecheck/result"
 )
 
-// mostListed is the number of values in a listing at most.
+// mostListed is the greatest number of values in a listing.
 const mostListed = 1000
 
-// addListing adds the values in the states of a filter that prints, in PRISM's order of the states. print leaves out 0 and
-// false; value returns the value of a state and whether it is one of these.
+// addListing adds a listing of the values in a set of states, for a filter print or printall, in PRISM's order of the states.
+// value returns the value of a state, and whether it is 0 or false; print leaves these out.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
 func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
@@ -40,6 +40,7 @@ func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(st
 	e.listings = append(e.listings, out)
 }
 
+// listTruth lists or stores the truth values of a filter print, printall or store.
 func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
 	if e.keepValues(set, t.values) {
 		return
@@ -52,17 +53,19 @@ func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
 	})
 }
 
+// listNumbers lists or stores the numbers of a filter print, printall or store.
 func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) {
 	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
 		return
 	}
 	e.addListing(f, set, func(s int) (result.Value, bool) {
 		n := v.at(s)
-		return value(n, f.X.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+		isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+		return value(n, f.X.Type()), isZero
 	})
 }
 
-// valuation is a state as PRISM prints it.
+// valuation returns a state as PRISM prints it, such as (0,true).
 func (e *evaluation) valuation(state []int32) string {
 	var b strings.Builder
 	b.WriteByte('(')

@@ -11,18 +11,16 @@ import (
 	"tilecheck/result"
 )
 
-// ltl returns the extremal probability of any path formula: the minimum is one
-// minus the maximum of the negation.
+// ltl returns the minimal or maximal probability of any path formula. The minimum is one minus the maximum of the
+// negated formula.
 //
-// The product of the model with the initial part of the automaton is a model of
-// the same kind. A path satisfies the formula if it comes to a state from which
-// a scheduler wins surely, see winning. Whatever scheduler attains the maximum
-// ends up in such states whenever its path satisfies the formula: within an end
-// component of the product the formula is surely true or surely false, and if
-// it is true, some jump in some state is surely right. Of fair schedulers the same
-// holds of the formula together with fairness, which does not depend on what was
-// done before, and a scheduler that is fair only where the formula holds can be
-// made fair elsewhere.
+// It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the
+// maximal probability of reaching a winning state, from which some scheduler satisfies the formula with probability
+// one. The reason: almost every path ends in an end component of the product. If the paths there satisfy the formula
+// with positive probability, then some jump of the automaton in one of its states satisfies it with probability one.
+//
+// The same holds for fair schedulers, with the formula and fairness instead of the formula: fairness does not depend on
+// the beginning of a path, and a scheduler can be made fair on the paths that do not satisfy the formula.
 func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: x}
 	f, err := a.formula(x)
@@ -38,56 +36,60 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if err != nil {
 		return nil, a.large(err)
 	}
-	var which quantifier = surely{e}
+	var schedulers quantifier = surely{e}
 	if e.fair() {
-		which = fairly{surely{e}}
+		schedulers = fairly{surely{e}}
 	}
-	goal, err := a.winning(p, which)
+	goal, err := a.winning(p, schedulers)
 	if err != nil {
 		return nil, a.large(err)
 	}
-	scheduled := e.opts.Scheduler
-	e.opts.Scheduler = false // one of the product is none of the model
+	wantsScheduler := e.opts.Scheduler
+	e.opts.Scheduler = false // a scheduler of the product is not one of the model
 	v, err := e.reach(p, goal, dir)
 	if err != nil {
 		return nil, err
 	}
-	if scheduled {
-		if e.wanted.controller, err = e.automatonController(&automatonReader{auto: p.auto, letters: a.letters}); err != nil {
+	if wantsScheduler {
+		e.wanted.controller, err = e.automatonController(&automatonReader{auto: p.auto, letters: a.letters})
+		if err != nil {
 			return nil, err
 		}
 	}
-	if v = p.project(v); negate {
+	v = p.project(v)
+	if negate {
 		v = e.complement(v)
 	}
 	return v, nil
 }
 
+// reach returns the minimal or maximal probability of reaching goal in the product.
 func (e *evaluation) reach(p *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
 	return e.solved(solve.Until(e.ctx, p.Graph, p.all(), goal, dir, e.opts))
 }
 
-// product builds the product with the initial part of an automaton: start i is
-// state i of the model, read.
+// product builds the product of the model with the initial part of an automaton. Start s of the product is state s
+// of the model, with the automaton after the letter of s. err is that of the automaton's construction.
 func (a *abstraction) product(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
 	a.letters = newLetters(a.graph.NumStates(), a.sets)
-	first := make([]int, len(a.letters.list))
-	for i, letter := range a.letters.list {
-		if first[i], err = auto.Step(auto.Initial(), letter); err != nil {
+	first := make([]int, len(a.letters.distinct)) // the state of the automaton after each letter
+	for i, letter := range a.letters.distinct {
+		first[i], err = auto.Step(auto.Initial(), letter)
+		if err != nil {
 			return nil, err
 		}
 	}
-	starts := make([]productState, len(a.letters.of))
-	for s, i := range a.letters.of {
+	starts := make([]productState, len(a.letters.numberOf))
+	for s, i := range a.letters.numberOf {
 		starts[s] = productState{uint32(s), first[i]}
 	}
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// large names the formula where its automaton is too large.
+// large adds the position of the formula to the error that its automaton is too large.
 func (a *abstraction) large(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
@@ -159,9 +161,8 @@ func timed(x sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the expected reward until a path formula is proved, by
-// the first prefix of which every continuation satisfies it. X takes a step
-// even before something that is always true.
+// coSafeReward returns the expected reward until a co-safe path formula is satisfied: until the first prefix of the
+// path all of whose continuations satisfy the formula. X needs a step, even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
@@ -187,6 +188,7 @@ func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direc
 	return p.project(v), nil
 }
 
+// rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
 func (e *evaluation) rewardUntil(p *productModel, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	return e.solved(solve.ReachReward(e.ctx, p.Graph, r, p.states(automata.Accepted), dir, e.opts))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/pareto"
@@ -17,7 +18,7 @@ import (
 
 const (
 	maxObjectives = 12
-	// weightBits is how long weights are where fractions are not asked for.
+	// weightBits is the number of bits of the weights of objectives, unless fractions are computed.
 	weightBits = 48
 )
 
@@ -27,8 +28,8 @@ type objective struct {
 	form  form
 	query bool
 	bound *big.Rat // unless query
-	// great says that a large value is wanted: at least bound, or a maximum. It is set for every path formula: if a small
-	// probability is wanted, inverse is set, and the objective is the negated formula.
+	// great says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
+	// probability should be small, inverse is true too, and the objective is the negated formula.
 	great, inverse bool
 
 	// An until objective: left U right, or the negation of that.
@@ -60,8 +61,8 @@ const (
 // query among the schedulers that do; NaN if there are none.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
-// 2008), for the product with the memory of the objectives. A path ends where a scheduler can stay for ever in an end
-// component that satisfies a set of objectives. Package pareto asks for optimal weighted sums.
+// 2008), for the product with the memory of the objectives. A path may end in a state from which a scheduler can stay forever
+// in an end component that satisfies a set of objectives. Package pareto calls bestWeightedSum for optimal weighted sums.
 func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
@@ -132,9 +133,11 @@ func (m *multi) mixture(parts []*big.Rat) (*sparse.Controller, error) {
 // directionAndBounds returns the direction in which package pareto maximises, and the least values that the objectives must
 // have.
 func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
-	gain, least = make([]*big.Rat, len(m.objectives)), make([]*big.Rat, len(m.objectives))
+	gain = make([]*big.Rat, len(m.objectives))
+	least = make([]*big.Rat, len(m.objectives))
 	for i, o := range m.objectives {
-		switch gain[i] = new(big.Rat); {
+		gain[i] = new(big.Rat)
+		switch {
 		case o.query:
 			gain[i].SetInt64(1)
 		case o.great:
@@ -146,7 +149,7 @@ func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
 	return gain, least
 }
 
-// objective reads an operand.
+// objective returns the objective of an operand of multi(...).
 func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 	f := logic.Of(x)
 	if f.Kind != logic.Probability && f.Kind != logic.Reward {
@@ -159,7 +162,8 @@ func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 	if f.Kind == logic.Reward {
 		return o, e.rewardObjective(o, f)
 	}
-	if o.inverse = !o.great; o.inverse {
+	o.inverse = !o.great
+	if o.inverse {
 		o.great = true
 		if o.bound != nil {
 			o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
@@ -168,6 +172,7 @@ func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 	return o, e.pathObjective(o, f.Path)
 }
 
+// newObjective returns the objective of an operator P or R with its threshold. Its formula is not set yet.
 func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
 	x, t := f.X, f.Threshold
 	dir, ok := direction(t, false)
@@ -189,12 +194,14 @@ func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
 	return &objective{x: x, great: t.Rel == syntax.OpGe, bound: b.rat}, nil
 }
 
-// pathObjective reads a path formula. The objective is its negation if inverse is set.
+// pathObjective sets the path formula of an objective: p or, if o.inverse is true, its negation.
 func (e *evaluation) pathObjective(o *objective, p *logic.Path) error {
 	negated := o.inverse != p.Negated
-	if p.Form == logic.InitialState { // nothing can change it
+	if p.Form == logic.InitialState { // an until formula that is decided in the first state
 		set, err := e.nested(p.Right)
-		o.left, o.right, o.negated = sparse.NewSet(e.space.Model().NumStates()), set, negated
+		o.left = sparse.NewSet(e.space.Model().NumStates())
+		o.right = set
+		o.negated = negated
 		return err
 	}
 	if a, always, ok := p.Repeated(); ok {
@@ -212,7 +219,8 @@ func (e *evaluation) pathObjective(o *objective, p *logic.Path) error {
 	return nil
 }
 
-// infinite reads G F a, or F G a if a must hold always from some time on. The negation of each is the other one of !a.
+// infinite sets the path formula G F a of an objective, or F G a if always is true. If negated is true, it sets the negation:
+// that of G F a is F G !a, and that of F G a is G F !a.
 func (e *evaluation) infinite(o *objective, a sema.Expr, always, negated bool) error {
 	set, err := e.nested(a)
 	if err != nil {
@@ -228,7 +236,7 @@ func (e *evaluation) infinite(o *objective, a sema.Expr, always, negated bool) e
 	return nil
 }
 
-// linear reads any path formula.
+// linear sets any other path formula, or its negation, of an objective, as an automaton.
 func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: x}
 	f, err := a.formula(x)
@@ -246,9 +254,10 @@ func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 	return nil
 }
 
-// objectives says what the objectives of multi(...) may be.
+// objectives is the end of error messages about unsupported objectives of multi(...).
 const objectives = "want P of a path formula, or R with C or C<=k"
 
+// rewardObjective sets the reward of an objective, and its number of steps: -1 for a total reward.
 func (e *evaluation) rewardObjective(o *objective, f *logic.Formula) error {
 	r := f.Objective
 	switch {
@@ -287,7 +296,7 @@ func (o *objective) value(x *big.Rat) *big.Rat {
 	return x
 }
 
-// answer converts the optimum to the value of the property.
+// answer converts the optimum of package pareto to the value of the property with its bounds.
 func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.weaken(result.Bounded)
@@ -295,10 +304,7 @@ func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.In
 	if x.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	i := 0
-	for !m.objectives[i].query {
-		i++
-	}
+	i := slices.IndexFunc(m.objectives, func(o *objective) bool { return o.query })
 	o := m.objectives[i]
 	switch {
 	case best.Point == nil && o.form == rewards && !o.great:
@@ -310,13 +316,14 @@ func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.In
 	if o.inverse || !o.great {
 		lower, upper = o.value(upper), o.value(lower)
 	}
-	var v number
-	if v = fraction(lower); lower.Cmp(upper) != 0 {
+	v := fraction(lower)
+	if lower.Cmp(upper) != 0 {
 		lo, _ := result.Around(lower)
 		_, hi := result.Around(upper)
-		if v = (number{lo: max(lo, 0), hi: hi}); o.form != rewards {
-			v.hi = min(hi, 1)
+		if o.form != rewards { // a probability
+			hi = min(hi, 1)
 		}
+		v = number{lo: max(lo, 0), hi: hi}
 	}
 	m.width = relativeWidth(v)
 	return value(v, sema.Double), &result.Interval{Lo: v.lo, Hi: v.hi}, nil

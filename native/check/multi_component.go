@@ -10,23 +10,23 @@ import (
 // acceptingComponent is an end component of the product together with the accepting parts of the automata of some linear
 // objectives. The automata make their nondeterministic jumps when the component is entered.
 //
-// Within the component some scheduler satisfies all objectives with probability one if and only if it does so from some
-// state after some jumps. For whatever scheduler satisfies them, the right jumps are known from some time on. There are
-// finitely many of them, so by Lévy's zero-one law some history has jumps that are right with a probability near one; and in
-// finitely many states the supremum one is attained.
+// Within the component some scheduler satisfies all objectives with probability one if and only if one does so from some
+// state after some jumps. The reason: on almost every path that satisfies them, some jumps are right. There are finitely many
+// jumps, so by Lévy's zero-one law some history has jumps that are right with a probability near one. The supremum of these
+// probabilities is one, and in a finite model it is attained.
 type acceptingComponent struct {
 	*sparse.Graph
-	nodes  []componentNode
-	choice []uint32 // of the product
-	begin  []uint32 // the node that each member of the component should begin in, None if it should not begin here
-	goals  []*sparse.Set
-	good   *sparse.Set // of the nodes in end components that meet all goals
-	stays  *sparse.Set // choices within these
-	sure   *sparse.Set // the nodes from which they are reached
+	nodes          []componentNode
+	choice         []uint32      // the choice of the product for each choice
+	startNode      []uint32      // for each member of the end component: a node from which the objectives are satisfied, None if there is none
+	goals          []*sparse.Set // sets of nodes that must be visited infinitely often
+	goodNodes      *sparse.Set   // the nodes in end components that meet all goals
+	stayingChoices *sparse.Set   // the choices within end components
+	sureNodes      *sparse.Set   // the nodes from which good is reached with probability one
 }
 
-// componentNode is a state of the product, with the number of a list of states of the accepting parts.
-type componentNode struct{ at, list uint32 }
+// componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
+type componentNode struct{ state, list uint32 }
 
 // openObjectives returns the objectives of a set whose automata accept in an end component only after a jump. They are the
 // same for all states of the component.
@@ -45,42 +45,44 @@ func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choice
 	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0])}
 	var starts []componentNode
 	var owner []int // the member of each start, as an index
-	for k, s := range members {
+	for member, s := range members {
 		jumps, err := b.jumps(s)
 		if err != nil {
 			return nil, err
 		}
 		for _, list := range jumps {
-			starts, owner = append(starts, componentNode{s, b.parts.place(list)}), append(owner, k)
+			starts = append(starts, componentNode{s, b.parts.numberOf(list)})
+			owner = append(owner, member)
 		}
 	}
-	x, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
+	product, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
 	if err != nil {
 		return nil, b.productError(err)
 	}
-	l := &acceptingComponent{Graph: sparse.NewGraph(x.Model), nodes: x.Pairs, choice: x.Choice, begin: make([]uint32, len(members))}
-	if err := b.findGoodNodes(l, satisfied); err != nil {
+	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, choice: product.Choice, startNode: make([]uint32, len(members))}
+	if err := b.findGoodNodes(component, satisfied); err != nil {
 		return nil, err
 	}
-	for k := range l.begin {
-		l.begin[k] = sparse.None
+	for member := range component.startNode {
+		component.startNode[member] = sparse.None
 	}
-	for i, n := range x.Start {
-		if k := owner[i]; l.begin[k] == sparse.None && l.sure.Has(int(n)) {
-			l.begin[k] = n
+	for i, n := range product.Start {
+		if member := owner[i]; component.startNode[member] == sparse.None && component.sureNodes.Has(int(n)) {
+			component.startNode[member] = n
 		}
 	}
-	return l, nil
+	return component, nil
 }
 
-// acceptingComponentBuilder builds an accepting component. It is the memory of the product of the objectives' product with the accepting parts.
+// acceptingComponentBuilder builds an accepting component. It is the sparse.Memory of the product of multi.product with the
+// accepting parts of the automata.
 type acceptingComponentBuilder struct {
 	*multi
-	open  []int // the objectives that are guessed
-	parts lists // of states of their accepting parts
+	open  []int // the objectives whose automata jump
+	parts lists // lists of states of their accepting parts
 }
 
-// jumps returns the lists of states that the automata can jump to.
+// jumps returns all combinations of states that the automata of the open objectives can jump to from a state of the product.
 func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	out := [][]int{nil}
 	for _, i := range b.open {
@@ -91,18 +93,19 @@ func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 		var longer [][]int
 		for _, list := range out {
 			for _, q := range to {
-				longer = append(longer, append(list[:len(list):len(list)], q))
+				longer = append(longer, append(slices.Clip(list), q))
 			}
 		}
-		if out = longer; len(out) > 1<<16 {
-			return nil, b.unsupported(b.p.X, "found multi(...) with path formulas that leave too much to be guessed")
+		out = longer
+		if len(out) > 1<<16 {
+			return nil, b.unsupported(b.p.X, "found multi(...) with path formulas whose automata have too many jumps")
 		}
 	}
 	return out, nil
 }
 
 // State returns the state of the product.
-func (b *acceptingComponentBuilder) State(x componentNode) uint32 { return x.at }
+func (b *acceptingComponentBuilder) State(x componentNode) uint32 { return x.state }
 
 // Step lets the accepting parts read the next state.
 func (b *acceptingComponentBuilder) Step(x componentNode, t uint32) (componentNode, error) {
@@ -120,60 +123,63 @@ func (b *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
 	}
 	next := make([]int, len(b.open))
 	for k, i := range b.open {
-		q, err := b.objectives[i].reader.step(b.parts.of[list][k], state)
+		q, err := b.objectives[i].reader.step(b.parts.entries[list][k], state)
 		if err != nil {
 			return 0, b.large(err)
 		}
 		next[k] = q
 	}
-	return b.parts.place(next), nil
+	return b.parts.numberOf(next), nil
 }
 
-// findGoodNodes finds the end components that meet all goals, and the nodes that reach them with probability one.
-func (b *acceptingComponentBuilder) findGoodNodes(l *acceptingComponent, satisfied uint32) error {
-	alive := sparse.FullSet(len(l.nodes))
+// findGoodNodes sets the goals of a component, finds the end components that meet all goals, and the nodes that reach them
+// with probability one.
+func (b *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
+	alive := sparse.FullSet(len(component.nodes))
 	for k, i := range b.open {
-		goal := sparse.NewSet(len(l.nodes))
-		for n, x := range l.nodes {
-			switch auto, q := b.objectives[i].reader.auto, b.parts.of[x.list][k]; {
+		goal := sparse.NewSet(len(component.nodes))
+		for node, member := range component.nodes {
+			auto := b.objectives[i].reader.auto
+			q := b.parts.entries[member.list][k]
+			switch {
 			case auto.Class(q) == automata.Rejected:
-				alive.Remove(n)
+				alive.Remove(node)
 			case auto.Accepting(q):
-				goal.Add(n)
+				goal.Add(node)
 			}
 		}
-		l.goals = append(l.goals, goal)
+		component.goals = append(component.goals, goal)
 	}
 	for i, o := range b.objectives {
 		if satisfied>>i&1 == 0 || o.form != recurring {
 			continue
 		}
-		goal := sparse.NewSet(len(l.nodes))
-		for n, x := range l.nodes {
-			if o.set.Has(int(b.states[x.at].state)) {
-				goal.Add(n)
+		goal := sparse.NewSet(len(component.nodes))
+		for node, member := range component.nodes {
+			if o.set.Has(int(b.states[member.state].state)) {
+				goal.Add(node)
 			}
 		}
-		l.goals = append(l.goals, goal)
+		component.goals = append(component.goals, goal)
 	}
-	l.good = sparse.NewSet(len(l.nodes))
-	ends, err := l.EndComponents(b.ctx, alive, nil)
+	component.goodNodes = sparse.NewSet(len(component.nodes))
+	ends, err := component.EndComponents(b.ctx, alive, nil)
 	if err != nil {
 		return err
 	}
-	l.stays = ends.Choices
+	component.stayingChoices = ends.Choices
 	for i := range ends.Num() {
 		members := ends.Members(i)
 		met := func(goal *sparse.Set) bool {
-			return slices.ContainsFunc(members, func(n uint32) bool { return goal.Has(int(n)) })
+			return slices.ContainsFunc(members, func(node uint32) bool { return goal.Has(int(node)) })
 		}
-		if slices.ContainsFunc(l.goals, func(goal *sparse.Set) bool { return !met(goal) }) {
+		if slices.ContainsFunc(component.goals, func(goal *sparse.Set) bool { return !met(goal) }) {
 			continue
 		}
-		for _, n := range members {
-			l.good.Add(int(n))
+		for _, node := range members {
+			component.goodNodes.Add(int(node))
 		}
 	}
-	l.sure, err = l.Prob1E(b.ctx, sparse.FullSet(len(l.nodes)), l.good)
+	component.sureNodes, err = component.Prob1E(b.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
 	return err
 }

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// curveWidth is the relative distance of a curve of bounds from the true one, unless a larger one is asked for;
-	// surfaceWidth is that of more than two queries.
+	// curveWidth is the smallest relative distance between the inner and the outer approximation of a Pareto curve;
+	// surfaceWidth is that for more than two queries.
 	curveWidth   = 1e-6
 	surfaceWidth = 1e-4
-	// maxCurve and maxSurface limit the number of questions for a curve and for a surface, and so the number of vertices.
+	// maxCurve and maxSurface limit the weighted sums that are optimised for a curve and for a surface.
 	maxCurve, maxSurface = 10_000, 500
 )
 
-// curve answers several queries, beside bounds: it returns the vertices of the Pareto curve of the queries under schedulers
-// that meet the bounds.
+// curve evaluates multi(...) with several queries: it returns the vertices of the Pareto curve of the queries over the
+// schedulers that meet the bounds of the other objectives.
 func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	var queries []int
@@ -58,11 +58,12 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	if found.Beyond.Sign() > 0 {
 		_, out.Num = result.Around(found.Beyond)
 	}
-	for _, at := range found.Points {
+	for _, vertex := range found.Points {
 		var point []float64
 		for i, q := range queries {
-			v, exact := m.objectives[q].value(at[i]).Float64()
-			if point = append(point, v); !exact {
+			v, exact := m.objectives[q].value(vertex[i]).Float64()
+			point = append(point, v)
+			if !exact {
 				out.Num = max(out.Num, math.Abs(v)*0x1p-52)
 			}
 		}
@@ -72,10 +73,11 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	return out, nil, nil
 }
 
-// errUnmet says that no scheduler keeps the bounds.
+// errUnmet says that no scheduler meets the bounds.
 var errUnmet = errors.New("the objectives cannot be met together")
 
-// among is the oracle of the queries alone, under the bounds of the other objectives.
+// among returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of the other
+// objectives.
 func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
@@ -88,16 +90,16 @@ func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Orac
 		if m.exact {
 			width = 0
 		}
-		b, err := c.Maximize(ctx, gain, least, width)
+		best, err := c.Maximize(ctx, gain, least, width)
 		switch {
 		case err != nil:
 			return nil, err
-		case b.Point == nil:
+		case best.Point == nil:
 			return nil, errUnmet
 		}
-		out := &pareto.Answer{Bound: b.Upper}
+		out := &pareto.Answer{Bound: best.Upper}
 		for _, q := range queries {
-			out.Point = append(out.Point, b.Point[q])
+			out.Point = append(out.Point, best.Point[q])
 		}
 		return out, nil
 	}

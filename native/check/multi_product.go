@@ -13,20 +13,20 @@ import (
 type multi struct {
 	*evaluation
 	objectives     []*objective
-	steps          int           // the greatest bound of a C<=k
-	product        *sparse.Graph // of which the last state is the end
-	states         []memory      // of the product, but for the end
-	choice         []uint32      // of the model, for each choice of the product; None for those that lead to the end
-	ends           [][]uint32    // sets of objectives, as bits, with which a path may end in each state
-	lists          lists         // of states of the automata
-	column         map[int]int   // in these lists, of each linear objective
-	keepSchedulers bool          // of each answer of the oracle
-	schedulers     []weightedScheduler
-	starts         []uint32 // the states of the product in which paths begin
+	steps          int                 // the greatest bound of a C<=k
+	product        *sparse.Graph       // its last state is the end state
+	states         []memory            // the memory of each state of the product, except the end state
+	choice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
+	ends           [][]uint32          // for each state: the sets of objectives, as bits, that are satisfied if a path ends there
+	lists          lists               // lists of states of the automata
+	column         map[int]int         // the index of each linear objective in these lists
+	keepSchedulers bool                // says that schedulers must be set
+	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
+	starts         []uint32            // the states of the product in which paths begin
 }
 
-// memory is a state of the model with what the objectives remember of the path: two bits for each until objective, the
-// number of steps (at most multi.steps), and the states of the automata of linear objectives, by the number of their list.
+// memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
+// far (at most multi.steps), and the number of the list of states of the automata of linear objectives.
 type memory struct {
 	state  uint32
 	status uint32
@@ -34,42 +34,44 @@ type memory struct {
 	list   uint32
 }
 
-// lists numbers lists of states of automata. Number 0 is the list of initial states, before anything is read.
+// lists numbers lists of states of automata.
 type lists struct {
-	of     [][]int
-	number map[string]uint32
+	entries [][]int
+	number  map[string]uint32
 }
 
-func (l *lists) place(list []int) uint32 {
+// numberOf returns the number of a list, and adds the list if it is new.
+func (l *lists) numberOf(list []int) uint32 {
 	key := make([]byte, 0, 4*len(list))
 	for _, q := range list {
 		key = append(key, byte(q), byte(q>>8), byte(q>>16), byte(q>>24))
 	}
-	i, ok := l.number[string(key)]
-	if !ok {
-		if i = uint32(len(l.of)); l.number == nil {
+	i, known := l.number[string(key)]
+	if !known {
+		if l.number == nil {
 			l.number = map[string]uint32{}
 		}
-		l.of, l.number[string(key)] = append(l.of, list), i
+		i = uint32(len(l.entries))
+		l.entries = append(l.entries, list)
+		l.number[string(key)] = i
 	}
 	return i
 }
 
-// What the two bits say.
+// The status of an until objective on a path.
 const (
-	// The status of an until objective on a path.
-	open uint32 = iota
+	open uint32 = iota // not decided yet
 	holds
 	fails
 )
 
-// untilStatus returns the two bits of an until objective.
+// untilStatus returns the status of an until objective.
 func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 
 // automaton returns the state of the automaton of a linear objective.
-func (m *multi) automaton(x memory, i int) int { return m.lists.of[x.list][m.column[i]] }
+func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory after a path that was at x goes to a state of the model.
+// remember returns the memory after a transition from x to a state of the model.
 func (m *multi) remember(x memory, state uint32) (memory, error) {
 	x.state = state
 	for i, o := range m.objectives {
@@ -84,7 +86,7 @@ func (m *multi) remember(x memory, state uint32) (memory, error) {
 	if len(m.column) == 0 {
 		return x, nil
 	}
-	list := slices.Clone(m.lists.of[x.list])
+	list := slices.Clone(m.lists.entries[x.list])
 	for i, k := range m.column {
 		q, err := m.objectives[i].reader.step(list[k], state)
 		if err != nil {
@@ -92,11 +94,11 @@ func (m *multi) remember(x memory, state uint32) (memory, error) {
 		}
 		list[k] = q
 	}
-	x.list = m.lists.place(list)
+	x.list = m.lists.numberOf(list)
 	return x, nil
 }
 
-// large replaces the error of an automaton that is too large by a refusal of the property.
+// large adds the position of the property to the error that an automaton is too large.
 func (m *multi) large(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
@@ -110,31 +112,36 @@ const maxProduct = 20_000_000
 // build builds the product without its end state.
 func (m *multi) build() error {
 	m.column = map[int]int{}
-	var unread []int
+	var initial []int // the initial state of each automaton, before it reads a state of the model
 	for i, o := range m.objectives {
-		if m.steps = max(m.steps, o.steps); o.form == linear {
-			m.column[i] = len(unread)
-			unread = append(unread, o.reader.auto.Initial())
+		m.steps = max(m.steps, o.steps)
+		if o.form == linear {
+			m.column[i] = len(initial)
+			initial = append(initial, o.reader.auto.Initial())
 		}
 	}
-	m.lists.place(unread)
-	rows := m.space.Model()
-	starts := make([]memory, len(rows.Initial))
-	for i, s := range rows.Initial {
+	m.lists.numberOf(initial) // gets number 0, as memory{} requires
+	model := m.space.Model()
+	starts := make([]memory, len(model.Initial))
+	for i, s := range model.Initial {
 		var err error
-		if starts[i], err = m.remember(memory{}, s); err != nil {
+		starts[i], err = m.remember(memory{}, s)
+		if err != nil {
 			return err
 		}
 	}
-	x, err := sparse.NewProduct(m.ctx, rows, objectiveMemory{m}, starts, nil, maxProduct)
+	product, err := sparse.NewProduct(m.ctx, model, objectiveMemory{m}, starts, nil, maxProduct)
 	if err != nil {
 		return m.productError(err)
 	}
-	m.product, m.states, m.choice, m.starts = sparse.NewGraph(x.Model), x.Pairs, x.Choice, x.Start
+	m.product = sparse.NewGraph(product.Model)
+	m.states = product.Pairs
+	m.choice = product.Choice
+	m.starts = product.Start
 	return nil
 }
 
-// productError names the objectives if their product is too large.
+// productError adds the position of the property to the error that the product is too large.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
 		return m.unsupported(m.p.X, "found multi(...) over a product of more than %d states", maxProduct)
@@ -142,16 +149,19 @@ func (m *multi) productError(err error) error {
 	return err
 }
 
-// objectiveMemory is what the objectives have to remember as the memory of a product.
+// objectiveMemory is the memory of the objectives, as the sparse.Memory of a product.
 type objectiveMemory struct{ *multi }
 
+// State returns the state of the model.
 func (m objectiveMemory) State(x memory) uint32 { return x.state }
 
+// Step returns the memory after a transition to state t of the model.
 func (m objectiveMemory) Step(x memory, t uint32) (memory, error) {
 	x.steps = min(x.steps+1, m.steps)
 	return m.remember(x, t)
 }
 
+// Absorbing returns false: no state of the product gets a self-loop.
 func (m objectiveMemory) Absorbing(memory) bool { return false }
 
 // earned reports whether a reward objective counts the rewards of a state.
@@ -159,18 +169,18 @@ func (o *objective) earned(x memory) bool {
 	return o.form == rewards && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that earn nothing for the objectives that are maximised, or
-// minimised.
-func (m *multi) choicesWithoutReward(least bool) *sparse.Set {
+// choicesWithoutReward returns the choices of the product that have no reward of a maximised objective, or of a minimised one.
+func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	out := sparse.FullSet(m.product.NumChoices())
 	for _, o := range m.objectives {
-		if o.form != rewards || o.steps >= 0 || o.great != least {
+		if o.form != rewards || o.steps >= 0 || o.great != maximised {
 			continue
 		}
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
-				if of := m.choice[c]; of != sparse.None && o.reward.OfChoice(int(x.state), int(of)) > 0 {
+				original := m.choice[c]
+				if original != sparse.None && o.reward.OfChoice(int(x.state), int(original)) > 0 {
 					out.Remove(c)
 				}
 			}
@@ -179,15 +189,15 @@ func (m *multi) choicesWithoutReward(least bool) *sparse.Set {
 	return out
 }
 
-// findEnds finds the states where paths may end, and adds the end state. After its end a path earns nothing. Rewards that
-// are minimised must be 0 there; rewards that are maximised are refused if they could be infinite.
+// findEnds finds the states where paths may end, with the sets of objectives that are satisfied there, and adds the end state.
+// Minimised rewards must be 0 after the end of a path. It is an error if a maximised reward can be collected forever.
 func (m *multi) findEnds(x sema.Expr) error {
 	all, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
 	if costly := all.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
-		return m.unsupported(x, "found multi(...) with a reward that is to be great and that may be collected for ever")
+		return m.unsupported(x, "found multi(...) with a maximised reward that can be collected forever")
 	}
 	free := m.choicesWithoutReward(false)
 	var wanted uint32
@@ -203,7 +213,8 @@ func (m *multi) findEnds(x sema.Expr) error {
 			return err
 		}
 		for s := range found.All() {
-			if !slices.ContainsFunc(m.ends[s], func(of uint32) bool { return of&satisfied == satisfied }) {
+			isSubset := func(other uint32) bool { return other&satisfied == satisfied }
+			if !slices.ContainsFunc(m.ends[s], isSubset) {
 				m.ends[s] = append(m.ends[s], satisfied)
 			}
 		}
@@ -214,11 +225,11 @@ func (m *multi) findEnds(x sema.Expr) error {
 	}
 }
 
-// addEnd adds the end state, and gives each state where a path may end one more choice, its last, that leads there.
+// addEnd adds the end state to the product. Each state where a path may end gets an additional last choice that leads there.
 func (m *multi) addEnd() {
 	old := m.product.Model
 	b := sparse.NewDerivedBuilder(old, sparse.MDP)
-	last := uint32(len(m.states))
+	endState := uint32(len(m.states))
 	same := func(i int) uint32 { return old.Target[i] }
 	for s := range m.states {
 		b.State()
@@ -227,17 +238,18 @@ func (m *multi) addEnd() {
 			b.Copy(c, same)
 		}
 		if len(m.ends[s]) > 0 {
-			b.Loop(last)
+			b.Loop(endState)
 		}
 	}
 	b.State()
-	b.Loop(last)
+	b.Loop(endState)
 	for c, origin := range b.Origin {
 		if origin != sparse.None {
 			b.Origin[c] = m.choice[origin]
 		}
 	}
-	m.product, m.choice = sparse.NewGraph(b.Finish()), b.Origin
+	m.product = sparse.NewGraph(b.Finish())
+	m.choice = b.Origin
 }
 
 // surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of
@@ -257,12 +269,12 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 				out.Add(int(s))
 			}
 		default:
-			l, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
+			component, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
 			if err != nil {
 				return nil, err
 			}
 			for k, s := range members {
-				if l.begin[k] != sparse.None {
+				if component.startNode[k] != sparse.None {
 					out.Add(int(s))
 				}
 			}
@@ -271,7 +283,8 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	return out, nil
 }
 
-// satisfyingComponents returns the end components of the given choices in which a set of objectives may be satisfied.
+// satisfyingComponents returns the maximal end components of the given choices in which a set of objectives can be satisfied:
+// until objectives hold, lasting sets are not left, and automata can accept.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, x := range m.states {

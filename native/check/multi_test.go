@@ -255,7 +255,7 @@ func TestMultiForms(t *testing.T) {
 		{`multi(P>=0.7 [ F s=3 ], R{"ever"}<=100 [ C ])`, "false"},
 		{"multi(Pmax=? [ F s=1 ], P>=1.0 [ F s=3 ], P>=0.1 [ F s=2 ])", "NaN"},
 
-		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a reward that is to be great and that may be collected for ever"},
+		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a maximised reward that can be collected forever"},
 		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ])`, "found multi(...) whose other objectives cannot be met, or only with an infinite reward"},
 		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ])", "[(0,1),(0.5,0)]"},
 		{"multi(Pmax=? [ F s=1 ], Pmin=? [ F s=3 ])", "[(0.5,0)]"},

@@ -13,25 +13,26 @@ import (
 )
 
 var (
-	// errInfiniteCost says that no scheduler ends almost all paths, so that some minimised reward is infinite.
-	errInfiniteCost = errors.New("some reward that is to be small is infinite")
-	// errNeedsFractions says that the weights of the model are needed as fractions.
-	errNeedsFractions = errors.New("rewards that are to be great, beside ones that are to be small")
+	// errInfiniteCost says that no scheduler ends almost all paths, so that a minimised reward is infinite.
+	errInfiniteCost = errors.New("a minimised reward is infinite")
+	// errNeedsFractions says that the model needs fractions as weights.
+	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum is the oracle of package pareto: the greatest weighted sum of the objectives, in which minimised
-// objectives count as negative. Without minimised rewards it is a maximal total reward. Otherwise it is a minimal reward
-// until the end is reached, because only schedulers that end almost all paths have finite costs; a maximised objective then
-// counts with what is lost of its maximum.
+// bestWeightedSum is the oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and
+// the values of a scheduler that is optimal for it. Minimised objectives have a negative sign.
+//
+// Without minimised rewards the sum is a maximal total reward. Otherwise it is a constant minus a minimal reachability reward of
+// the end state, because only schedulers that end almost all paths have finite costs; see weightedLosses.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	costs := m.hasCosts()
 	total := new(big.Rat)
-	var price *sparse.Reward
+	var reward *sparse.Reward
 	var err error
 	if costs {
-		price, total, err = m.weightedLosses(ctx, weights)
+		reward, total, err = m.weightedLosses(ctx, weights)
 	} else {
-		price, err = m.weightedRewards(weights)
+		reward, err = m.weightedRewards(weights)
 	}
 	if err != nil {
 		return nil, err
@@ -42,9 +43,9 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	if costs {
 		end := sparse.NewSet(m.product.NumStates())
 		end.Add(len(m.states))
-		v, err = solve.ReachReward(ctx, m.product, price, end, solve.Min, opts)
+		v, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
 	} else {
-		v, err = solve.TotalReward(ctx, m.product, price, solve.Max, opts)
+		v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	}
 	if err != nil {
 		return nil, err
@@ -62,8 +63,8 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	if m.keepSchedulers {
 		m.schedulers = append(m.schedulers, weightedScheduler{choices: v.Scheduler, weights: weights})
 	}
-	at, err := m.attained(ctx, v.Scheduler, weights)
-	return &pareto.Answer{Point: at, Bound: upper}, err
+	point, err := m.attained(ctx, v.Scheduler, weights)
+	return &pareto.Answer{Point: point, Bound: upper}, err
 }
 
 // boundsOf returns the bounds of the value of a state as fractions; nil for infinity.
@@ -80,12 +81,12 @@ func boundsOf(v *solve.Values, s int) (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-// beyondFloat64 is the error of numbers that float64 cannot represent.
+// beyondFloat64 returns the error that float64 cannot represent a number.
 func (m *multi) beyondFloat64() error {
 	return m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
 }
 
-// options returns the options for one of several values that are added up.
+// options returns the options for computing one of several values that are added. Their bounds are narrower.
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
@@ -103,13 +104,14 @@ func (m *multi) hasCosts() bool {
 	return false
 }
 
-// choiceRewards collects rewards of the choices of the product.
+// choiceRewards sums weighted rewards of choices.
 type choiceRewards struct {
 	sparse.Reward
 	exact bool
 	err   error
 }
 
+// newChoiceRewards returns rewards of the choices of the product, all 0, with a bound on the relative error of their sums.
 func (m *multi) newChoiceRewards() *choiceRewards {
 	p := &choiceRewards{exact: m.exact}
 	p.Choice = make([]float64, m.product.NumChoices())
@@ -124,8 +126,7 @@ func (m *multi) newChoiceRewards() *choiceRewards {
 			}
 		}
 	}
-	// Two rewards are added, multiplied and added to at most as many others as there are
-	// objectives.
+	// A state and a choice reward are added, multiplied by a weight, and added to those of other objectives.
 	p.Err += 0x1p-52 * float64(len(m.objectives)+4)
 	return p
 }
@@ -138,7 +139,7 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 	w, _ := weight.Float64()
 	p.Choice[c] += w * near
 	if x := p.Choice[c]; !p.exact && !sparse.InRange(x) {
-		p.err = fmt.Errorf("found a weighted reward of %g, which doubles are no good for", x)
+		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", x)
 	}
 	if p.exact {
 		if p.ChoiceRat[c] == nil {
@@ -148,7 +149,7 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 	}
 }
 
-// reward returns the sums.
+// reward returns the sums as a reward structure.
 func (p *choiceRewards) reward() (*sparse.Reward, error) {
 	for c, x := range p.ChoiceRat {
 		if x != nil {
@@ -158,30 +159,35 @@ func (p *choiceRewards) reward() (*sparse.Reward, error) {
 	return &p.Reward, p.err
 }
 
-// choiceReward returns the reward of a choice of the product for an objective.
+// choiceReward returns the reward of choice c in state s of the product for an objective. exact is nil unless fractions are
+// computed.
 func (m *multi) choiceReward(o *objective, s, c int) (exact *big.Rat, near float64) {
-	of := m.choice[c]
-	if of == sparse.None || !o.earned(m.states[s]) {
+	choice := m.choice[c]
+	if choice == sparse.None || !o.earned(m.states[s]) {
 		return nil, 0
 	}
-	state, r := m.states[s].state, o.reward
-	if near = r.OfChoice(int(state), int(of)); near == 0 || !m.exact {
+	state := int(m.states[s].state)
+	near = o.reward.OfChoice(state, int(choice))
+	if near == 0 || !m.exact {
 		return nil, near
 	}
-	return r.OfChoiceRat(int(state), int(of)), near
+	return o.reward.OfChoiceRat(state, int(choice)), near
 }
 
-// bestEnd returns the set of objectives with the greatest weight among those with which a path may end in a state.
-func (m *multi) bestEnd(s int, weights []*big.Rat) (set uint32, worth *big.Rat) {
-	for i, of := range m.ends[s] {
-		if w := m.totalWeight(of, weights); i == 0 || w.Cmp(worth) > 0 {
-			set, worth = of, w
+// bestEnd returns the set of objectives with the greatest total weight among the sets that are satisfied if a path ends in
+// state s, and this weight.
+func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat) {
+	for i, satisfied := range m.ends[s] {
+		total := m.totalWeight(satisfied, weights)
+		if i == 0 || total.Cmp(weight) > 0 {
+			best = satisfied
+			weight = total
 		}
 	}
-	return set, worth
+	return best, weight
 }
 
-// totalWeight returns the weight of a set of objectives.
+// totalWeight returns the sum of the weights of a set of objectives.
 func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, w := range weights {
@@ -192,8 +198,9 @@ func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedRewards returns the weighted rewards of the choices if all objectives are maximised. The choice that leads to the
-// end earns the weights of the path formulas that it satisfies.
+// weightedRewards returns, for objectives that are all maximised, rewards of the product whose expected total is the weighted
+// sum of the objectives. The reward of a choice that leads to the end state is the total weight of the path formulas that are
+// satisfied there.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	p := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
@@ -206,20 +213,20 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 			}
 		}
 		if len(m.ends[s]) > 0 {
-			_, worth := m.bestEnd(s, weights)
-			p.add(end-1, worth, one, 1)
+			_, weight := m.bestEnd(s, weights)
+			p.add(end-1, weight, one, 1)
 		}
 	}
 	return p.reward()
 }
 
-// weightedLosses returns the costs of the choices, and the weighted sum that a path without costs would have. Costs are
-// minimised rewards; at the end, the weights of the path formulas that are not satisfied; and for a maximised reward, the
-// amount by which a choice lowers the maximum that can still be earned.
+// weightedLosses returns rewards of the product and a total such that the weighted sum of the objectives is the total minus the
+// expected reward. The rewards of a choice are the minimised rewards; at the end, the weights of the path formulas that are not
+// satisfied; and for a maximised reward, the amount by which the choice lowers the maximum that can still be collected.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
 	p := m.newChoiceRewards()
 	total := new(big.Rat)
-	most := make([][]*big.Rat, len(m.objectives))
+	maxRewards := make([][]*big.Rat, len(m.objectives))
 	all := uint32(0)
 	for i, o := range m.objectives {
 		switch {
@@ -228,10 +235,11 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 			total.Add(total, weights[i])
 		case o.great && weights[i].Sign() > 0:
 			var err error
-			if most[i], err = m.maxReward(ctx, o); err != nil {
+			maxRewards[i], err = m.maxReward(ctx, o)
+			if err != nil {
 				return nil, nil, err
 			}
-			total.Add(total, new(big.Rat).Mul(weights[i], most[i][0]))
+			total.Add(total, new(big.Rat).Mul(weights[i], maxRewards[i][0]))
 		}
 	}
 	one := big.NewRat(1, 1)
@@ -244,8 +252,8 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 				case !o.great:
 					exact, near := m.choiceReward(o, s, c)
 					p.add(c, weights[i], exact, near)
-				case most[i] != nil:
-					lost, err := m.loss(o, most[i], s, c)
+				case maxRewards[i] != nil:
+					lost, err := m.loss(o, maxRewards[i], s, c)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -262,14 +270,15 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 			p.add(end-1, m.totalWeight(all&^set, weights), one, 1)
 		}
 	}
-	price, err := p.reward()
-	return price, total, err
+	reward, err := p.reward()
+	return reward, total, err
 }
 
-// gridBits is the number of bits of a grid of bounds below the greatest number.
+// gridBits is the number of bits from the greatest bound down to the grid that bounds are rounded to.
 const gridBits = 45
 
-// maxReward returns upper bounds of the maximal reward from each state. They are inductive, and 0 in the end state.
+// maxReward returns upper bounds of the maximal total reward of an objective from each state of the product. The bounds are
+// inductive: no step raises them. They are 0 in the end state.
 func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error) {
 	if o.maxRewards != nil {
 		return o.maxRewards, nil
@@ -286,19 +295,20 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 			p.add(c, one, exact, near)
 		}
 	}
-	price, err := p.reward()
+	reward, err := p.reward()
 	if err != nil {
 		return nil, err
 	}
 	opts := m.options()
-	v, err := solve.TotalReward(ctx, m.product, price, solve.Max, opts)
+	v, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	if err == nil && !m.exact {
 		greatest := 0.0
 		for _, x := range v.Upper {
 			greatest = max(greatest, x)
 		}
-		if opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits); greatest > 0 {
-			v, err = solve.TotalReward(ctx, m.product, price, solve.Max, opts)
+		opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
+		if greatest > 0 {
+			v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 		}
 	}
 	if err != nil {
@@ -306,33 +316,36 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	}
 	o.maxRewards = make([]*big.Rat, m.product.NumStates())
 	for s := range o.maxRewards {
-		if _, o.maxRewards[s] = boundsOf(v, s); o.maxRewards[s] == nil {
+		_, o.maxRewards[s] = boundsOf(v, s)
+		if o.maxRewards[s] == nil {
 			return nil, m.beyondFloat64()
 		}
 	}
 	return o.maxRewards, nil
 }
 
-// loss returns the amount by which a choice lowers the maximum that can be earned; it is not negative.
-func (m *multi) loss(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
-	out := new(big.Rat).Set(most[s])
-	if of := m.choice[c]; of != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(of)))
+// loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. most has upper
+// bounds of the maximum from each state. As these are inductive, the loss is not negative.
+func (m *multi) loss(o *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+	out := new(big.Rat).Set(maxRewards[s])
+	if choice := m.choice[c]; choice != sparse.None && o.earned(m.states[s]) {
+		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
 	}
 	term := new(big.Rat)
 	lo, hi := m.product.Row(c)
 	for k := lo; k < hi; k++ {
-		out.Sub(out, term.Mul(m.product.Rat(k), most[m.product.Target[k]]))
+		out.Sub(out, term.Mul(m.product.Rat(k), maxRewards[m.product.Target[k]]))
 	}
 	if out.Sign() < 0 {
-		return nil, m.unsupported(m.p.X, "found multi(...) with a reward of which no bound was found")
+		return nil, m.unsupported(m.p.X, "found multi(...) with a reward for which no upper bound was found")
 	}
 	return out, nil
 }
 
-// attained returns a lower bound of what a scheduler attains for each objective. A minimised objective has a negative sign.
-func (m *multi) attained(ctx context.Context, how []uint32, weights []*big.Rat) ([]*big.Rat, error) {
-	chain, from, err := m.induce(ctx, how)
+// attained returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
+// has a negative sign. weights are those for which the scheduler is optimal; they decide which objectives count at the end.
+func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
+	chain, origins, err := m.induce(ctx, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -342,18 +355,20 @@ func (m *multi) attained(ctx context.Context, how []uint32, weights []*big.Rat) 
 	for i, o := range m.objectives {
 		var v *solve.Values
 		if o.form == rewards {
-			r, fault := m.chainReward(o, from)
-			if fault != nil {
-				return nil, fault
+			reward, rewardErr := m.chainReward(o, origins)
+			if rewardErr != nil {
+				return nil, rewardErr
 			}
-			v, err = solve.TotalReward(ctx, chain, r, solve.Max, opts)
+			v, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
 		} else {
 			reached := sparse.NewSet(n)
-			for k, x := range from {
-				if x.choice == m.last(x.state) && len(m.ends[x.state]) > 0 {
-					if set, _ := m.bestEnd(x.state, weights); set>>i&1 == 1 {
-						reached.Add(k)
-					}
+			for k, x := range origins {
+				ends := x.choice == m.last(x.state) && len(m.ends[x.state]) > 0
+				if !ends {
+					continue
+				}
+				if satisfied, _ := m.bestEnd(x.state, weights); satisfied>>i&1 == 1 {
+					reached.Add(k)
 				}
 			}
 			v, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
@@ -362,14 +377,14 @@ func (m *multi) attained(ctx context.Context, how []uint32, weights []*big.Rat) 
 			return nil, err
 		}
 		lower, upper := boundsOf(v, 0)
-		if out[i] = lower; o.form == rewards && !o.great {
-			out[i] = upper
-		}
-		if out[i] == nil {
+		minimised := o.form == rewards && !o.great
+		switch {
+		case minimised && upper != nil:
+			out[i] = new(big.Rat).Neg(upper)
+		case !minimised && lower != nil:
+			out[i] = lower
+		default:
 			return nil, m.beyondFloat64()
-		}
-		if o.form == rewards && !o.great {
-			out[i] = new(big.Rat).Neg(out[i])
 		}
 	}
 	return out, nil
@@ -384,46 +399,47 @@ func (m *multi) last(s int) int {
 // origin is the state and the choice of the product that a state of the chain stands for.
 type origin struct{ state, choice int }
 
-// induce returns the chain of the states that a scheduler reaches. Its last state is the end state, which has no origin.
-func (m *multi) induce(ctx context.Context, how []uint32) (*sparse.Graph, []origin, error) {
+// induce returns the Markov chain of the states of the product that a scheduler reaches, with the origin of each state. Its last
+// state is the end state, which has no origin.
+func (m *multi) induce(ctx context.Context, choices []uint32) (*sparse.Graph, []origin, error) {
 	end := uint32(len(m.states))
 	number := make([]uint32, m.product.NumStates())
 	for i := range number {
 		number[i] = sparse.None
 	}
-	var from []origin
-	place := func(s uint32) {
+	var origins []origin
+	addState := func(s uint32) {
 		if s == end || number[s] != sparse.None {
 			return
 		}
-		number[s] = uint32(len(from))
-		c := how[s]
-		if c == sparse.None { // any will do
+		number[s] = uint32(len(origins))
+		c := choices[s]
+		if c == sparse.None { // the scheduler allows any choice
 			c = uint32(m.last(int(s)))
 		}
-		from = append(from, origin{int(s), int(c)})
+		origins = append(origins, origin{int(s), int(c)})
 	}
-	place(0)
-	for i := 0; i < len(from); i++ {
+	addState(0)
+	for i := 0; i < len(origins); i++ {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		lo, hi := m.product.Row(from[i].choice)
+		lo, hi := m.product.Row(origins[i].choice)
 		for _, t := range m.product.Target[lo:hi] {
-			place(t)
+			addState(t)
 		}
 	}
-	number[end] = uint32(len(from))
+	number[end] = uint32(len(origins))
 	b := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
 	target := func(i int) uint32 { return number[m.product.Target[i]] }
-	for _, x := range append(from, origin{int(end), m.last(int(end))}) {
+	for _, x := range append(origins, origin{int(end), m.last(int(end))}) {
 		b.State()
 		b.Copy(x.choice, target)
 	}
-	return sparse.NewGraph(b.Finish()), from, nil
+	return sparse.NewGraph(b.Finish()), origins, nil
 }
 
-// chainReward returns the rewards of the chain for an objective.
+// chainReward returns the rewards of an objective in an induced chain.
 func (m *multi) chainReward(o *objective, from []origin) (*sparse.Reward, error) {
 	p := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
 	if m.exact {

@@ -7,16 +7,16 @@ import (
 	"tilecheck/result"
 )
 
-// outcome is the answer of one attempt.
+// outcome is the result of one attempt.
 type outcome struct {
 	value result.Value
 	bound *result.Interval
 	results
-	scheduler *wantedScheduler // nil unless one was asked for
+	scheduler *wantedScheduler // nil unless Checker.wanted asks for a scheduler
 }
 
-// write writes the answer to a verdict, with a warning where its bounds are wider
-// than wanted. It passes an error on.
+// write writes an outcome to a verdict, with a warning if its bounds are wider than required. If err is not nil, it
+// returns err.
 func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	if err != nil {
 		return err
@@ -36,18 +36,20 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	if o.beliefs != nil && o.accuracy == result.Bounded {
 		v.BoundMethod = o.beliefs.String()
 	}
-	switch want := c.opts.epsilon(); {
-	case o.accuracy == result.Bounded && o.width > want:
-		v.Warnings = append(v.Warnings, o.tooWide(want))
+	wantedWidth := c.opts.epsilon()
+	switch {
+	case o.accuracy == result.Bounded && o.width > wantedWidth:
+		v.Warnings = append(v.Warnings, o.tooWide(wantedWidth))
 	case o.accuracy != result.Exact && math.Abs(o.value.Num) >= overflow && !math.IsInf(o.value.Num, 0):
 		v.Warnings = append(v.Warnings, "the value is greater than doubles can be, and wrong; --exact computes it")
 	}
 	return nil
 }
 
-// overflow is next to the greatest double: more has been cut off.
+// overflow is slightly below the greatest float64 number. A greater value may have been cut off.
 const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 
+// tooWide returns the warning that the bounds are wider than required, with the reason.
 func (o *outcome) tooWide(want float64) string {
 	why := ""
 	if o.gaveUp {
@@ -62,7 +64,8 @@ func (o *outcome) tooWide(want float64) string {
 	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", o.width, want, why)
 }
 
-// relativeWidth is infinite where a bound is unknown.
+// relativeWidth returns the width of a number's bounds, divided by the greater absolute value of the two. It is infinite if a
+// bound is unknown.
 func relativeWidth(x number) float64 {
 	switch {
 	case x.rat != nil || x.isPoint():

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart answers a property of an MDP from the states that are explored, whatever the other states are: Pmax=? of F or U
-// is 1 if some scheduler reaches the target with probability one within them. It reports false for everything else.
+// FromPart evaluates a property of an MDP of which only a part of the states is explored. It can do so for Pmax=? of F or U, if
+// some scheduler reaches the target with probability one within that part: then the value is 1. Otherwise it reports false.
 func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
 	start := time.Now()
 	f := logic.Of(p.X)
@@ -27,7 +27,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	}
 	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
 	left, right, err := e.operands(path.Left, path.Right)
-	if err != nil { // it may matter, or not
+	if err != nil { // the error may be in a state that does not matter
 		return v, false
 	}
 	one, err := c.bounds.graph.Prob1E(ctx, left, right)
@@ -51,7 +51,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	return v, err == nil
 }
 
-// conclude writes an answer that did not need all states to a verdict, with a note that says so.
+// conclude writes an outcome that did not need all states to a verdict, with a note that says so.
 func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
 	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
 	v.Warnings = append(v.Warnings, space.Warnings()...)
@@ -61,8 +61,8 @@ func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *
 	return err
 }
 
-// aboutStateOnly reports whether a formula is about the variables of a state only: not about its choices or successors, and,
-// unless init is set, not about the label "init". It holds for nil.
+// aboutStateOnly reports whether the truth of a formula depends on the variables of a state only. If init is true, it may
+// also depend on the label "init". nil stands for no formula, and the result is true.
 func aboutStateOnly(p *Property, x sema.Expr, init bool) bool {
 	if x == nil {
 		return true

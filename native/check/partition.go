@@ -27,14 +27,15 @@ func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, p *
 	return b.Flush()
 }
 
-// ReadPartition reads what WritePartition wrote. What it says is not checked, but that every state has
-// a block, and every block a state. Errors have the place, or are the context's.
+// ReadPartition reads a file of WritePartition. It checks that every state has a block and every block a
+// state, but not that the partition is a bisimulation. Errors have a file and a line, or are the context's.
 func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
 	order := space.Order()
 	r := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
-		if r.line++; r.line&0xfff == 0 && ctx.Err() != nil {
+		r.line++
+		if r.line&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err := r.read(strings.TrimSpace(lines.Text()), order); err != nil {
@@ -54,19 +55,21 @@ func ReadPartition(ctx context.Context, file string, text []byte, space *explici
 	return p, nil
 }
 
-// partitionReader reads line after line.
+// partitionReader reads a file of WritePartition line by line.
 type partitionReader struct {
 	file           string
-	line           int
-	states, blocks int // as the first line says; states is -1 before it
-	next           int // state
-	block          []uint32
+	line           int      // the number of the current line
+	states, blocks int      // the numbers in the first line; states is -1 before it is read
+	next           int      // the state of the next line
+	block          []uint32 // the block of each state
 }
 
+// errorf returns an error at the current line.
 func (r *partitionReader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
 }
 
+// read reads one line: the numbers of states and blocks, or the block of the next state.
 func (r *partitionReader) read(line string, order []uint32) error {
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil
@@ -76,21 +79,23 @@ func (r *partitionReader) read(line string, order []uint32) error {
 		separator = " "
 	}
 	left, right, _ := strings.Cut(line, separator)
-	a, err := strconv.Atoi(left)
-	b, err2 := strconv.ParseUint(right, 10, 31)
+	first, firstErr := strconv.Atoi(left)
+	second, secondErr := strconv.ParseUint(right, 10, 31)
+	isNumbers := firstErr == nil && secondErr == nil
 	switch {
-	case r.states < 0 && (err != nil || err2 != nil):
+	case r.states < 0 && !isNumbers:
 		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
-	case r.states < 0 && a != len(order):
-		return r.errorf("found a partition of %d states, the model has %d", a, len(order))
+	case r.states < 0 && first != len(order):
+		return r.errorf("found a partition of %d states, the model has %d", first, len(order))
 	case r.states < 0:
-		r.states, r.blocks = a, int(b)
-	case err != nil || err2 != nil:
+		r.states = first
+		r.blocks = int(second)
+	case !isNumbers:
 		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case a != r.next || a >= len(order):
-		return r.errorf("found state %d, want states in order, each once, and %d of them", a, len(order))
+	case first != r.next || first >= len(order):
+		return r.errorf("found state %d, want states in order, each once, and %d of them", first, len(order))
 	default:
-		r.block[order[a]] = uint32(b)
+		r.block[order[first]] = uint32(second)
 		r.next++
 	}
 	return nil

@@ -16,12 +16,14 @@ import (
 	"tilecheck/result"
 )
 
-// beliefs says which beliefs bounded a value of a partially observable model.
+// beliefs describes the search of beliefs for a value of a partially observable model.
 type beliefs struct {
-	count, resolution, limit int
-	complete                 bool
-	// strategy is that of the only state that was asked about, chain the size of what it
-	// leaves of the model.
+	count      int  // the number of beliefs
+	resolution int  // the resolution of the grid, 0 if there is none
+	limit      int  // the greatest number of beliefs
+	complete   bool // all reachable beliefs were expanded
+	// strategy is the best strategy found, if the value was computed in one state only. chain is the number of
+	// states of the Markov chain that it induces.
 	strategy *belief.Controller
 	chain    int
 }
@@ -37,15 +39,15 @@ func (b *beliefs) String() string {
 	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", b.count, b.resolution)
 }
 
-// maxStarts limits the number of states in which a value of a partially observable model is computed: each takes a search of
-// its own.
+// maxStarts limits the number of states in which a value of a partially observable model is computed, as each needs its own
+// search.
 const maxStarts = 64
 
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observed returns the extremal probability of a path formula over the schedulers that see only observations, in the states
-// where it is needed.
+// observed returns the minimal or maximal probability of a path formula over the schedulers that see only observations. It has
+// values in the states of the domain only.
 func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, error) {
 	if p.Negated {
 		positive := *p
@@ -88,7 +90,8 @@ func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, err
 	return e.complement(v), nil
 }
 
-// observedReward is observed for an R operator.
+// observedReward returns the minimal or maximal expected reward until a target is reached, over the schedulers that see only
+// observations.
 func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	o := f.Objective
 	if o.Form != logic.ReachReward {
@@ -101,8 +104,8 @@ func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solv
 	return e.search(f.X, belief.Problem{Target: target, Reward: r, Direction: dir})
 }
 
-// observable returns the states in which a formula over variables and labels holds. States with the same observation must
-// agree on it.
+// observable returns the states in which a formula over variables and labels holds. It is an error if the formula holds in only
+// one of two states with the same observation. what describes the formula in messages.
 //
 // Source: PRISM, which refuses other formulas, too.
 func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
@@ -120,13 +123,13 @@ func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 	if err := e.observe(); err != nil {
 		return nil, err
 	}
-	if !belief.Observable(set, e.observations.Of) {
+	if !belief.Observable(set, e.observations.ByState) {
 		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
 	}
 	return set, nil
 }
 
-// observe computes the observations of the model once.
+// observe computes the observations of the model, unless they are known.
 func (e *evaluation) observe() error {
 	if e.observations != nil {
 		return nil
@@ -139,9 +142,9 @@ func (e *evaluation) observe() error {
 	return err
 }
 
-// search computes bounds of a value in the states in which it is needed. The other states have no value.
+// search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
 func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
-	p.Graph, p.Observation = e.graph, e.observations.Of
+	p.Graph, p.Observation = e.graph, e.observations.ByState
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(x, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
@@ -156,10 +159,12 @@ func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.count, b.resolution = max(b.count, v.Beliefs), max(b.resolution, v.Resolution)
+		b.count = max(b.count, v.Beliefs)
+		b.resolution = max(b.resolution, v.Resolution)
 		b.complete = b.complete && v.Complete
 		if starts.Count() == 1 && v.Chain != nil {
-			b.strategy, b.chain = v.Strategy, len(v.Chain.State)
+			b.strategy = v.Strategy
+			b.chain = len(v.Chain.State)
 		}
 		if !e.exact {
 			out.lo[s], out.hi[s] = v.Lower, v.Upper

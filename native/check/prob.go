@@ -11,7 +11,8 @@ import (
 	"tilecheck/result"
 )
 
-// extremal returns the direction of P or R. It refuses a query that names no direction for a nondeterministic model.
+// extremal returns the direction of P or R: the minimum or the maximum. It is an error if a query of a nondeterministic model
+// has neither min nor max.
 func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
 		return e.robust(f)
@@ -33,8 +34,8 @@ func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
 // nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
 func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 	some, coalition := e.some, e.coalition
-	e.some, e.coalition = false, nil
 	defer func() { e.some, e.coalition = some, coalition }()
+	e.some, e.coalition = false, nil
 	defer e.restrict(nil)()
 	return e.states(x)
 }
@@ -81,7 +82,7 @@ func asProbability(v *numbers, err error) (*numbers, error) {
 	return v, err
 }
 
-// path returns the extremal probability of a path formula.
+// path returns the minimal or maximal probability of a path formula.
 func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) {
 	if !p.Negated {
 		return e.positivePath(p, dir)
@@ -93,7 +94,7 @@ func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) 
 	return e.complement(v), nil
 }
 
-// positivePath is path for the formula without its negation.
+// positivePath returns the minimal or maximal probability of a path formula, ignoring its negation.
 func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && p.Form != logic.InitialState && p.Form != logic.Next && p.Form != logic.Until {
 		return nil, e.unsupported(p.X, "found %s for a coalition of players, want X, F, G, U, W or R of states", logic.Describe(p.X))
@@ -122,6 +123,7 @@ func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers,
 	return e.ltl(p.X, dir)
 }
 
+// indicator returns 1 in the states of a set, and 0 in the others.
 func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	out := e.constant(fraction(new(big.Rat)), result.Exact)
 	one := fraction(big.NewRat(1, 1))
@@ -131,7 +133,7 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	return out
 }
 
-// complement returns one minus a probability.
+// complement returns 1 - v for probabilities v.
 func (e *evaluation) complement(v *numbers) *numbers {
 	out := newNumbers(len(v.lo), v.acc)
 	if v.rat != nil {
@@ -140,12 +142,14 @@ func (e *evaluation) complement(v *numbers) *numbers {
 	one := fraction(big.NewRat(1, 1))
 	for s := range v.lo {
 		x, _ := binary(syntax.OpSub, one, v.at(s))
-		x.lo, x.hi = max(x.lo, 0), min(x.hi, 1)
+		x.lo = max(x.lo, 0)
+		x.hi = min(x.hi, 1)
 		out.put(s, x)
 	}
 	return out
 }
 
+// next returns the minimal or maximal probability of X set.
 func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
 		return e.solved(e.sides(dir).Next(e.ctx, set, e.opts))
@@ -153,7 +157,8 @@ func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error
 	return e.solved(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// solved passes errors on.
+// solved converts values of package solve, and records their scheduler and how they were computed. If err is not nil, it
+// returns err.
 func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -164,11 +169,13 @@ func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	return solved(v), nil
 }
 
-// operands returns the states of the operands of a temporal operator. A missing left operand is the set of all states.
+// operands returns the states that satisfy the operands of a temporal operator. Without a left operand, left is the set of all
+// states.
 func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.all()
 	if x != nil {
-		if left, err = e.nested(x); err != nil {
+		left, err = e.nested(x)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -203,7 +210,8 @@ func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, err
 	return e.complement(v), nil
 }
 
-// until evaluates an until formula, or one whose negation is p.
+// until returns the minimal or maximal probability of `left U right` with the bound of p. negated says that p is the negation of
+// this formula, for witnesses.
 func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	if e.coalition != nil {
 		return e.gameUntil(p, left, right, dir)
@@ -228,8 +236,8 @@ func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Dir
 	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
 }
 
-// stepping returns the options for a formula with so many steps. If its fractions would be too large, and bounds are allowed,
-// it asks for bounds, which are computed from the fractions of the model.
+// stepping returns the options for a formula with a bound on steps. If its fractions would be too large and bounds are allowed,
+// bounds are computed from the fractions of the model.
 func (e *evaluation) stepping(steps int) solve.Options {
 	opts := e.narrowed()
 	if e.exact && e.boundsAllowed && e.wanted == nil && solve.BoundsAreFaster(e.graph, steps) {
@@ -238,7 +246,8 @@ func (e *evaluation) stepping(steps int) solve.Options {
 	return opts
 }
 
-// narrowed returns the options for values that are used only in the states where they are needed.
+// narrowed returns the options for values that are needed only in the states of the scope. Exact values of other states are then
+// not computed.
 func (e *evaluation) narrowed() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.wanted == nil {
@@ -247,7 +256,7 @@ func (e *evaluation) narrowed() solve.Options {
 	return opts
 }
 
-// steps evaluates the bound of an operator in a model with discrete time, which some step must satisfy.
+// steps evaluates the bound of an operator in a model with discrete time. It is an error if no step satisfies the bound.
 func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
 	out, b, op := solve.Steps{High: solve.Unbounded}, p.Bound, p.Op.String()
 	if b.Low != nil {
@@ -258,7 +267,8 @@ func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
 		case k < 0:
 			return out, e.refuse(result.TypeError, b.Low.Pos(), "lower bound %d of the %s operator is negative", k, op)
 		}
-		if out.Low = k; b.LowStrict {
+		out.Low = k
+		if b.LowStrict {
 			out.Low++
 		}
 	}
@@ -269,7 +279,8 @@ func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
 	if err != nil {
 		return out, err
 	}
-	if out.High = k; b.HighStrict {
+	out.High = k
+	if b.HighStrict {
 		out.High--
 	}
 	switch {
@@ -281,8 +292,9 @@ func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
 	return out, nil
 }
 
-func strict(s bool) string {
-	if s {
+// strict returns the operator of an upper bound.
+func strict(isStrict bool) string {
+	if isStrict {
 		return "<"
 	}
 	return "<="
@@ -334,7 +346,7 @@ func (e *evaluation) quantified(f *logic.Formula) (truth, error) {
 		return truth{}, err
 	}
 	left, right, negated := Sets.AsUntil(p.Op, left, right)
-	if negated = negated != p.Negated; negated {
+	if negated != p.Negated { // E of a negated formula is the negation of A, and the other way round
 		return known(e.paths(p, !f.ForAll, left, right)).not(), nil
 	}
 	return known(e.paths(p, f.ForAll, left, right)), nil

@@ -9,19 +9,20 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// productState is a state of the product: a state of the model, and the state of the automaton after it has read that.
+// productState is a state of the product: a state of the model, and the state of the automaton after it has read the letter of
+// that state.
 type productState struct {
 	state uint32
 	auto  int
 }
 
-// productModel is the product of a model with an automaton that reads its states, without jumps of the
-// automaton. Where the automaton has accepted or rejected, the path stays forever.
+// productModel is the product of a model with the initial part of an automaton, without its jumps. States in which the
+// automaton has accepted or rejected have a self-loop only.
 type productModel struct {
 	*sparse.Graph
 	auto        *automata.Automaton
-	pairs       []productState // of each state of the product
-	startStates []uint32       // the states of the starts
+	pairs       []productState // the pair of each state of the product
+	startStates []uint32       // the state of the product for each start
 	choice      []uint32       // the choice of the model for each choice, None for self-loops
 }
 
@@ -29,18 +30,18 @@ type productModel struct {
 type automatonReader struct {
 	auto    *automata.Automaton
 	letters *letters
-	steps   [][]int32 // by state of the automaton and letter; -1 is not known
+	steps   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
 }
 
-// letters has the letter that each state of a model is read as: state s is list[of[s]].
+// letters has the letter of each state of a model: that of state s is list[of[s]].
 type letters struct {
-	of   []uint32
-	list []uint64
+	numberOf []uint32
+	distinct []uint64
 }
 
-// newLetters numbers the letters of a model. Bit i of a letter says whether the state is in the i-th set.
+// newLetters returns the letters of n states. Bit i of a letter says whether the state is in the i-th set.
 func newLetters(n int, sets []*sparse.Set) *letters {
-	l := &letters{of: make([]uint32, n)}
+	l := &letters{numberOf: make([]uint32, n)}
 	number := map[uint64]uint32{}
 	for s := range n {
 		letter := uint64(0)
@@ -51,11 +52,11 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 		}
 		i, ok := number[letter]
 		if !ok {
-			i = uint32(len(l.list))
+			i = uint32(len(l.distinct))
 			number[letter] = i
-			l.list = append(l.list, letter)
+			l.distinct = append(l.distinct, letter)
 		}
-		l.of[s] = i
+		l.numberOf[s] = i
 	}
 	return l
 }
@@ -69,35 +70,38 @@ func newProduct(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *
 	return &productModel{sparse.NewGraph(x.Model), a, x.Pairs, x.Start, x.Choice}, nil
 }
 
-// automatonMemory is the state of an automaton as the memory of a product.
+// automatonMemory is the sparse.Memory of the product with an automaton.
 type automatonMemory struct{ *automatonReader }
 
+// State returns the state of the model.
 func (m automatonMemory) State(p productState) uint32 { return p.state }
 
+// Step returns the pair after a transition to state t of the model.
 func (m automatonMemory) Step(p productState, t uint32) (productState, error) {
 	q, err := m.step(p.auto, t)
 	return productState{t, q}, err
 }
 
+// Absorbing reports whether the automaton has accepted or rejected.
 func (m automatonMemory) Absorbing(p productState) bool {
 	c := m.auto.Class(p.auto)
 	return c == automata.Accepted || c == automata.Rejected
 }
 
-// step returns the state of the automaton after it reads a state of the model.
+// step returns the state of the automaton after it reads the letter of a state of the model in state q. It keeps the results.
 func (x *automatonReader) step(q int, state uint32) (int, error) {
 	for q >= len(x.steps) {
-		row := make([]int32, len(x.letters.list))
+		row := make([]int32, len(x.letters.distinct))
 		for i := range row {
 			row[i] = -1
 		}
 		x.steps = append(x.steps, row)
 	}
-	letter := x.letters.of[state]
+	letter := x.letters.numberOf[state]
 	if to := x.steps[q][letter]; to >= 0 {
 		return int(to), nil
 	}
-	to, err := x.auto.Step(q, x.letters.list[letter])
+	to, err := x.auto.Step(q, x.letters.distinct[letter])
 	x.steps[q][letter] = int32(to)
 	return to, err
 }
@@ -116,7 +120,7 @@ func (p *productModel) states(c automata.Class) *sparse.Set {
 // all returns the set of all states of the product.
 func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values of the states from which the product was built.
+// project returns the values of the starts of the product, which are the states of the model in order.
 func (p *productModel) project(v *numbers) *numbers {
 	out := newNumbers(len(p.startStates), v.acc)
 	if v.rat != nil {
@@ -128,7 +132,7 @@ func (p *productModel) project(v *numbers) *numbers {
 	return out
 }
 
-// reward returns the rewards of the model in the product.
+// reward translates a reward structure of the model to the product.
 func (p *productModel) reward(r *sparse.Reward) *sparse.Reward {
 	states := make([]uint32, len(p.pairs))
 	for i, s := range p.pairs {
@@ -141,7 +145,7 @@ func (p *productModel) reward(r *sparse.Reward) *sparse.Reward {
 	}
 }
 
-// lift returns the entries of x at the given indices, zero for None. If x is nil, so is the result.
+// lift returns a slice whose entry i is x[at[i]], zero if at[i] is None; nil stays nil.
 func lift[T any](x []T, at []uint32) []T {
 	if x == nil {
 		return nil

@@ -13,28 +13,26 @@ import (
 	"tilecheck/result"
 )
 
-// Reach is what the operator P of a property asks for, as paths that satisfy
-// Left U[Steps] Right, or that do not: what a witness is looked for in.
+// Reach is the path formula of the outermost operator P of a property, with a scheduler and the
+// threshold: the input of a search for witnesses. The formula is Left U[Steps] Right or its negation.
 type Reach struct {
 	Space       *explicit.Space // with fractions
 	Left, Right *sparse.Set
 	Steps       solve.Steps
-	// Negated says that the formula holds on the paths that do not satisfy the until
-	// formula, as G does.
+	// Negated says that the formula is the negation of the until formula, as for G.
 	Negated bool
 	// Choices is a scheduler that attains the value, as in Scheduler; nil for a Markov chain.
 	Choices [][]uint32
-	// From is an initial state: the one with the worst value for a bound, the best for
-	// a query.
+	// From is the initial state with the extremal value: with several initial states, the least for a
+	// minimum and the greatest for a maximum.
 	From int
 	// Rel and Bound are the threshold of the operator; Bound is nil for a query.
 	Rel   syntax.Op
 	Bound *big.Rat
 }
 
-// Reach evaluates a property as Check does, and returns what its operator P asks
-// for. In a CTMC the formula has no time bound. Where there is no such thing the
-// error says why, by name; the verdict is the one of Check all the same.
+// Reach evaluates a property as Check does, and returns the path formula of its operator P. The error says
+// why there is none, for example for a formula with a time bound; the verdict is that of Check in any case.
 func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdict, error) {
 	op, err := pathOperator(p)
 	if m := c.bounds.space.Model(); err == nil {
@@ -50,35 +48,36 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	if err != nil {
 		return nil, c.Check(ctx, p), err
 	}
-	w := &wantedScheduler{operator: op.X}
-	c.wanted = w
+	wanted := &wantedScheduler{operator: op.X}
+	c.wanted = wanted
 	v := c.Check(ctx, p)
 	c.wanted = nil
 	switch {
 	case v.Err != nil:
 		return nil, v, v.Err
-	case w.choices == nil:
+	case wanted.choices == nil:
 		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
-	case w.reach == nil:
+	case wanted.reach == nil:
 		return nil, v, noScheduler(p, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
 	}
 	m, err := c.fractions(ctx)
 	if err != nil {
 		return nil, v, err
 	}
-	r := *w.reach
+	r := *wanted.reach
 	r.Space, r.Negated = m.space, r.Negated != op.Path.Negated
 	if m.space.Model().Kind == sparse.MDP {
-		r.Choices = w.choices
+		r.Choices = wanted.choices
 	}
-	r.From = w.worstInitial(op, m.space.Model())
+	r.From = wanted.worstInitial(op, m.space.Model())
 	err = r.bound(op.Threshold)
 	return &r, v, err
 }
 
 // bound evaluates the bound of the operator.
 func (r *Reach) bound(t sema.Threshold) error {
-	if r.Rel = t.Rel; t.Query() {
+	r.Rel = t.Rel
+	if t.Query() {
 		return nil
 	}
 	b, err := sema.Enclose(t.Bound, nil)
@@ -106,7 +105,7 @@ func pathOperator(p *Property) (*logic.Formula, error) {
 	return f, nil
 }
 
-// noteUntil keeps the until formula of the operator whose scheduler is asked for.
+// noteUntil records the until formula of the operator whose scheduler is wanted.
 func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
 	if e.wanted != nil && e.wanted.inOperator {
 		e.wanted.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}

@@ -17,19 +17,19 @@ import (
 	"tilecheck/result"
 )
 
-// Reduced is a space whose states stand for blocks of states that some properties cannot
-// tell apart.
+// Reduced is a bisimulation quotient: its states are blocks of states that some properties do not
+// distinguish.
 type Reduced struct {
 	Space     *explicit.Space
 	Partition *quotient.Partition
 }
 
-// Reduce returns the quotient of an exact space by the coarsest strong bisimulation that
-// respects what the properties speak about: their formulas over variables, labels and
-// reward structures. The partition has been checked. What is not preserved by it, such
-// as a filter that counts states, is a *result.Failure of class Unsupported.
+// Reduce returns the quotient of an exact space by the coarsest strong bisimulation that respects
+// the formulas over variables, the labels and the reward structures of the properties. The
+// partition is checked. The error is a *result.Failure of class Unsupported if a property has an
+// operator that the quotient does not preserve, such as a filter that counts states.
 //
-// A partition that is given is taken instead, once it has been checked: it may be finer.
+// If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
 func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
 	if p := m.Program(); p.Type == syntax.SMG { // blocks have no players
 		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
@@ -49,7 +49,8 @@ func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, proper
 	p := given
 	if p == nil {
 		var err error
-		if p, err = quotient.Refine(ctx, space.Model(), o.block, rewards); err != nil {
+		p, err = quotient.Refine(ctx, space.Model(), o.block, rewards)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -65,20 +66,21 @@ func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, proper
 	if err != nil {
 		return nil, err
 	}
-	of := map[int]*sparse.Reward{}
+	quotientRewards := map[int]*sparse.Reward{}
 	for k, i := range indices {
-		of[i] = p.Reward(rewards[k], kept)
+		quotientRewards[i] = p.Reward(rewards[k], kept)
 	}
-	return &Reduced{space.Quotient(p.First, q, of), p}, nil
+	return &Reduced{space.Quotient(p.First, q, quotientRewards), p}, nil
 }
 
-// observed is what properties speak about.
+// observed collects the sets of states and the reward structures of properties.
 type observed struct {
 	*Checker
-	block   []uint32 // of each state, as far as sets tell them apart
-	rewards map[int]*sparse.Reward
+	block   []uint32               // the block of each state in the partition by the sets so far
+	rewards map[int]*sparse.Reward // by index of the structure
 }
 
+// property collects the sets and reward structures of a property.
 func (o *observed) property(ctx context.Context, p *Property) error {
 	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
 	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
@@ -87,10 +89,10 @@ func (o *observed) property(ctx context.Context, p *Property) error {
 	return o.visit(e, p.X)
 }
 
-// blockwise are the filters that have the same value whether they see states or blocks.
+// blockwise are the filters that have the same value over the blocks as over the states.
 var blockwise = []string{"min", "max", "range", "forall", "exists"}
 
-// visit notes what a formula speaks about.
+// visit collects the sets and reward structures of a formula.
 func (o *observed) visit(e *evaluation, x sema.Expr) error {
 	switch f := logic.Of(x); f.Kind {
 	case logic.Objectives:
@@ -141,7 +143,7 @@ func hasCosts(x sema.Expr) bool {
 	return false
 }
 
-// split tells states apart by the value of an expression.
+// split refines the partition by the truth of a Boolean expression.
 func (o *observed) split(e *evaluation, x sema.Expr) error {
 	if _, constant := x.(*sema.Const); constant {
 		return nil
@@ -159,11 +161,11 @@ func (o *observed) split(e *evaluation, x sema.Expr) error {
 	}
 	number := map[key]uint32{}
 	for s := range o.block {
-		k := key{o.block[s], set.Has(s)}
-		n, known := number[k]
+		blockKey := key{o.block[s], set.Has(s)}
+		n, known := number[blockKey]
 		if !known {
 			n = uint32(len(number))
-			number[k] = n
+			number[blockKey] = n
 		}
 		o.block[s] = n
 	}

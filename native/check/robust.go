@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robust is extremal for models with intervals, in which nature chooses, too. A bound
-// is to be kept whatever both do.
+// robust returns the direction of P or R for an interval model, in which nature picks the probabilities
+// from the intervals. A bound must hold for all schedulers and all choices of nature.
 //
 // Source: PRISM, whose interval models have lower ends above zero, too.
 func (e *evaluation) robust(f *logic.Formula) (solve.Direction, error) {

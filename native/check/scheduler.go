@@ -11,70 +11,64 @@ import (
 	"tilecheck/result"
 )
 
-// Scheduler is a deterministic scheduler that attains, in every state, the
-// value of the outermost operator of a property: a value within the bounds
-// computed, or the exact one. Of a path formula with several temporal operators, and of
-// multi(…), it attains the value in the initial states, and is a Controller.
+// Scheduler is a scheduler that attains the value of the outermost operator of a property: the
+// exact value, or one within its bounds. It attains the value in every state; for a path formula
+// with several temporal operators (LTL) and for multi(…) only in the initial states.
 type Scheduler struct {
 	// Space has the states and numbers the choices. It is exact if the value is.
 	Space *explicit.Space
-	// Choices[i][s] is the choice of state s after i steps, sparse.None where
-	// any will do; the last entry holds for all later steps, too. A scheduler
-	// that does not count steps has one entry. Entries may share memory.
+	// Choices[i][s] is the choice of state s after i steps, sparse.None for any choice. The last row
+	// holds for all later steps too. A memoryless scheduler has one row. Rows may share memory.
 	Choices [][]uint32
-	// Controller is the scheduler where it remembers more than steps, or throws dice; then there are no Choices.
+	// Controller is a scheduler with other memory, or a randomized one, as for LTL and multi(…). Choices is then nil.
 	Controller *sparse.Controller
 }
 
-// Scheduler evaluates a property of an MDP as Check does, and returns a
-// scheduler that attains the value of its operator P, R or S, or meets the bounds of
-// multi(…) and attains the value of its query: the best or worst
-// one asked for, or, for an operator with a bound, the one that decides
-// whether the bound is kept. Within a filter, or <<*>>, that is its operand.
-// Formulas within the operator have schedulers of their own, which are not
-// returned.
+// Scheduler evaluates a property of an MDP as Check does. It also returns a scheduler that attains
+// the value of the property's operator P, R or S, which may be within filters and <<*>>. For an
+// operator with a bound it is the scheduler that decides whether the bound holds. For multi(…) it
+// meets the bounds and attains the value of the query. Operators that are nested in a formula have
+// their own schedulers, which are not returned.
 //
-// A scheduler of a formula with a bound on the number of steps counts them.
-// Where there is no scheduler to return the error says why, by name; the
-// verdict is the one of Check all the same.
+// If the formula has a bound on the number of steps, the scheduler counts steps. The error says why
+// there is no scheduler; the verdict is that of Check in any case.
 func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
 	op, err := operator(p)
-	if err == nil && c.opts.Fair {
+	switch {
+	case err != nil:
+	case c.opts.Fair:
 		err = noScheduler(p, p.X, "found fair schedulers, which remember what they did and are not exported")
-	}
-	if err == nil && c.bounds.space.Model().Intervals() {
+	case c.bounds.space.Model().Intervals():
 		err = noScheduler(p, p.X, "found a model with intervals, whose schedulers are not exported")
-	}
-	if err == nil && c.bounds.space.Program().Type == syntax.POMDP {
+	case c.bounds.space.Program().Type == syntax.POMDP:
 		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
-	}
-	if err == nil && c.bounds.space.Program().Type == syntax.SMG {
+	case c.bounds.space.Program().Type == syntax.SMG:
 		err = noScheduler(p, p.X, "found a stochastic game, whose strategies are not exported")
-	}
-	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
+	case c.bounds.space.Model().Kind != sparse.MDP:
 		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}
 	if err != nil {
 		return nil, c.Check(ctx, p), err
 	}
-	w := &wantedScheduler{operator: op.X}
-	c.wanted = w
+	wanted := &wantedScheduler{operator: op.X}
+	c.wanted = wanted
 	v := c.Check(ctx, p)
 	c.wanted = nil
 	switch {
 	case v.Err != nil:
 		return nil, v, v.Err
-	case w.controller != nil:
-		return &Scheduler{Space: w.space, Controller: w.controller}, v, nil
+	case wanted.controller != nil:
+		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, v, nil
 	case op.Kind == logic.Objectives:
 		return nil, v, noScheduler(p, op.X, "found objectives that no scheduler meets together")
-	case w.choices == nil:
+	case wanted.choices == nil:
 		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: w.space, Choices: w.choices}, v, nil
+	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, v, nil
 }
 
-// operator returns the operator whose scheduler a property has.
+// operator returns the operator of a property that has a scheduler, within filters and strategy operators. The error says
+// why there is none.
 func operator(p *Property) (*logic.Formula, error) {
 	f := logic.Of(p.X)
 	for f.Kind == logic.Filter || f.Kind == logic.Strategy {
@@ -95,7 +89,7 @@ func operator(p *Property) (*logic.Formula, error) {
 	return nil, noScheduler(p, f.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(f.X))
 }
 
-// outermost names an expression that has no scheduler.
+// outermost describes an expression without a scheduler by its outermost operator.
 func outermost(x sema.Expr) string {
 	switch x.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
@@ -109,38 +103,47 @@ func outermost(x sema.Expr) string {
 	return logic.Describe(x)
 }
 
+// costBoundedScheduler returns the error that a formula with a bound on rewards has no scheduler to return.
 func costBoundedScheduler(p *Property, x sema.Expr) error {
 	return noScheduler(p, x, "found %s, whose schedulers remember what was earned", logic.Describe(x))
 }
 
+// noScheduler returns the error that there is no scheduler to return, with the position of x.
 func noScheduler(p *Property, x sema.Expr, format string, args ...any) error {
 	return result.Refuse(p, result.Unsupported, x.Pos(), format, args...)
 }
 
-// wantedScheduler is the scheduler that is asked for, while it is computed.
+// wantedScheduler asks for the scheduler of an operator, and has the results.
 type wantedScheduler struct {
 	operator   sema.Expr
 	space      *explicit.Space
 	choices    [][]uint32
 	controller *sparse.Controller
-	inOperator bool     // its operands are being evaluated
-	reach      *Reach   // what it asks for, if that is an until formula
-	values     *numbers // of an operator P
+	inOperator bool     // the operator is being evaluated
+	reach      *Reach   // the until formula of the operator, if it has one
+	values     *numbers // the values of an operator P
 }
 
-// beginScheduler begins the evaluation of an operator. If its scheduler is asked for, the scheduler of the last solution
-// before end is kept. Nested operators are evaluated first, so that is the operator's own.
+// beginScheduler begins the evaluation of an operator, and returns a function that ends it. If the operator's scheduler is
+// wanted, the scheduler of the last solution in between is recorded. That is the operator's own, because nested operators are
+// evaluated before it.
 func (e *evaluation) beginScheduler(f *logic.Formula) (end func()) {
 	if e.wanted == nil || e.wanted.operator != f.X {
 		return func() {}
 	}
 	e.wanted.inOperator = true
-	e.opts.Scheduler = e.kind() == sparse.MDP && (f.Kind != logic.Probability || f.Path.Form != logic.InitialState) // no scheduler changes the state a path begins in
-	e.wanted.space, e.wanted.choices, e.wanted.controller = e.space, [][]uint32{anyChoice(e.space.Model())}, nil
-	return func() { e.opts.Scheduler, e.wanted.inOperator = false, false }
+	e.wanted.space = e.space
+	e.wanted.choices = [][]uint32{anyChoice(e.space.Model())}
+	e.wanted.controller = nil
+	decidedInFirstState := f.Kind == logic.Probability && f.Path.Form == logic.InitialState
+	e.opts.Scheduler = e.kind() == sparse.MDP && !decidedInFirstState
+	return func() {
+		e.opts.Scheduler = false
+		e.wanted.inOperator = false
+	}
 }
 
-// noteScheduler keeps the scheduler of a solution if one is asked for.
+// noteScheduler records the scheduler of a solution if one is wanted.
 func (e *evaluation) noteScheduler(memoryless []uint32, steps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
@@ -151,7 +154,7 @@ func (e *evaluation) noteScheduler(memoryless []uint32, steps [][]uint32) {
 	}
 }
 
-// anyChoice returns a scheduler that selects an arbitrary choice in every state.
+// anyChoice returns a scheduler that allows any choice in every state.
 func anyChoice(m *sparse.Model) []uint32 {
 	out := make([]uint32, m.NumStates())
 	for s := range out {

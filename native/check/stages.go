@@ -20,9 +20,9 @@ import (
 	"tilecheck/result"
 )
 
-// Stages begins to answer a property of a DTMC from the first states, which the checker's space has. It returns nil unless
-// the property is P=? of F or U, or R=? of F, over labels and variables; and if there is a cycle through several of those
-// states.
+// Stages begins to evaluate a property of a DTMC in stages. The first stage has the states of the checker's space. The result is
+// nil unless the property is P=? of F or U, or R=? of F, over labels and variables, and the first stage has no cycle through
+// several states.
 func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 	s := c.newStages(p)
 	if s == nil || s.followPart(ctx, []number{s.one}) != nil {
@@ -35,10 +35,10 @@ func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 // split into stages: there is a cycle through several states of a stage, or most states are found again in later stages. An
 // error is the context's, or names a state in which the model is wrong.
 func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
-	if tell := build.Progress; tell != nil {
-		build.Progress = func(at progress.Progress) {
-			at.Done += s.states
-			tell(at)
+	if report := build.Progress; report != nil {
+		build.Progress = func(stage progress.Progress) {
+			stage.Done += s.states
+			report(stage)
 		}
 	}
 	for !s.rest.Empty() {
@@ -46,17 +46,18 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		for i := range s.rest.All() {
 			given = append(given, s.mass[i])
 		}
-		if s.space, err = s.space.ExploreFurther(ctx, s.rest, build); err == nil {
+		s.space, err = s.space.ExploreFurther(ctx, s.rest, build)
+		if err == nil {
 			err = s.followPart(ctx, given)
 		}
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
 			return v, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
-		case err != nil: // it may matter, or not
+		case err != nil: // the error may be in a state that does not matter
 			return v, false, nil
 		}
 	}
-	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
+	out := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
 	if s.sum.rat != nil {
 		out.accuracy = result.Exact
 	}
@@ -64,44 +65,48 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 	if s.overlaps {
 		v.Resolution = result.Uniform
 	}
-	err = s.c.conclude(s.p, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
+	err = s.checker.conclude(s.property, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
 	v.Seconds = time.Since(s.start).Seconds()
-	return v, out.width <= s.c.opts.epsilon(), err
+	return v, out.width <= s.checker.opts.epsilon(), err
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
 // stage passes the probabilities of its unexplored states on to the next one, and the value is a sum. The numbers are
 // fractions if the checker's space has fractions, and otherwise bounds.
 type Stages struct {
-	c      *Checker
-	start  time.Time
-	p      *Property
-	x, y   sema.Expr        // of x U y, x is nil for F y
-	reward *logic.Objective // what is added until y holds; nil for the probability of that
-	exact  bool
-	one    number
-	sum    number
+	checker     *Checker
+	start       time.Time
+	property    *Property
+	left, right sema.Expr        // of x U y, x is nil for F y
+	reward      *logic.Objective // what is added until y holds; nil for the probability of that
+	exact       bool
+	one         number
+	sum         number // the value so far
 
-	space *explicit.Space // the last part
-	mass  []number        // of its states
-	rest  *sparse.Set     // those in which to go on
-	// How many there were.
+	space *explicit.Space // the current stage
+	mass  []number        // the probability of each of its states
+	rest  *sparse.Set     // its states with which the next stage begins
+	// The numbers of stages, states and transitions so far.
 	stages, states, transitions int64
-	overlaps                    bool // in one of them
-	// milestones are some states of the parts, by their fingerprints: one in milestone.
+	overlaps                    bool // a stage has overlapping guards
+	// milestones has the fingerprints of a sample of the states, one in 2^10, to recognise states of earlier stages.
 	milestones map[uint64]struct{}
 }
 
+// milestone is the inverse of the fraction of states that are milestones.
 const milestone = 1 << 10
 
-// errNoStages says that parts of a chain are no stages of it.
+// errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
+// newStages returns the evaluation of a property before the first stage, and nil if the property cannot be evaluated in stages.
 func (c *Checker) newStages(p *Property) *Stages {
 	space := c.bounds.space
-	s := &Stages{c: c, start: time.Now(), p: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
-	if s.one = point(1); s.exact {
-		s.one, s.sum = fraction(big.NewRat(1, 1)), fraction(new(big.Rat))
+	s := &Stages{checker: c, start: time.Now(), property: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	s.one = point(1)
+	if s.exact {
+		s.one = fraction(big.NewRat(1, 1))
+		s.sum = fraction(new(big.Rat))
 	}
 	f := logic.Of(p.X)
 	var path *logic.Path
@@ -109,24 +114,26 @@ func (c *Checker) newStages(p *Property) *Stages {
 	case f.Kind == logic.Probability && f.Path.Reaches():
 		path = f.Path
 	case f.Kind == logic.Reward && f.Objective.Form == logic.ReachReward && f.Objective.Err == nil && !f.Objective.Ratio:
-		path, s.reward = f.Objective.Path, f.Objective
+		path = f.Objective.Path
+		s.reward = f.Objective
 	}
 	if path == nil || !f.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
 		return nil
 	}
-	s.x, s.y = path.Left, path.Right
-	if !aboutStateOnly(p, s.x, false) || !aboutStateOnly(p, s.y, false) { // parts have initial states of their own
+	s.left, s.right = path.Left, path.Right
+	if !aboutStateOnly(p, s.left, false) || !aboutStateOnly(p, s.right, false) { // parts have initial states of their own
 		return nil
 	}
 	return s
 }
 
-// followPart distributes the probabilities of the initial states of a stage to its last states.
+// followPart evaluates the current stage: it passes the given probabilities of its initial states on, in topological order, to
+// its unexplored states, and adds the value of the stage to the sum.
 func (s *Stages) followPart(ctx context.Context, given []number) error {
 	space := s.space
 	s.overlaps = s.overlaps || space.Overlaps() > 0
-	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.p}}
-	left, right, err := e.operands(s.x, s.y)
+	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.property}}
+	left, right, err := e.operands(s.left, s.right)
 	if err != nil {
 		return err
 	}
@@ -134,9 +141,9 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 	if why := space.Unfit(); why != nil {
 		return why
 	}
-	var gains *sparse.Reward
+	var rewards *sparse.Reward
 	if s.reward != nil {
-		if gains, err = e.reward(s.reward.Struct); err != nil {
+		if rewards, err = e.reward(s.reward.Struct); err != nil {
 			return err
 		}
 	}
@@ -152,26 +159,26 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 	}
 	s.mass = append(s.mass[:0], given...)
 	s.mass = append(s.mass, make([]number, m.NumStates()-len(given))...)
-	w := s.weights(m)
-	again, some := 0, []uint64{}
+	weights := s.weights(m)
+	seenBefore, milestones := 0, []uint64{}
 	for i, state := range slices.Backward(order.Order) {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if f := space.Fingerprint(int(state)); f%milestone == 0 {
 			if _, seen := s.milestones[f]; seen {
-				again++
+				seenBefore++
 			}
-			some = append(some, f)
+			milestones = append(milestones, f)
 		}
-		if err := s.passOn(m, w, gains, int(state)); err != nil {
+		if err := s.passOn(m, weights, rewards, int(state)); err != nil {
 			return err
 		}
 	}
-	if again > len(some)/2 {
+	if seenBefore > len(milestones)/2 {
 		return errNoStages
 	}
-	for _, f := range some {
+	for _, f := range milestones {
 		s.milestones[f] = struct{}{}
 	}
 	if s.reward == nil {
@@ -186,15 +193,16 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 	return nil
 }
 
-// passOn adds the probability of a state to its successors. A path ends in a state that it cannot leave.
-func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state int) error {
+// passOn adds the probability of a state to its successors, in proportion to the weights of w, and the reward of its visits to
+// the sum. The probability of a state with no other successor than itself is dropped.
+func (s *Stages) passOn(m *sparse.Model, weights []number, rewards *sparse.Reward, state int) error {
 	first, end := m.Row(state)
 	stays, leaves := false, number{}
 	for t := first; t < end; t++ {
 		if int(m.Target[t]) == state {
 			stays = true
 		} else {
-			leaves = plus(leaves, w[m.Weight[t]])
+			leaves = plus(leaves, weights[m.Weight[t]])
 		}
 	}
 	x := s.mass[state]
@@ -207,8 +215,8 @@ func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state
 		}
 		x = over(x, leaves)
 	}
-	if gains != nil {
-		if g := s.rewardOf(gains, state); g.hi > 0 {
+	if rewards != nil {
+		if g := s.rewardOf(rewards, state); g.hi > 0 {
 			s.sum = plus(s.sum, times(x, g))
 		}
 	}
@@ -216,7 +224,7 @@ func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state
 		if to := m.Target[t]; int(to) != state {
 			y := x
 			if end-first > 1 {
-				y = times(x, w[m.Weight[t]])
+				y = times(x, weights[m.Weight[t]])
 			}
 			s.mass[to] = plus(s.mass[to], y)
 		}
@@ -224,6 +232,7 @@ func (s *Stages) passOn(m *sparse.Model, w []number, gains *sparse.Reward, state
 	return nil
 }
 
+// rewardOf returns the reward of a state.
 func (s *Stages) rewardOf(r *sparse.Reward, state int) number {
 	if s.exact {
 		return fraction(r.OfChoiceRat(state, state))
@@ -231,7 +240,7 @@ func (s *Stages) rewardOf(r *sparse.Reward, state int) number {
 	return widened(r.OfChoice(state, state), r.Err+0x1p-52)
 }
 
-// weights returns the numbers of a model's weights.
+// weights returns the weights of a model as numbers.
 func (s *Stages) weights(m *sparse.Model) []number {
 	w := make([]number, len(m.Weights))
 	for i := range w {
@@ -254,7 +263,7 @@ func widened(x, err float64) number {
 	return times(point(x), number{lo: lo, hi: hi})
 }
 
-// plus, times and over compute with numbers that are not negative.
+// plus returns x + y for numbers that are not negative.
 func plus(x, y number) number {
 	if x.hi == 0 {
 		return y
@@ -262,11 +271,14 @@ func plus(x, y number) number {
 	return enclosed(syntax.OpAdd, x, y)
 }
 
+// times returns x * y for numbers that are not negative.
 func times(x, y number) number { return enclosed(syntax.OpMul, x, y) }
 
+// over returns x / y for numbers that are not negative.
 func over(x, y number) number { return enclosed(syntax.OpDiv, x, y) }
 
-// enclosed applies an operator. If the bounds of the operands do not determine bounds of the result, that is at least 0.
+// enclosed applies an operator to numbers that are not negative. If their bounds are too wide to bound the result, it is only
+// known to be at least 0.
 func enclosed(op syntax.Op, x, y number) number {
 	if out, ok := binary(op, x, y); ok {
 		return out
@@ -276,26 +288,26 @@ func enclosed(op syntax.Op, x, y number) number {
 
 // reachedVia returns the states that are reached from the initial states through states in via.
 func reachedVia(m *sparse.Model, via *sparse.Set) *sparse.Set {
-	out := sparse.NewSet(m.NumStates())
-	var todo []uint32
+	reached := sparse.NewSet(m.NumStates())
+	var pending []uint32
 	visit := func(s uint32) {
-		if !out.Has(int(s)) {
-			out.Add(int(s))
+		if !reached.Has(int(s)) {
+			reached.Add(int(s))
 			if via.Has(int(s)) {
-				todo = append(todo, s)
+				pending = append(pending, s)
 			}
 		}
 	}
 	for _, s := range m.Initial {
 		visit(s)
 	}
-	for len(todo) > 0 {
-		s := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(pending) > 0 {
+		s := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		first, end := m.Row(int(s))
 		for t := first; t < end; t++ {
 			visit(m.Target[t])
 		}
 	}
-	return out
+	return reached
 }

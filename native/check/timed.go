@@ -13,7 +13,7 @@ import (
 	"tilecheck/result"
 )
 
-// timedUntil is until with a bound in a CTMC, or its negation.
+// timedUntil returns the probability of `left U right` within the time bound of p in a CTMC, or of its negation.
 func (e *evaluation) timedUntil(p *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
 	bound, err := e.times(p.Op, p.Bound)
 	switch {
@@ -29,13 +29,14 @@ func (e *evaluation) timedUntil(p *logic.Path, left, right *sparse.Set, negated 
 	return e.timed(p.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 }
 
-// times evaluates the bound of an operator in a CTMC.
+// times evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies it.
 func (e *evaluation) times(op syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	out := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
 	if b := bound.Low; b != nil {
 		var err error
-		if low, out.From, err = e.time(b); err != nil {
+		low, out.From, err = e.time(b)
+		if err != nil {
 			return out, err
 		}
 		if out.From.None() {
@@ -63,7 +64,7 @@ func (e *evaluation) times(op syntax.TemporalOp, bound *sema.Bound) (solve.Inter
 	return out, nil
 }
 
-// time evaluates a time, which is none if it is negative or no finite number.
+// time evaluates a time. Time.None is true for the result if it is negative or not a finite number.
 func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
 	v, err := sema.Enclose(x, nil)
 	switch {
@@ -79,7 +80,8 @@ func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
 	return v, solve.Time{Low: new(big.Rat).SetFloat64(v.Lo), High: new(big.Rat).SetFloat64(v.Hi)}, nil
 }
 
-// timed is solved, for what has a time bound at a place.
+// timed returns a function like solved for values with a time bound, whose position is used for the error that it needs too many
+// steps.
 func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*numbers, error) {
 	return func(v *solve.Values, err error) (*numbers, error) {
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
@@ -89,7 +91,7 @@ func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*num
 	}
 }
 
-// timedReward is the value of C<=t or I=t in a CTMC.
+// timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
 func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers, error) {
 	v, t, err := e.time(o.At)
 	if err != nil {
@@ -99,7 +101,8 @@ func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers
 		return nil, e.refuse(result.TypeError, o.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", v.Value, o.Letter())
 	}
 	f := solve.TimedCumulReward
-	switch instant := o.Form == logic.Instantaneous; {
+	instant := o.Form == logic.Instantaneous
+	switch {
 	case e.exact && !e.boundsAllowed:
 		return nil, &inexact{o.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
@@ -112,8 +115,8 @@ func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers
 	return e.timed(o.At.Pos())(f(e.ctx, e.graph, r, t, e.opts))
 }
 
-// markovUntil is until with a bound on the time of a Markov automaton, whose embedded MDP
-// the model is.
+// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model
+// is the embedded MDP; c is the bound, with the exit rates.
 func (e *evaluation) markovUntil(p *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.wanted != nil:

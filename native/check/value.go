@@ -12,6 +12,7 @@ import (
 // truth is the value of a state formula in every state: true in yes, false in no, and unknown in the other states.
 type truth struct{ yes, no *sparse.Set }
 
+// known returns a truth value that is true in a set of states and false in all others.
 func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
 
 func (t truth) not() truth { return truth{t.no, t.yes} }
@@ -34,6 +35,7 @@ type number struct {
 	above, below bool
 }
 
+// point returns a number that is exactly a float64 number.
 func point(x float64) number { return number{lo: x, hi: x} }
 
 // fraction returns an exact number.
@@ -43,7 +45,7 @@ func fraction(r *big.Rat) number {
 	return x
 }
 
-// isPoint reports whether the value is known as a double.
+// isPoint reports whether the bounds are equal, so that the value is a float64 number.
 func (x number) isPoint() bool { return x.lo == x.hi || x.isNaN() }
 
 func (x number) isNaN() bool { return x.lo != x.lo }
@@ -51,9 +53,10 @@ func (x number) isNaN() bool { return x.lo != x.lo }
 // infinite reports whether the value is infinite.
 func (x number) infinite() bool { return x.lo == x.hi && math.IsInf(x.lo, 0) }
 
-// over and under report whether the value is known not to be lo or hi.
+// over reports whether the value is known to be greater than lo.
 func (x number) over() bool { return x.above || math.IsInf(x.lo, -1) && !x.isPoint() }
 
+// under reports whether the value is known to be less than hi.
 func (x number) under() bool { return x.below || math.IsInf(x.hi, 1) && !x.isPoint() }
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
@@ -62,17 +65,19 @@ type numbers struct {
 	lo, hi []float64
 	rat    []*big.Rat
 	acc    result.Accuracy
-	// prob says that the values are probabilities, and points where they are 0 or 1.
+	// prob says that the values are probabilities, and that those of 0 and 1 have equal bounds.
 	prob bool
-	// open has, for each value, whether it is above lo and below hi; nil where
-	// nothing is known.
+	// open has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
+	// known.
 	open [][2]bool
 }
 
+// newNumbers returns n zeros.
 func newNumbers(n int, acc result.Accuracy) *numbers {
 	return &numbers{lo: make([]float64, n), hi: make([]float64, n), acc: acc}
 }
 
+// at returns the value in state s.
 func (v *numbers) at(s int) number {
 	x := number{lo: v.lo[s], hi: v.hi[s]}
 	if v.prob && x.lo < x.hi {
@@ -87,6 +92,7 @@ func (v *numbers) at(s int) number {
 	return x
 }
 
+// put sets the value in state s.
 func (v *numbers) put(s int, x number) {
 	v.lo[s], v.hi[s] = x.lo, x.hi
 	if v.open == nil && (x.above || x.below) {

@@ -17,12 +17,12 @@ type StateValues struct {
 	Accuracy result.Accuracy
 }
 
-// Values evaluates a property as Check does, and returns its value in every state of the space. Of a filter it returns the
-// values of the operand. Errors are the Err of the verdict; then there are no values.
+// Values evaluates a property as Check does, and returns its value in every state of the space. For a filter it returns the
+// values of the operand. If the verdict has an error, the values are nil.
 func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result.Verdict) {
 	x := logic.WithoutFilters(p.X).X
 	all := *p
-	// Printing is what asks for the values of all states.
+	// The filter printall needs the values in all states.
 	all.X = &sema.Filter{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: "printall", X: x}
 	c.wantsValues = true
 	v := c.Check(ctx, &all)
@@ -51,7 +51,7 @@ func (t truth) values() *StateValues {
 	return out
 }
 
-// keepValues keeps the values of a filter that prints if all values are asked for, and reports whether they are.
+// keepValues stores the values of a filter that prints, if Values needs them. It reports whether Values does.
 func (e *evaluation) keepValues(set *sparse.Set, values func() *StateValues) bool {
 	if !e.wantsValues {
 		return false

@@ -6,18 +6,20 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// quantifier is how a path of a product may be chosen.
+// quantifier says which paths of a product count: surely those of a scheduler with probability one, possibly any
+// path.
 type quantifier interface {
-	// lasting returns sets of states, all of which a path can visit infinitely
-	// often, and no others. Only sets matter in which that may be accepted.
+	// lasting returns maximal sets of states that a path can visit infinitely often, all of them and no others. It may
+	// leave out sets in which the automaton cannot accept.
 	lasting(p *productModel) ([][]uint32, error)
-	// reaching returns the states from which a path reaches goal.
+	// reaching returns the states from which goal can be reached.
 	reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
 
-// surelySatisfied asks that a scheduler makes it so with probability one.
+// surely quantifies over schedulers: some scheduler must do it with probability one.
 type surely struct{ *evaluation }
 
+// lasting returns the maximal end components; in a Markov chain the bottom components.
 func (q surely) lasting(p *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	if p.First == nil {
@@ -37,7 +39,7 @@ func (q surely) lasting(p *productModel) ([][]uint32, error) {
 	return out, nil
 }
 
-// stay returns the states in which a path may be accepted for ever.
+// stay returns the states that an accepted path can visit infinitely often.
 func (surely) stay(p *productModel) *sparse.Set {
 	stay := sparse.NewSet(p.NumStates())
 	for i, s := range p.pairs {
@@ -48,13 +50,15 @@ func (surely) stay(p *productModel) *sparse.Set {
 	return stay
 }
 
+// reaching returns the states from which some scheduler reaches goal with probability one.
 func (q surely) reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error) {
 	return p.Prob1E(q.ctx, p.all(), goal)
 }
 
-// possibly asks for one path.
+// possibly quantifies over paths: some path must do it.
 type possibly struct{}
 
+// lasting returns the strongly connected components that have a cycle.
 func (possibly) lasting(p *productModel) ([][]uint32, error) {
 	comps := p.Components(nil, nil)
 	var out [][]uint32
@@ -66,13 +70,13 @@ func (possibly) lasting(p *productModel) ([][]uint32, error) {
 	return out, nil
 }
 
+// reaching returns the states from which some path reaches goal.
 func (possibly) reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error) {
 	return p.ExistsUntil(p.all(), goal), nil
 }
 
-// winning returns states of a product with the initial part of an automaton: those
-// in sets that last which are accepting, or from which some jump reaches an
-// accepting set that lasts.
+// winning returns the states of lasting sets of the product that are accepting, or from which some jump of the
+// automaton leads to a part of the product with its accepting part that reaches an accepting lasting set.
 func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error) {
 	sets, err := q.lasting(p)
 	if err != nil {
@@ -80,7 +84,7 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 	}
 	out := sparse.NewSet(p.NumStates())
 	var jumps []productState
-	var from []uint32
+	var from []uint32 // the state of the product from which each jump starts
 	for _, set := range sets {
 		for _, i := range set {
 			s := p.pairs[i]
@@ -88,12 +92,13 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 				out.Add(int(i))
 				continue
 			}
-			to, err := p.auto.Jumps(s.auto)
+			targets, err := p.auto.Jumps(s.auto)
 			if err != nil {
 				return nil, err
 			}
-			for _, j := range to {
-				jumps, from = append(jumps, productState{s.state, j}), append(from, i)
+			for _, target := range targets {
+				jumps = append(jumps, productState{s.state, target})
+				from = append(from, i)
 			}
 		}
 	}
@@ -112,8 +117,8 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 	return out, nil
 }
 
-// repeating reports for each of some jumps whether the accepting part, from
-// there on, can be accepting for ever.
+// repeating reports, for each jump, whether the product with the accepting part of the automaton, from there on,
+// reaches a lasting set that contains an accepting state.
 func (a *abstraction) repeating(p *productModel, q quantifier, jumps []productState) ([]bool, error) {
 	limit, err := newProduct(a.ctx, a.graph.Model, p.auto, a.letters, jumps)
 	if err != nil {

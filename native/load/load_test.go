@@ -28,7 +28,7 @@ func TestModel(t *testing.T) {
 		"N=0":   "m.prism:4:7: invalid range [0..0]",
 		"N=":    "want name=value",
 		"p=1":   "constant \"p\" has already been defined",
-		"":      `undefined constant "N" must be defined`,
+		"":      `undefined constant "N" must be defined: add --const N=...`,
 	} {
 		if _, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{consts}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", consts, err, want)

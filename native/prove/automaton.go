@@ -12,149 +12,161 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// pathAutomaton translates P of a path formula that needs an automaton. Pmin is 1 minus Pmax of the negated formula.
-func (t *translation) pathAutomaton(x sema.Expr, dir solve.Direction) (value, error) {
-	a := &certificate.Automaton{}
-	f, err := t.pathFormula(a, x)
+// pathAutomaton translates P of a path formula that needs an automaton. Pmin becomes 1 minus Pmax of the
+// negated formula.
+func (t *translation) pathAutomaton(x sema.Expr, dir solve.Direction) (vectorValue, error) {
+	automaton := &certificate.Automaton{}
+	formula, err := t.pathFormula(automaton, x)
 	if err != nil {
-		return value{}, err
+		return vectorValue{}, err
 	}
-	v := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: a, Max: t.max(solve.Max)}
-	complement := v.Max && dir == solve.Min
-	if a.Formula = f; complement {
-		a.Formula = &certificate.Formula{Op: "!", X: f}
+	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: t.isMaximum(solve.Max)}
+	complement := vector.Max && dir == solve.Min
+	automaton.Formula = formula
+	if complement {
+		automaton.Formula = negation(formula)
 	}
-	return value{t.vector(v), complement}, nil
+	return vectorValue{t.vectorIndex(vector), complement}, nil
 }
 
-// quantifyAutomaton translates E and A of a path formula that needs an automaton. A [f] is !E [!f].
+// quantifyAutomaton translates E and A of a path formula that needs an automaton: E means that the automaton
+// accepts some path, and A [f] is !E [!f].
 func (t *translation) quantifyAutomaton(forall bool, x sema.Expr) (int, error) {
-	a := &certificate.Automaton{}
-	f, err := t.pathFormula(a, x)
+	automaton := &certificate.Automaton{}
+	formula, err := t.pathFormula(automaton, x)
 	if err != nil {
 		return 0, err
 	}
-	if a.Formula = f; forall {
-		a.Formula = &certificate.Formula{Op: "!", X: f}
-	}
-	v := t.vector(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: a, Max: true, Paths: true})
-	some := t.set(certificate.Set{Kind: certificate.Bound, Vector: v, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	automaton.Formula = formula
 	if forall {
-		some = t.not(some)
+		automaton.Formula = negation(formula)
 	}
-	return some, nil
+	vector := t.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
+	exists := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	if forall {
+		exists = t.not(exists)
+	}
+	return exists, nil
 }
 
 // pathFormula translates a path formula. Its state formulas become propositions of the automaton.
-func (t *translation) pathFormula(a *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
-	p := logic.PathOf(x)
-	f, err := t.positiveFormula(a, p)
-	if p.Negated {
-		f = &certificate.Formula{Op: "!", X: f}
+func (t *translation) pathFormula(automaton *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
+	path := logic.PathOf(x)
+	formula, err := t.positiveFormula(automaton, path)
+	if path.Negated {
+		formula = negation(formula)
 	}
-	return f, err
+	return formula, err
 }
 
-// positiveFormula is pathFormula without the negation.
-func (t *translation) positiveFormula(a *certificate.Automaton, p *logic.Path) (*certificate.Formula, error) {
-	if p.Form == logic.InitialState {
-		set, err := t.nested(p.Right)
-		return proposition(a, set), err
+// positiveFormula translates a path formula, without its outer negation, to a formula over the propositions
+// of the automaton.
+func (t *translation) positiveFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
+	if path.Form == logic.InitialState {
+		set, err := t.stateFormula(path.Right)
+		return propositionOf(automaton, set), err
 	}
-	if p.Operator {
-		return t.temporalFormula(a, p)
+	if path.Operator {
+		return t.temporalFormula(automaton, path)
 	}
-	x, ok := p.X.(*sema.Binary)
+	binary, ok := path.X.(*sema.Binary)
 	if !ok {
-		return nil, t.refuse(p.X, "such a path formula")
+		return nil, t.unsupported(path.X, "a path formula of this form")
 	}
-	f, err := t.pathFormula(a, x.X)
+	left, err := t.pathFormula(automaton, binary.X)
 	if err != nil {
 		return nil, err
 	}
-	g, err := t.pathFormula(a, x.Y)
-	op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[x.Op]
+	right, err := t.pathFormula(automaton, binary.Y)
+	op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[binary.Op]
 	if !ok {
 		op = "<=>"
 	}
-	return &certificate.Formula{Op: op, X: f, Y: g}, err
+	return &certificate.Formula{Op: op, X: left, Y: right}, err
 }
 
 // maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
-// proposition returns the proposition for a set, which it adds to the automaton if it is new.
-func proposition(a *certificate.Automaton, set int) *certificate.Formula {
-	if set == all {
+// propositionOf returns the proposition that stands for a set of states. It adds the set to the automaton if
+// it is new.
+func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formula {
+	if set == allStates {
 		return &certificate.Formula{Op: "true"}
 	}
-	i := slices.Index(a.Sets, set)
+	i := slices.Index(automaton.Sets, set)
 	if i < 0 {
-		i = len(a.Sets)
-		a.Sets = append(a.Sets, set)
+		i = len(automaton.Sets)
+		automaton.Sets = append(automaton.Sets, set)
 	}
 	return &certificate.Formula{Op: "p", Prop: i}
 }
 
-// temporalFormula translates a temporal operator with its step bound.
-func (t *translation) temporalFormula(a *certificate.Automaton, p *logic.Path) (*certificate.Formula, error) {
+// temporalFormula translates a temporal operator with its step bound, for the automaton.
+func (t *translation) temporalFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	var left *certificate.Formula
-	if p.Left != nil {
+	if path.Left != nil {
 		var err error
-		if left, err = t.pathFormula(a, p.Left); err != nil {
+		if left, err = t.pathFormula(automaton, path.Left); err != nil {
 			return nil, err
 		}
 	}
-	right, err := t.pathFormula(a, p.Right)
+	right, err := t.pathFormula(automaton, path.Right)
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Sets) > maxPropositions {
-		return nil, t.refuse(p.X, "a path formula with more than %d state formulas", maxPropositions)
+	if len(automaton.Sets) > maxPropositions {
+		return nil, t.unsupported(path.X, "a path formula with more than %d state formulas", maxPropositions)
 	}
-	out := &certificate.Formula{Op: p.Op.String(), X: left, Y: right}
+	result := &certificate.Formula{Op: path.Op.String(), X: left, Y: right}
 	if left == nil {
-		out.X, out.Y = right, nil
+		result.X, result.Y = right, nil
 	}
-	if p.Bound == nil {
-		return out, nil
+	if path.Bound == nil {
+		return result, nil
 	}
-	if t.p.Program.Type == syntax.CTMC {
-		return nil, t.refuse(p.X, "a time bound among several temporal operators")
+	if t.property.Program.Type == syntax.CTMC {
+		return nil, t.unsupported(path.X, "a time bound among several temporal operators")
 	}
-	if p.Op == syntax.WeakUntil && p.Bound.Low != nil {
-		return nil, t.refuse(p.X, "a weak until (W) with a lower bound")
+	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
+		return nil, t.unsupported(path.X, "a weak until (W) with a lower bound")
 	}
-	bounded := out
-	if p.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
-		not := func(f *certificate.Formula) *certificate.Formula { return &certificate.Formula{Op: "!", X: f} }
-		bounded = &certificate.Formula{Op: "U", X: &certificate.Formula{Op: "&", X: left, Y: not(right)}, Y: &certificate.Formula{Op: "&", X: not(left), Y: not(right)}}
-		out = not(bounded)
+	bounded := result
+	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
+		onlyLeft := &certificate.Formula{Op: "&", X: left, Y: negation(right)}
+		neither := &certificate.Formula{Op: "&", X: negation(left), Y: negation(right)}
+		bounded = &certificate.Formula{Op: "U", X: onlyLeft, Y: neither}
+		result = negation(bounded)
 	}
-	from, to, err := logic.Steps(p.Bound)
-	if bounded.Low = from; to != logic.Unbounded {
-		bounded.High = &to
+	low, high, err := logic.Steps(path.Bound)
+	bounded.Low = low
+	if high != logic.Unbounded {
+		bounded.High = &high
 	}
-	return out, err
+	return result, err
+}
+
+func negation(formula *certificate.Formula) *certificate.Formula {
+	return &certificate.Formula{Op: "!", X: formula}
 }
 
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
 // buildAutomaton builds the automaton of a.Formula over the letters a.Letters.
-func buildAutomaton(a *certificate.Automaton, coSafe bool) error {
+func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	create := automata.New
 	if coSafe {
 		create = automata.NewPrefixes
 	}
-	source, err := create(automatonFormula(a.Formula), automata.Limits{States: maxAutomaton/len(a.Letters) + 1})
+	source, err := create(automatonFormula(automaton.Formula), automata.Limits{States: maxAutomaton/len(automaton.Letters) + 1})
 	if err != nil {
 		return err
 	}
-	a.Next, a.Jumps, a.Accepting = nil, nil, nil
+	automaton.Next, automaton.Jumps, automaton.Accepting = nil, nil, nil
 	for q := 0; q < source.NumStates(); q++ { // Step adds states
 		var next, jumps []uint32
-		for _, letter := range a.Letters {
+		for _, letter := range automaton.Letters {
 			to, err := source.Step(q, letter)
 			if err != nil {
 				return err
@@ -178,52 +190,52 @@ func buildAutomaton(a *certificate.Automaton, coSafe bool) error {
 		if coSafe {
 			jumps = nil
 		}
-		a.Next = append(a.Next, next)
-		a.Jumps = append(a.Jumps, slices.Compact(jumps))
-		a.Accepting = append(a.Accepting, source.Accepting(q) && (!coSafe || class == automata.Accepted))
+		automaton.Next = append(automaton.Next, next)
+		automaton.Jumps = append(automaton.Jumps, slices.Compact(jumps))
+		automaton.Accepting = append(automaton.Accepting, source.Accepting(q) && (!coSafe || class == automata.Accepted))
 	}
-	keepRecurringJumps(a)
+	removeTransientJumps(automaton)
 	return nil
 }
 
-// keepRecurringJumps deletes the jumps from states that lie on no cycle. An accepting run visits some state
-// infinitely often and can jump there, so nothing is lost.
-func keepRecurringJumps(a *certificate.Automaton) {
-	for q := range a.Next {
-		if len(a.Jumps[q]) == 0 {
+// removeTransientJumps deletes the jumps from automaton states that lie on no cycle. An accepting run visits
+// some state infinitely often and can jump there, so the automaton accepts the same words.
+func removeTransientJumps(automaton *certificate.Automaton) {
+	for start := range automaton.Next {
+		if len(automaton.Jumps[start]) == 0 {
 			continue
 		}
-		seen := make([]bool, len(a.Next))
-		queue := []uint32{uint32(q)}
-		for ; len(queue) > 0 && !seen[q]; queue = queue[1:] {
-			for _, to := range a.Next[queue[0]] {
-				if !seen[to] {
-					seen[to] = true
-					queue = append(queue, to)
+		reachable := make([]bool, len(automaton.Next))
+		queue := []uint32{uint32(start)}
+		for ; len(queue) > 0 && !reachable[start]; queue = queue[1:] {
+			for _, next := range automaton.Next[queue[0]] {
+				if !reachable[next] {
+					reachable[next] = true
+					queue = append(queue, next)
 				}
 			}
 		}
-		if !seen[q] {
-			a.Jumps[q] = nil
+		if !reachable[start] {
+			automaton.Jumps[start] = nil
 		}
 	}
 }
 
-// automatonFormula converts a formula of a certificate to one of package automata.
-func automatonFormula(f *certificate.Formula) *automata.Formula {
-	if f == nil {
+// automatonFormula converts a formula of a certificate to a formula of package automata.
+func automatonFormula(formula *certificate.Formula) *automata.Formula {
+	if formula == nil {
 		return nil
 	}
 	op := map[string]automata.Op{
 		"true": automata.True, "p": automata.Prop, "!": automata.Not, "X": automata.Next, "F": automata.Finally, "G": automata.Globally,
 		"&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
-	}[f.Op]
-	out := &automata.Formula{Op: op, Prop: f.Prop, X: automatonFormula(f.X), Y: automatonFormula(f.Y)}
-	if f.Low > 0 || f.High != nil {
-		out.Bound = &automata.Bound{Low: f.Low, High: automata.Unbounded}
-		if f.High != nil {
-			out.Bound.High = *f.High
+	}[formula.Op]
+	result := &automata.Formula{Op: op, Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
+	if formula.Low > 0 || formula.High != nil {
+		result.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
+		if formula.High != nil {
+			result.Bound.High = *formula.High
 		}
 	}
-	return out
+	return result
 }

@@ -9,110 +9,117 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias, which it shifts to be nonnegative.
+// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias that is shifted so
+// that its minimum is 0. right is the set of states for a long-run probability; it is not used if there are
+// rewards.
 func (w *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if w.effort < fractions {
 		return nil, errors.New("long-run averages need rational arithmetic")
 	}
-	r := w.structure
-	if r == nil {
-		r = &sparse.Reward{}
-		r.State, r.StateRat = indicator(right)
+	reward := w.rewardStructure
+	if reward == nil {
+		reward = &sparse.Reward{}
+		reward.State, reward.StateRat = indicator(right)
 	}
 	compute := w.gainAndBias
 	if w.graph.First != nil {
 		compute = w.policyIteration
 	}
-	v, bias, err := compute(w.graph, r)
+	values, bias, err := compute(w.graph, reward)
 	if err != nil {
 		return nil, err
 	}
-	leastBias := new(big.Rat)
-	for _, b := range bias {
-		if b.Cmp(leastBias) < 0 {
-			leastBias = b
+	minBias := new(big.Rat)
+	for _, stateBias := range bias {
+		if stateBias.Cmp(minBias) < 0 {
+			minBias = stateBias
 		}
 	}
 	biasColumn := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
 	for k, s := range w.orderedStates() {
-		biasColumn.Rats[k] = new(big.Rat).Sub(bias[s], leastBias)
+		biasColumn.Rats[k] = new(big.Rat).Sub(bias[s], minBias)
 	}
-	w.setBoundColumns(v)
+	w.setBoundColumns(values)
 	w.LowerBias, w.UpperBias = biasColumn, biasColumn
-	return v, nil
+	return values, nil
 }
 
-// gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0 in one
-// reference state of each BSCC; elsewhere it is the expected reward until a reference state, minus the expected gain until then.
-func (w *vectorProof) gainAndBias(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
-	if v, err = solve.LongRun(w.ctx, g, r, solve.Max, w.options()); err != nil {
+// gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0
+// in one reference state of each BSCC. Elsewhere it is the expected reward until a reference state, minus the
+// expected gain until then.
+func (w *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
+	if values, err = solve.LongRun(w.ctx, graph, reward, solve.Max, w.options()); err != nil {
 		return nil, nil, err
 	}
-	components, err := g.EndComponents(w.ctx, nil, nil)
+	components, err := graph.EndComponents(w.ctx, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	references := sparse.NewSet(g.NumStates())
+	references := sparse.NewSet(graph.NumStates())
 	for i := range components.Num() {
 		references.Add(int(components.Members(i)[0]))
 	}
-	rewardUntilReference, err := solve.ReachReward(w.ctx, g, r, references, solve.Max, w.options())
+	rewardUntilReference, err := solve.ReachReward(w.ctx, graph, reward, references, solve.Max, w.options())
 	if err != nil {
 		return nil, nil, err
 	}
-	gain := &sparse.Reward{State: v.Lower, StateRat: v.Exact}
-	gainUntilReference, err := solve.ReachReward(w.ctx, g, gain, references, solve.Max, w.options())
+	gain := &sparse.Reward{State: values.Lower, StateRat: values.Exact}
+	gainUntilReference, err := solve.ReachReward(w.ctx, graph, gain, references, solve.Max, w.options())
 	if err != nil {
 		return nil, nil, err
 	}
-	bias = make([]*big.Rat, g.NumStates())
+	bias = make([]*big.Rat, graph.NumStates())
 	for s := range bias {
 		bias[s] = new(big.Rat).Sub(rewardUntilReference.Exact[s], gainUntilReference.Exact[s])
 	}
-	return v, bias, nil
+	return values, bias, nil
 }
 
 // maxImprovements is the greatest number of schedulers that policy iteration evaluates.
 const maxImprovements = 1000
 
-// policyIteration improves a scheduler of an MDP, by its gain and where that is equal by its bias, until no choice is better.
-// The checker asks for g + h >= r + P h (for the maximum) of all choices, and the result satisfies that only where the gain
-// stays equal. So policyIteration adds a multiple of the gain to the bias: a choice that loses gain then fails by more
-// than its bias could win.
+// policyIteration improves a scheduler of an MDP until no choice is better: by its gain and, between choices
+// of equal gain, by its bias. The checker needs g + h >= r + P h (for the maximum) for all choices, but the
+// result satisfies this only for choices that keep the gain. So policyIteration adds a multiple of the gain
+// to the bias: a choice that loses gain then loses more than its bias can win.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
-func (w *vectorProof) policyIteration(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
-	choice := make([]int, g.NumStates())
+func (w *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
+	choice := make([]int, graph.NumStates())
 	for s := range choice {
-		choice[s], _ = g.Choices(s)
+		choice[s], _ = graph.Choices(s)
 	}
 	for range maxImprovements {
-		chain, earned, err := w.inducedChain(g, r, choice)
+		chain, earned, err := w.inducedChain(graph, reward, choice)
 		if err != nil {
 			return nil, nil, err
 		}
-		if v, bias, err = w.gainAndBias(chain, earned); err != nil {
+		if values, bias, err = w.gainAndBias(chain, earned); err != nil {
 			return nil, nil, err
 		}
-		if w.improve(g, r, choice, v.Exact, bias) {
+		if w.improve(graph, reward, choice, values.Exact, bias) {
 			continue
 		}
 		multiple := new(big.Rat)
 		for s := range choice {
-			first, end := g.Choices(s)
+			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				if gainLoss := w.advantage(v.Exact[s], w.expectedNext(g, c, v.Exact)); gainLoss.Sign() > 0 {
-					biasExcess := w.advantage(w.rewardAndNext(g, r, s, c, bias), new(big.Rat).Add(v.Exact[s], bias[s]))
-					if biasExcess.Quo(biasExcess, gainLoss).Cmp(multiple) > 0 {
-						multiple = biasExcess
-					}
+				gainLoss := w.advantage(values.Exact[s], w.expectedNext(graph, c, values.Exact))
+				if gainLoss.Sign() <= 0 {
+					continue
+				}
+				gainAndBias := new(big.Rat).Add(values.Exact[s], bias[s])
+				biasExcess := w.advantage(w.rewardAndNext(graph, reward, s, c, bias), gainAndBias)
+				needed := biasExcess.Quo(biasExcess, gainLoss)
+				if needed.Cmp(multiple) > 0 {
+					multiple = needed
 				}
 			}
 		}
 		for s := range bias {
-			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, v.Exact[s]))
+			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, values.Exact[s]))
 		}
-		return v, bias, w.ctx.Err()
+		return values, bias, w.ctx.Err()
 	}
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
@@ -127,42 +134,44 @@ func (w *vectorProof) advantage(x, y *big.Rat) *big.Rat {
 }
 
 // expectedNext returns the expected value of x after choice c.
-func (w *vectorProof) expectedNext(g *sparse.Graph, c int, x []*big.Rat) *big.Rat {
+func (w *vectorProof) expectedNext(graph *sparse.Graph, c int, x []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	lo, hi := g.Row(c)
-	for i := lo; i < hi; i++ {
-		sum.Add(sum, new(big.Rat).Mul(g.Rat(i), x[g.Target[i]]))
+	first, end := graph.Row(c)
+	for i := first; i < end; i++ {
+		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), x[graph.Target[i]]))
 	}
 	return sum
 }
 
 // rewardAndNext returns the reward of choice c in state s plus the expected value of x after it.
-func (w *vectorProof) rewardAndNext(g *sparse.Graph, r *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
-	sum := w.expectedNext(g, c, x)
-	return sum.Add(sum, r.OfChoiceRat(s, c))
+func (w *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
+	sum := w.expectedNext(graph, c, x)
+	return sum.Add(sum, reward.OfChoiceRat(s, c))
 }
 
-// improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there are none,
-// with an equal gain and a better bias. It reports whether a choice changed.
-func (w *vectorProof) improve(g *sparse.Graph, r *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+// improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there
+// are none, with an equal gain and a better bias. It reports whether a choice changed.
+func (w *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
 	changed := false
-	for _, forBias := range []bool{false, true} {
+	for _, compareBias := range []bool{false, true} {
 		for s := range choice {
 			best := gain[s]
-			if forBias {
+			if compareBias {
 				best = new(big.Rat).Add(gain[s], bias[s])
 			}
-			first, end := g.Choices(s)
+			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				x := w.expectedNext(g, c, gain)
-				if forBias {
-					if x.Cmp(gain[s]) != 0 {
+				candidate := w.expectedNext(graph, c, gain)
+				if compareBias {
+					if candidate.Cmp(gain[s]) != 0 {
 						continue
 					}
-					x = w.rewardAndNext(g, r, s, c, bias)
+					candidate = w.rewardAndNext(graph, reward, s, c, bias)
 				}
-				if w.advantage(x, best).Sign() > 0 {
-					choice[s], best, changed = c, x, true
+				if w.advantage(candidate, best).Sign() > 0 {
+					choice[s] = c
+					best = candidate
+					changed = true
 				}
 			}
 		}
@@ -173,30 +182,31 @@ func (w *vectorProof) improve(g *sparse.Graph, r *sparse.Reward, choice []int, g
 	return false
 }
 
-// inducedChain returns the Markov chain that one choice per state leaves of an MDP, and its rewards.
-func (w *vectorProof) inducedChain(g *sparse.Graph, r *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
+// inducedChain returns the Markov chain that a scheduler with one choice per state induces in an MDP, and the
+// rewards of this chain.
+func (w *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	b := sparse.NewBuilder(sparse.DTMC)
-	out := &sparse.Reward{State: make([]float64, len(choice)), StateRat: make([]*big.Rat, len(choice))}
+	builder := sparse.NewBuilder(sparse.DTMC)
+	inducedReward := &sparse.Reward{State: make([]float64, len(choice)), StateRat: make([]*big.Rat, len(choice))}
 	for s, c := range choice {
-		b.State()
-		lo, hi := g.Row(c)
-		for i := lo; i < hi; i++ {
-			b.AddRat(int(g.Target[i]), g.Rat(i), sparse.NoAction)
+		builder.State()
+		first, end := graph.Row(c)
+		for i := first; i < end; i++ {
+			builder.AddRat(int(graph.Target[i]), graph.Rat(i), sparse.NoAction)
 		}
-		if x := r.OfChoiceRat(s, c); x.Sign() > 0 {
-			out.StateRat[s] = x
-			out.State[s], _ = sparse.NormalFloat(x)
+		if choiceReward := reward.OfChoiceRat(s, c); choiceReward.Sign() > 0 {
+			inducedReward.StateRat[s] = choiceReward
+			inducedReward.State[s], _ = sparse.NormalFloat(choiceReward)
 		}
 	}
-	m, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Initial = g.Initial
-	return sparse.NewGraph(m), out, nil
+	model.Initial = graph.Initial
+	return sparse.NewGraph(model), inducedReward, nil
 }
 
 // indicator returns a state reward that is 1 in the states of a set and 0 elsewhere.

@@ -65,15 +65,15 @@ func (w wanderer) averages(t *testing.T, most bool) []*big.Rat {
 	best, scheduler := make([]*big.Rat, len(w)), make([]int, len(w))
 	for more := true; more; {
 		space, _ := spaceOf(t, w.text(scheduler), `R=? [ S ]`)
-		r, err := space.Reward(0)
+		reward, err := space.Reward(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := solve.LongRun(t.Context(), sparse.NewGraph(space.Model()), r, solve.Max, solve.Options{Exact: true})
+		values, err := solve.LongRun(t.Context(), sparse.NewGraph(space.Model()), reward, solve.Max, solve.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range v.Exact {
+		for i, x := range values.Exact {
 			if s := space.State(nil, i)[0]; best[s] == nil || x.Cmp(best[s]) > 0 == most {
 				best[s] = x
 			}
@@ -97,35 +97,35 @@ func TestAverages(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 16))
 		w := newWanderer(rng)
 		space, props := spaceOf(t, w.text(nil), "filter(printall, Rmax=? [ S ]);\nfilter(printall, Rmin=? [ S ]);")
-		for k, p := range props {
+		for k, property := range props {
 			prover, err := prove.New(space, prove.Options{Ordered: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := prover.Add(t.Context(), p); err != nil {
+			if _, err := prover.Add(t.Context(), property); err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, w.text(nil))
 			}
 			want := w.averages(t, k == 0)
-			v := &prover.File.Vectors[0]
+			vector := &prover.File.Vectors[0]
 			results, err := certify.Check(t.Context(), &prover.File)
 			if err != nil || results[0].Err != nil {
 				t.Fatalf("seed %d: %v %v\n%s", seed, err, results[0].Err, w.text(nil))
 			}
 			for s := range want {
-				if v.Lower.Rat(s).Cmp(want[s]) != 0 || v.Upper.Rat(s).Cmp(want[s]) != 0 {
-					t.Errorf("seed %d: %v to %v, want %v\n%s", seed, v.Lower.Rats, v.Upper.Rats, want, w.text(nil))
+				if vector.Lower.Rat(s).Cmp(want[s]) != 0 || vector.Upper.Rat(s).Cmp(want[s]) != 0 {
+					t.Errorf("seed %d: %v to %v, want %v\n%s", seed, vector.Lower.Rats, vector.Upper.Rats, want, w.text(nil))
 				}
 			}
 			for range 20 {
-				f, x := prover.File, *v
+				f, x := prover.File, *vector
 				f.Vectors = []certificate.Vector{x}
 				s, off := rng.IntN(len(want)), big.NewRat(1, 1<<uint(rng.IntN(60)))
-				lower, upper := slices.Clone(v.Lower.Rats), slices.Clone(v.Upper.Rats)
+				lower, upper := slices.Clone(vector.Lower.Rats), slices.Clone(vector.Upper.Rats)
 				lower[s] = new(big.Rat).Add(lower[s], off)
 				if upper[s] = new(big.Rat).Sub(upper[s], off); upper[s].Sign() < 0 {
 					continue
 				}
-				bias := slices.Clone(v.LowerBias.Rats)
+				bias := slices.Clone(vector.LowerBias.Rats)
 				rng.Shuffle(len(bias), func(i, j int) { bias[i], bias[j] = bias[j], bias[i] })
 				x.Lower, x.Upper = &certificate.Values{Rats: lower}, nil
 				if rng.IntN(2) == 0 {

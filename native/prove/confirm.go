@@ -14,11 +14,11 @@ import (
 // For every claim it returns nil if the claim is what the property translates to: the same sets and vectors,
 // and atomic sets with the states that the space has, in PRISM's order. Otherwise the error says what differs.
 // Confirm does not compare the certificate's model with the space.
-func Confirm(f *certificate.File, space *explicit.Space, props []*Property) []error {
-	c := &confirmation{file: f, skeleton: NewSkeleton(), space: space, atomicSets: make(map[int]certificate.Bits)}
-	out := make([]error, len(f.Claims))
-	for i := range f.Claims {
-		out[i] = c.checkClaim(&f.Claims[i], props)
+func Confirm(file *certificate.File, space *explicit.Space, props []*Property) []error {
+	c := &confirmation{file: file, skeleton: NewSkeleton(), space: space, atomicSets: make(map[int]certificate.Bits)}
+	out := make([]error, len(file.Claims))
+	for i := range file.Claims {
+		out[i] = c.checkClaim(&file.Claims[i], props)
 	}
 	return out
 }
@@ -32,71 +32,71 @@ type confirmation struct {
 	atomicSets map[int]certificate.Bits
 }
 
-// checkClaim looks for a property with the claim's text that translates to the claim.
-func (c *confirmation) checkClaim(x *certificate.Claim, props []*Property) error {
-	err := fmt.Errorf("its property %q is not among those of the model", x.Property)
-	for _, p := range props {
-		if p.Text != x.Property {
+// checkClaim checks that some property of the model has the text of a claim and translates to this claim.
+func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
+	err := fmt.Errorf("the model has no property %q", claim.Property)
+	for _, property := range properties {
+		if property.Text != claim.Property {
 			continue
 		}
-		i, refused := c.skeleton.Add(p)
-		if refused != nil {
-			return refused
+		added, unsupported := c.skeleton.Add(property)
+		if unsupported != nil {
+			return unsupported
 		}
-		if err = c.sameClaim(x, &c.skeleton.Claims[i]); err == nil {
+		if err = c.sameClaim(claim, &c.skeleton.Claims[added]); err == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-// sameClaim compares a claim of the certificate with one of the translation.
-func (c *confirmation) sameClaim(x, y *certificate.Claim) error {
-	mismatch := errors.New("what it proves is not its property")
-	if x.Complement != y.Complement || x.Of != y.Of || (x.Vector < 0) != (y.Vector < 0) {
+// sameClaim returns an error unless a claim of the certificate equals a translated claim.
+func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
+	mismatch := errors.New("the claim differs from its property")
+	if own.Complement != translated.Complement || own.Of != translated.Of || (own.Vector < 0) != (translated.Vector < 0) {
 		return mismatch
 	}
-	ok, err := c.sameSet(x.Over, y.Over)
-	switch {
-	case !ok || err != nil:
-	case x.Vector < 0:
-		ok, err = c.sameSet(x.Set, y.Set)
-	default:
-		ok, err = c.sameVector(x.Vector, y.Vector)
+	same, err := c.sameSet(own.Over, translated.Over)
+	if same && err == nil {
+		if own.Vector < 0 {
+			same, err = c.sameSet(own.Set, translated.Set)
+		} else {
+			same, err = c.sameVector(own.Vector, translated.Vector)
+		}
 	}
-	if err == nil && !ok {
+	if err == nil && !same {
 		err = mismatch
 	}
 	return err
 }
 
-// set reports whether set i of the certificate is set j of the translation.
+// sameSet reports whether set i of the certificate is set j of the translation.
 func (c *confirmation) sameSet(i, j int) (bool, error) {
-	x, y := &c.file.Sets[i], &c.skeleton.Sets[j]
-	if x.Kind != y.Kind || len(x.Sets) != len(y.Sets) {
+	own, translated := &c.file.Sets[i], &c.skeleton.Sets[j]
+	if own.Kind != translated.Kind || len(own.Sets) != len(translated.Sets) {
 		return false, nil
 	}
-	switch x.Kind {
+	switch own.Kind {
 	case certificate.Atomic:
 		bits, err := c.atomicSet(j)
-		if err != nil || x.Text != y.Text {
+		if err != nil || own.Text != translated.Text {
 			return false, err
 		}
-		if !slices.Equal(x.Bits, bits) {
-			return false, fmt.Errorf("its states of %s are others", x.Text)
+		if !slices.Equal(own.Bits, bits) {
+			return false, fmt.Errorf("the model has other states of %s", own.Text)
 		}
 	case certificate.Bound:
-		if x.Relation != y.Relation || x.Threshold.Cmp(y.Threshold) != 0 {
+		if own.Relation != translated.Relation || own.Threshold.Cmp(translated.Threshold) != 0 {
 			return false, nil
 		}
 	}
-	if x.Compares() {
-		if ok, err := c.sameVector(x.Vector, y.Vector); !ok || err != nil {
+	if own.Compares() {
+		if same, err := c.sameVector(own.Vector, translated.Vector); !same || err != nil {
 			return false, err
 		}
 	}
-	for k := range x.Sets {
-		if ok, err := c.sameSet(x.Sets[k], y.Sets[k]); !ok || err != nil {
+	for k := range own.Sets {
+		if same, err := c.sameSet(own.Sets[k], translated.Sets[k]); !same || err != nil {
 			return false, err
 		}
 	}
@@ -105,38 +105,43 @@ func (c *confirmation) sameSet(i, j int) (bool, error) {
 
 // sameVector reports whether vector i of the certificate is vector j of the translation.
 func (c *confirmation) sameVector(i, j int) (bool, error) {
-	x, y := &c.file.Vectors[i], &c.skeleton.Vectors[j]
-	xSets, ySets := x.Sets(), y.Sets()
-	if x.Kind != y.Kind || c.file.Model.Kind == certificate.MDP && x.Max != y.Max || x.Paths != y.Paths || len(xSets) != len(ySets) || x.From != y.From || x.To != y.To || !sameTime(x.Timed, y.Timed) {
+	own, translated := &c.file.Vectors[i], &c.skeleton.Vectors[j]
+	ownSets, translatedSets := own.Sets(), translated.Sets()
+	sameOptimum := c.file.Model.Kind != certificate.MDP || own.Max == translated.Max
+	sameBounds := own.From == translated.From && own.To == translated.To && sameTime(own.Timed, translated.Timed)
+	if own.Kind != translated.Kind || own.Paths != translated.Paths || len(ownSets) != len(translatedSets) || !sameOptimum || !sameBounds {
 		return false, nil
 	}
-	if usesReward := x.Kind == certificate.ReachReward || x.Kind == certificate.TotalReward || x.Kind == certificate.Cumulative ||
-		x.Kind == certificate.Instant || x.Kind == certificate.Average || x.Kind == certificate.CoSafe; usesReward && x.Reward != y.Reward {
-		return false, nil
+	switch own.Kind {
+	case certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
+		if own.Reward != translated.Reward {
+			return false, nil
+		}
 	}
-	for k := range xSets {
-		if ok, err := c.sameSet(xSets[k], ySets[k]); !ok || err != nil {
+	for k := range ownSets {
+		if same, err := c.sameSet(ownSets[k], translatedSets[k]); !same || err != nil {
 			return false, err
 		}
 	}
-	if x.Several != nil {
-		return slices.EqualFunc(x.Several.Objectives, y.Several.Objectives, sameObjective), nil
+	if own.Several != nil {
+		return slices.EqualFunc(own.Several.Objectives, translated.Several.Objectives, sameObjective), nil
 	}
-	if x.Automaton == nil {
-		return y.Automaton == nil, nil
+	if own.Automaton == nil {
+		return translated.Automaton == nil, nil
 	}
-	return sameAutomaton(x.Automaton, y.Automaton, x.Kind == certificate.CoSafe)
+	return sameAutomaton(own.Automaton, translated.Automaton, own.Kind == certificate.CoSafe)
 }
 
-// sameAutomaton reports whether x is the automaton built from the formula of y over the letters of x.
-func sameAutomaton(x, y *certificate.Automaton, coSafe bool) (bool, error) {
-	own := *y
-	own.Letters = x.Letters
-	if err := buildAutomaton(&own, coSafe); err != nil {
+// sameAutomaton rebuilds the translated automaton for the letters of the certificate's automaton, and reports
+// whether both are equal.
+func sameAutomaton(own, translated *certificate.Automaton, coSafe bool) (bool, error) {
+	rebuilt := *translated
+	rebuilt.Letters = own.Letters
+	if err := buildAutomaton(&rebuilt, coSafe); err != nil {
 		return false, err
 	}
-	return reflect.DeepEqual(x.Formula, y.Formula) && slices.EqualFunc(x.Next, own.Next, slices.Equal) &&
-		slices.EqualFunc(x.Jumps, own.Jumps, slices.Equal) && slices.Equal(x.Accepting, own.Accepting), nil
+	return reflect.DeepEqual(own.Formula, translated.Formula) && slices.EqualFunc(own.Next, rebuilt.Next, slices.Equal) &&
+		slices.EqualFunc(own.Jumps, rebuilt.Jumps, slices.Equal) && slices.Equal(own.Accepting, rebuilt.Accepting), nil
 }
 
 // sameObjective compares two objectives except for their sets.
@@ -155,12 +160,13 @@ func sameTime(x, y *certificate.Timed) bool {
 	return x.From.Cmp(y.From) == 0 && (x.To == nil) == (y.To == nil) && (x.To == nil || x.To.Cmp(y.To) == 0)
 }
 
-// atomicSet returns the states in which the expression of an atomic set of the translation holds.
-func (c *confirmation) atomicSet(j int) (certificate.Bits, error) {
-	if bits, ok := c.atomicSets[j]; ok {
+// atomicSet returns the states in which the expression of an atomic set of the translation holds, in the
+// order of the certificate.
+func (c *confirmation) atomicSet(set int) (certificate.Bits, error) {
+	if bits, ok := c.atomicSets[set]; ok {
 		return bits, nil
 	}
-	states, err := c.space.States(c.skeleton.Atoms[j])
+	states, err := c.space.States(c.skeleton.Atoms[set])
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +179,6 @@ func (c *confirmation) atomicSet(j int) (certificate.Bits, error) {
 			bits.Add(k)
 		}
 	}
-	c.atomicSets[j] = bits
+	c.atomicSets[set] = bits
 	return bits, nil
 }

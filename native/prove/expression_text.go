@@ -7,8 +7,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// text returns an expression over the variables in PRISM's syntax, with all parentheses. It is the Text of an atomic set.
-func text(p *sema.Program, e sema.Expr) string {
+// expressionText returns an expression over the variables in PRISM's syntax, with all parentheses. It is the
+// Text of an atomic set.
+func expressionText(program *sema.Program, e sema.Expr) string {
 	switch e := e.(type) {
 	case *sema.Const:
 		if e.Val.Rat != nil && !e.Val.Rat.IsInt() {
@@ -16,19 +17,19 @@ func text(p *sema.Program, e sema.Expr) string {
 		}
 		return e.Val.String()
 	case *sema.Var:
-		return p.Vars[e.Slot].Name
+		return program.Vars[e.Slot].Name
 	case *sema.Label:
 		return strconv.Quote(e.Name)
 	case *sema.Unary:
-		return e.Op.String() + text(p, e.X)
+		return e.Op.String() + expressionText(program, e.X)
 	case *sema.Binary:
-		return "(" + text(p, e.X) + e.Op.String() + text(p, e.Y) + ")"
+		return "(" + expressionText(program, e.X) + e.Op.String() + expressionText(program, e.Y) + ")"
 	case *sema.Cond:
-		return "(" + text(p, e.C) + "?" + text(p, e.A) + ":" + text(p, e.B) + ")"
+		return "(" + expressionText(program, e.C) + "?" + expressionText(program, e.A) + ":" + expressionText(program, e.B) + ")"
 	case *sema.Call:
 		var args []string
-		for _, a := range e.Args {
-			args = append(args, text(p, a))
+		for _, argument := range e.Args {
+			args = append(args, expressionText(program, argument))
 		}
 		return e.Func.String() + "(" + strings.Join(args, ",") + ")"
 	}

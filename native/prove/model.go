@@ -19,81 +19,82 @@ type numbers struct {
 // maxPointers is the greatest size of byPointer.
 const maxPointers = 1 << 12
 
-// indexOf returns the index of a number, which it adds if it is new. nil is zero.
-func (n *numbers) indexOf(r *big.Rat) uint32 {
-	if r == nil {
-		r = n.zero
+// indexOf returns the index of a fraction in the table of the certificate, and adds the fraction if it is
+// new. nil stands for zero.
+func (n *numbers) indexOf(number *big.Rat) uint32 {
+	if number == nil {
+		number = n.zero
 	}
-	if i, ok := n.byPointer[r]; ok {
-		return i
+	if index, ok := n.byPointer[number]; ok {
+		return index
 	}
-	key := r.RatString()
-	i, ok := n.byText[key]
+	key := number.RatString()
+	index, ok := n.byText[key]
 	if !ok {
-		i = uint32(len(n.Numbers))
-		n.byText[key] = i
-		n.Numbers = append(n.Numbers, r)
+		index = uint32(len(n.Numbers))
+		n.byText[key] = index
+		n.Numbers = append(n.Numbers, number)
 	}
 	if len(n.byPointer) < maxPointers {
-		n.byPointer[r] = i
+		n.byPointer[number] = index
 	}
-	return i
+	return index
 }
 
 // Model converts a state space with rational weights, and all its rewards, to the model of a certificate.
 func Model(space *explicit.Space) (*certificate.Model, error) {
-	p, err := New(space, Options{Ordered: true})
+	prover, err := New(space, Options{Ordered: true})
 	if err != nil {
 		return nil, err
 	}
-	for i := range p.Model.Rewards {
-		if _, err := p.loadReward(i); err != nil {
+	for i := range prover.Model.Rewards {
+		if _, err := prover.loadReward(i); err != nil {
 			return nil, err
 		}
 	}
-	return p.Model, nil
+	return prover.Model, nil
 }
 
 // buildModel converts the model, with states in the order of the certificate. loadReward adds the rewards.
 func (p *Prover) buildModel() {
-	m := p.graph.Model
+	model := p.graph.Model
 	out := &certificate.Model{
-		Kind:   map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}[m.Kind],
-		Start:  append(make([]uint32, 0, m.NumChoices()+1), 0),
-		Target: make([]uint32, 0, m.NumTransitions()), Prob: make([]uint32, 0, m.NumTransitions()),
+		Kind:   map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}[model.Kind],
+		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
+		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
 		Rewards: make([]certificate.Reward, len(p.space.Program().Rewards)),
 	}
 	for i := range out.Rewards {
 		out.Rewards[i].Name = p.space.Program().Rewards[i].Name
 	}
 	p.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
-	weight := make([]uint32, len(m.Rats))
-	for i, r := range m.Rats {
+	weight := make([]uint32, len(model.Rats))
+	for i, r := range model.Rats {
 		weight[i] = p.numbers.indexOf(r)
 	}
-	if m.First != nil {
-		out.First = append(make([]uint32, 0, m.NumStates()+1), 0)
+	if model.First != nil {
+		out.First = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
 	for _, s := range p.orderedStates() {
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
+			lo, hi := model.Row(c)
 			for i := lo; i < hi; i++ {
-				out.Target = append(out.Target, p.indexOf(m.Target[i]))
-				out.Prob = append(out.Prob, weight[m.Weight[i]])
+				out.Target = append(out.Target, p.indexOf(model.Target[i]))
+				out.Prob = append(out.Prob, weight[model.Weight[i]])
 			}
-			if m.Kind == sparse.CTMC {
+			if model.Kind == sparse.CTMC {
 				p.addExitRate(s, out.Prob[len(out.Prob)-(hi-lo):])
 			}
 			out.Start = append(out.Start, uint32(len(out.Target)))
 		}
-		if m.First != nil {
+		if model.First != nil {
 			out.First = append(out.First, uint32(len(out.Start)-1))
 		}
 	}
 	p.Model = out
-	initial := sparse.NewSet(m.NumStates())
-	for _, s := range m.Initial {
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
 	out.Initial = p.bits(initial)
@@ -111,8 +112,8 @@ func (p *Prover) addExitRate(s int, rates []uint32) {
 // exitRate returns the exit rate of a state of a CTMC.
 func (p *Prover) exitRate(s int) *big.Rat {
 	sum := new(big.Rat)
-	lo, hi := p.graph.Row(s)
-	for i := lo; i < hi; i++ {
+	first, end := p.graph.Row(s)
+	for i := first; i < end; i++ {
 		sum.Add(sum, p.graph.Rat(i))
 	}
 	return sum
@@ -120,27 +121,27 @@ func (p *Prover) exitRate(s int) *big.Rat {
 
 // loadReward returns a reward structure. The first call adds it to the model of the certificate.
 func (p *Prover) loadReward(index int) (*sparse.Reward, error) {
-	if r := p.rewards[index]; r != nil {
-		return r, nil
+	if reward := p.rewards[index]; reward != nil {
+		return reward, nil
 	}
-	r, err := p.opts.Reward(index)
+	reward, err := p.opts.Reward(index)
 	if err != nil {
 		return nil, err
 	}
-	p.rewards[index] = r
-	out := &p.Model.Rewards[index]
+	p.rewards[index] = reward
+	exported := &p.Model.Rewards[index]
 	for _, s := range p.orderedStates() {
-		if r.StateRat != nil {
-			out.State = append(out.State, p.numbers.indexOf(r.StateRat[s]))
+		if reward.StateRat != nil {
+			exported.State = append(exported.State, p.numbers.indexOf(reward.StateRat[s]))
 		}
 		first, end := p.graph.Choices(s)
-		for c := first; c < end && r.ChoiceRat != nil; c++ {
-			x := r.ChoiceRat[c]
-			if p.graph.Kind == sparse.CTMC && x != nil { // the mean reward of the sojourn; ChoiceRat is per unit of time
-				x = new(big.Rat).Quo(x, p.exitRate(s))
+		for c := first; c < end && reward.ChoiceRat != nil; c++ {
+			choiceReward := reward.ChoiceRat[c]
+			if p.graph.Kind == sparse.CTMC && choiceReward != nil { // the mean reward of the sojourn; ChoiceRat is per unit of time
+				choiceReward = new(big.Rat).Quo(choiceReward, p.exitRate(s))
 			}
-			out.Choice = append(out.Choice, p.numbers.indexOf(x))
+			exported.Choice = append(exported.Choice, p.numbers.indexOf(choiceReward))
 		}
 	}
-	return r, nil
+	return reward, nil
 }

@@ -18,75 +18,75 @@ import (
 	"tilecheck/result"
 )
 
-// multiObjective translates multi(...) in which at most one objective has no bound.
-func (t *translation) multiObjective(f *logic.Formula) (value, error) {
-	out := &certificate.Several{}
+// multiObjective translates multi(...), in which at most one objective has no bound.
+func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
+	several := &certificate.Several{}
 	complement := false
 	queries := 0
-	if t.p.Program.Type != syntax.MDP || len(f.Objectives) > certificate.MaxObjectives {
-		return value{}, t.refuse(f.X, "several objectives in a model that is no mdp, or more than %d objectives", certificate.MaxObjectives)
+	if t.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
+		return vectorValue{}, t.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
 	}
-	for _, arg := range f.Objectives {
-		o, negated, err := t.objective(arg)
+	for _, arg := range formula.Objectives {
+		objective, negated, err := t.objective(arg)
 		if err != nil {
-			return value{}, err
+			return vectorValue{}, err
 		}
-		if o.Bound == nil {
+		if objective.Bound == nil {
 			queries++
 			complement = negated
 		}
-		out.Objectives = append(out.Objectives, o)
+		several.Objectives = append(several.Objectives, objective)
 	}
 	if queries > 1 {
-		return value{}, t.refuse(f.X, "several objectives without bounds (Pareto)")
+		return vectorValue{}, t.unsupported(formula.X, "several objectives without bounds (Pareto)")
 	}
-	return value{t.vector(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: out}), complement}, nil
+	return vectorValue{t.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), complement}, nil
 }
 
 // objective translates one objective. If negated, the objective is about 1 minus the probability.
-func (t *translation) objective(x sema.Expr) (o certificate.Objective, negated bool, err error) {
-	o = certificate.Objective{Reward: -1, Steps: -1}
-	f := logic.Of(x)
-	switch f.Kind {
+func (t *translation) objective(x sema.Expr) (objective certificate.Objective, negated bool, err error) {
+	objective = certificate.Objective{Reward: -1, Steps: -1}
+	formula := logic.Of(x)
+	switch formula.Kind {
 	case logic.Probability:
-		if f.Path.Negated || !f.Path.Unbounded() {
-			return o, false, t.refuse(x, "several objectives with a path formula other than F, G, U, W and R over states")
+		if formula.Path.Negated || !formula.Path.Unbounded() {
+			return objective, false, t.unsupported(x, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
-		o.Left, o.Right, negated, err = t.untilOperands(f.Path, t.nested)
+		objective.Left, objective.Right, negated, err = t.untilOperands(formula.Path, t.stateFormula)
 	case logic.Reward:
-		r := f.Objective
+		r := formula.Objective
 		if r.Form != logic.Cumulative && r.Form != logic.TotalReward || r.Ratio {
-			return o, false, t.refuse(x, "several objectives with R of something other than C or C<=k")
+			return objective, false, t.unsupported(x, "several objectives with R of something other than C or C<=k")
 		}
-		if o.Reward = r.Struct; r.Form == logic.Cumulative {
-			o.Steps, err = logic.Count(r.At)
+		if objective.Reward = r.Struct; r.Form == logic.Cumulative {
+			objective.Steps, err = logic.Count(r.At)
 		}
 	default:
-		return o, false, t.refuse(x, "several objectives with something other than P or R")
+		return objective, false, t.unsupported(x, "several objectives with something other than P or R")
 	}
 	if err != nil {
-		return o, negated, err
+		return objective, negated, err
 	}
-	h := f.Threshold
+	h := formula.Threshold
 	least, _ := h.Least(false)
 	switch {
 	case h.Rel == syntax.OpGt || h.Rel == syntax.OpLt:
-		return o, negated, t.refuse(x, "several objectives with a strict bound")
+		return objective, negated, t.unsupported(x, "several objectives with a strict bound")
 	case h.Query():
-		o.Great = !least
+		objective.Great = !least
 	default:
 		b, err := sema.Enclose(h.Bound, nil)
 		if err != nil || !b.Exact || b.Rat == nil {
-			return o, negated, t.refuse(x, "a bound that is no fraction")
+			return objective, negated, t.unsupported(x, "a bound that is not a fraction")
 		}
-		o.Great, o.Bound = h.Rel == syntax.OpGe, b.Rat
+		objective.Great, objective.Bound = h.Rel == syntax.OpGe, b.Rat
 	}
 	if negated {
-		if o.Great = !o.Great; o.Bound != nil {
-			o.Bound = new(big.Rat).Sub(big.NewRat(1, 1), o.Bound)
+		if objective.Great = !objective.Great; objective.Bound != nil {
+			objective.Bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.Bound)
 		}
 	}
-	return o, negated, nil
+	return objective, negated, nil
 }
 
 // weightSearch finds schedulers whose mixture is optimal, and the weights that prove it. It alternates two steps:
@@ -98,8 +98,8 @@ type weightSearch struct {
 	*vectorProof
 	product         *several.Product
 	graph           *sparse.Graph // the product with an absorbing end state as last state
-	maxima          [][]*big.Rat  // for each maximised objective, its maximum in each state
-	ends            *sparse.EndComponents
+	maxValues       [][]*big.Rat  // for each maximised objective, its maximum in each state
+	endComponents   *sparse.EndComponents
 	points          [][]*big.Rat // the values of each scheduler, negated for minimised objectives
 	schedulers      [][]uint32
 	objectiveValues [][]*solve.Values
@@ -128,10 +128,10 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 	for j, share := range parts {
 		if share.Sign() > 0 {
 			part := certificate.Part{Share: share, Choice: search.schedulers[j]}
-			for i, v := range search.objectiveValues[j] {
-				x := exactColumn(v)
-				part.Values = append(part.Values, x)
-				part.Ranks = append(part.Ranks, search.earningRanks(i, j, v))
+			for i, values := range search.objectiveValues[j] {
+				column := exactColumn(values)
+				part.Values = append(part.Values, column)
+				part.Ranks = append(part.Ranks, search.earningRanks(i, j, values))
 			}
 			w.Several.Parts = append(w.Several.Parts, part)
 		}
@@ -172,9 +172,9 @@ func (w *vectorProof) newWeightSearch() (*weightSearch, error) {
 		}
 		sets = append(sets, w.bits(set))
 	}
-	for _, o := range w.Several.Objectives {
-		if o.Reward >= 0 {
-			if _, err := w.Prover.loadReward(o.Reward); err != nil {
+	for _, objective := range w.Several.Objectives {
+		if objective.Reward >= 0 {
+			if _, err := w.Prover.loadReward(objective.Reward); err != nil {
 				return nil, err
 			}
 		}
@@ -185,31 +185,31 @@ func (w *vectorProof) newWeightSearch() (*weightSearch, error) {
 		return nil, fmt.Errorf("several objectives: %w", err)
 	}
 	w.Several.States = multiProduct.NumStates()
-	search := &weightSearch{vectorProof: w, product: multiProduct, maxima: make([][]*big.Rat, len(w.Several.Objectives))}
+	search := &weightSearch{vectorProof: w, product: multiProduct, maxValues: make([][]*big.Rat, len(w.Several.Objectives))}
 	productGraph := sparseGraph(multiProduct.Model)
 	costless := sparse.FullSet(productGraph.NumChoices())
-	for i, o := range w.Several.Objectives {
-		r := sparseReward(multiProduct.Rewards[i])
-		if o.Great {
-			v, err := solve.TotalReward(w.ctx, productGraph, r, solve.Max, search.exactOptions())
+	for i, objective := range w.Several.Objectives {
+		reward := sparseReward(multiProduct.Rewards[i])
+		if objective.Great {
+			values, err := solve.TotalReward(w.ctx, productGraph, reward, solve.Max, search.exactOptions())
 			if err != nil {
 				return nil, err
 			}
-			for _, x := range v.Exact {
+			for _, x := range values.Exact {
 				if x == nil {
 					return nil, errors.New("several objectives with a maximised reward that can be infinite")
 				}
 			}
-			search.maxima[i] = v.Exact
+			search.maxValues[i] = values.Exact
 			continue
 		}
 		for c := range productGraph.NumChoices() {
-			if r.ChoiceRat[c] != nil {
+			if reward.ChoiceRat[c] != nil {
 				costless.Remove(c)
 			}
 		}
 	}
-	if search.ends, err = productGraph.EndComponents(w.ctx, nil, costless); err != nil {
+	if search.endComponents, err = productGraph.EndComponents(w.ctx, nil, costless); err != nil {
 		return nil, err
 	}
 	search.graph = search.withEndState()
@@ -220,100 +220,113 @@ func (d *weightSearch) exactOptions() solve.Options {
 	return solve.Options{Exact: true, MaxWork: maxWork, Scheduler: true}
 }
 
-// withEndState returns the product with an absorbing end state. Each state of an end component without costs gets one
-// more choice, the last, that leads there: to stay in the component for ever.
+// withEndState returns the product with an additional absorbing end state. Each state of an end component
+// without costs gets one more choice, its last, that leads to the end state: it stands for staying in the
+// component forever.
 func (d *weightSearch) withEndState() *sparse.Graph {
-	m, end := d.product.Model, uint32(d.product.NumStates())
-	b := sparse.NewBuilder(sparse.MDP)
+	model, endState := d.product.Model, uint32(d.product.NumStates())
+	builder := sparse.NewBuilder(sparse.MDP)
 	one := big.NewRat(1, 1)
-	for s := range m.NumStates() {
-		b.State()
-		first, last := m.Choices(s)
-		for c := first; c < last; c++ {
-			b.Choice(sparse.NoAction)
-			lo, hi := m.Row(c)
-			for t := lo; t < hi; t++ {
-				b.AddRat(int(m.Target[t]), m.Numbers[m.Prob[t]], sparse.NoAction)
+	for s := range model.NumStates() {
+		builder.State()
+		first, endChoice := model.Choices(s)
+		for c := first; c < endChoice; c++ {
+			builder.Choice(sparse.NoAction)
+			row, rowEnd := model.Row(c)
+			for i := row; i < rowEnd; i++ {
+				builder.AddRat(int(model.Target[i]), model.Numbers[model.Prob[i]], sparse.NoAction)
 			}
 		}
-		if d.ends.ID[s] != sparse.None {
-			b.Choice(sparse.NoAction)
-			b.AddRat(int(end), one, sparse.NoAction)
+		if d.endComponents.ID[s] != sparse.None {
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(int(endState), one, sparse.NoAction)
 		}
 	}
-	b.State()
-	b.Choice(sparse.NoAction)
-	b.AddRat(int(end), one, sparse.NoAction)
-	out, err := b.Finish()
+	builder.State()
+	builder.Choice(sparse.NoAction)
+	builder.AddRat(int(endState), one, sparse.NoAction)
+	result, err := builder.Finish()
 	if err != nil {
 		return nil
 	}
-	out.Initial = []uint32{0}
-	return sparse.NewGraph(out)
+	result.Initial = []uint32{0}
+	return sparse.NewGraph(result)
 }
 
-// lowerColumn computes the column x of package several.
-func (d *weightSearch) lowerColumn(plain *sparse.Graph) error {
-	r := sparseReward(d.product.MinimisedRewards())
-	v, err := solve.TotalReward(d.ctx, plain, r, solve.Min, d.exactOptions())
+// lowerColumn computes the minimal expected sum of the minimised rewards in each state, with its ranks and
+// layers (the function x of package several).
+func (d *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
+	reward := sparseReward(d.product.MinimisedRewards())
+	values, err := solve.TotalReward(d.ctx, productGraph, reward, solve.Min, d.exactOptions())
 	if err != nil {
 		return err
 	}
-	lowerProof := &vectorProof{Prover: &Prover{Skeleton: &Skeleton{File: certificate.File{Model: d.product.Model}}, graph: plain, opts: d.opts}, ctx: d.ctx, Vector: &certificate.Vector{}, effort: fractions, structure: r}
-	lowerProof.setBoundColumns(v)
-	if err := lowerProof.rankTotalReward(v); err != nil {
+	productFile := &Skeleton{File: certificate.File{Model: d.product.Model}}
+	lowerProof := &vectorProof{
+		Prover: &Prover{Skeleton: productFile, graph: productGraph, opts: d.opts},
+		ctx:    d.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
+	}
+	lowerProof.setBoundColumns(values)
+	if err := lowerProof.rankTotalReward(values); err != nil {
 		return err
 	}
-	d.Vector.Lower, d.Rank, d.Layer = lowerProof.Lower, lowerProof.Rank, lowerProof.Layer
+	d.Vector.Lower = lowerProof.Lower
+	d.Rank = lowerProof.Rank
+	d.Layer = lowerProof.Layer
 	return nil
 }
 
-// exactColumn converts exact values to a column; a nil value is infinite.
-func exactColumn(v *solve.Values) *certificate.Values {
-	x := &certificate.Values{Rats: make([]*big.Rat, len(v.Exact))}
-	for s := range x.Rats {
-		if x.Rats[s] = v.Exact[s]; x.Rats[s] == nil {
-			x.Rats[s] = new(big.Rat)
-			if x.Infinite == nil {
-				x.Infinite = certificate.NewBits(len(v.Exact))
-			}
-			x.Infinite.Add(s)
+// exactColumn converts exact values to a column of the certificate. A nil value is infinite.
+func exactColumn(values *solve.Values) *certificate.Values {
+	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
+	for s, value := range values.Exact {
+		if value != nil {
+			column.Rats[s] = value
+			continue
 		}
+		column.Rats[s] = new(big.Rat)
+		if column.Infinite == nil {
+			column.Infinite = certificate.NewBits(len(values.Exact))
+		}
+		column.Infinite.Add(s)
 	}
-	return x
+	return column
 }
 
-// findWeights runs the search. It returns the optimal weights, and the share of each known scheduler in the mixture.
+// findWeights alternates linear programs and optimal schedulers until the mixture cannot be improved. It
+// returns the weights that prove this, and the share of each known scheduler in the mixture. Without a query
+// it returns no weights as soon as the bounds are satisfied.
 func (d *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
 	for { // this terminates: each round finds a new scheduler, and there are finitely many
-		reached := false
-		if weights, shares, reached, err = d.solvePrograms(); err != nil {
+		var feasible bool
+		weights, shares, feasible, err = d.solvePrograms()
+		if err != nil {
 			return nil, nil, err
 		}
-		if reached && d.Several.Query() == nil {
+		if feasible && d.Several.Query() == nil {
 			return nil, shares, nil
 		}
 		before := d.bestWeightedSum(weights)
-		n := len(d.points)
+		numPoints := len(d.points)
 		if err := d.addScheduler(weights); err != nil {
 			return nil, nil, err
 		}
 		after := d.bestWeightedSum(weights)
-		if n > 0 && after.Cmp(before) <= 0 {
+		if numPoints > 0 && after.Cmp(before) <= 0 {
 			return weights, shares, nil
 		}
 		if len(d.points) > maxImprovements {
-			return nil, nil, errors.New("several objectives for which too many schedulers were evaluated")
+			return nil, nil, errors.New("several objectives that need too many schedulers")
 		}
 	}
 }
 
-// bestWeightedSum returns the greatest weighted sum of a known point.
+// bestWeightedSum returns the greatest weighted sum of a known point, or nil if there is none.
 func (d *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
-	for _, x := range d.points {
+	for _, point := range d.points {
 		sum := new(big.Rat)
-		for i, w := range weights {
-			sum.Add(sum, new(big.Rat).Mul(w, x[i]))
+		for i, weight := range weights {
+			sum.Add(sum, new(big.Rat).Mul(weight, point[i]))
 		}
 		if best == nil || sum.Cmp(best) > 0 {
 			best = sum
@@ -322,23 +335,28 @@ func (d *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
 	return best
 }
 
-// solvePrograms solves the linear programs over the known points. If some mixture satisfies the bounds, it returns the best one
-// and the weights of the dual solution, otherwise the weights of a plane that separates the points from the bounds.
-func (d *weightSearch) solvePrograms() (weights, shares []*big.Rat, reached bool, err error) {
+// solvePrograms solves the linear programs over the known points. If some mixture satisfies the bounds, it
+// returns the shares of the best one and the weights of the dual solution. Otherwise it returns the weights
+// of a hyperplane that separates the points from the bounds.
+func (d *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
 	if len(d.points) == 0 {
 		for range d.Several.Objectives {
 			weights = append(weights, big.NewRat(1, 1))
 		}
 		return weights, nil, false, nil
 	}
-	query := slices.IndexFunc(d.Several.Objectives, func(o certificate.Objective) bool { return o.Bound == nil })
+	isQuery := func(objective certificate.Objective) bool { return objective.Bound == nil }
+	query := slices.IndexFunc(d.Several.Objectives, isQuery)
 	shares, err = d.bestMixture(query)
-	reached = err == nil
-	if err != nil && !errors.Is(err, solve.ErrInfeasible) || reached && query < 0 {
-		return nil, shares, reached, err
+	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+		return nil, nil, false, err
 	}
-	weights, err = d.separatingWeights(query, reached)
-	return weights, shares, reached, err
+	feasible = err == nil
+	if feasible && query < 0 {
+		return nil, shares, true, nil
+	}
+	weights, err = d.separatingWeights(query, feasible)
+	return weights, shares, feasible, err
 }
 
 // lowerLimit returns the least value that satisfies the bound of objective i, negated for a minimised objective.
@@ -350,157 +368,176 @@ func (d *weightSearch) lowerLimit(i int) *big.Rat {
 	return new(big.Rat).Neg(o.Bound)
 }
 
-// bestMixture returns the shares of the mixture that satisfies the bounds and maximises the query.
+// bestMixture returns the shares of the mixture that satisfies the bounds and maximises the query. query is
+// the index of the objective without a bound, or -1. The error is solve.ErrInfeasible if no mixture satisfies
+// the bounds.
 func (d *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
-	p := &solve.LinearProgram{}
+	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
-	var all []solve.Term
-	for j, x := range d.points {
+	var sumRow []solve.Term
+	for j, point := range d.points {
 		gain := new(big.Rat)
 		if query >= 0 {
-			gain = x[query]
+			gain = point[query]
 		}
-		p.Objective = append(p.Objective, gain)
-		all = append(all, solve.Term{Var: j, Coeff: one})
+		program.Objective = append(program.Objective, gain)
+		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one})
 	}
-	p.Row(one, all...)
+	program.Row(one, sumRow...)
 	for i := range d.Several.Objectives {
 		if i == query {
 			continue
 		}
 		var row []solve.Term
-		for j, x := range d.points {
-			if x[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: j, Coeff: x[i]})
+		for j, point := range d.points {
+			if point[i].Sign() != 0 {
+				row = append(row, solve.Term{Var: j, Coeff: point[i]})
 			}
 		}
-		p.Row(d.lowerLimit(i), append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		program.Row(d.lowerLimit(i), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, at, err := p.Maximize(d.ctx)
+	_, solution, err := program.Maximize(d.ctx)
 	if err != nil {
 		return nil, err
 	}
-	return at[:len(d.points)], nil
+	return solution[:len(d.points)], nil
 }
 
-// separatingWeights solves the dual: it returns weights for which the points exceed the bounds by as little as possible.
-// The query has weight 1 if the bounds can be satisfied; if not, the other weights sum to 1.
-func (d *weightSearch) separatingWeights(query int, reached bool) ([]*big.Rat, error) {
-	p := &solve.LinearProgram{}
+// separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by
+// as little as possible. The query has weight 1 if the bounds can be satisfied; otherwise the other weights
+// sum to 1.
+func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
+	program := &solve.LinearProgram{}
 	one, n := big.NewRat(1, 1), len(d.Several.Objectives)
 	for range n {
-		p.Variable()
+		program.Variable()
 	}
-	positive, negative := p.Variable(), p.Variable() // the greatest weighted sum of a point
-	p.Objective[positive], p.Objective[negative] = big.NewRat(-1, 1), one
-	var sum []solve.Term
+	positive, negative := program.Variable(), program.Variable() // their difference is the greatest weighted sum of a point
+	program.Objective[positive] = big.NewRat(-1, 1)
+	program.Objective[negative] = one
+	var weightRow []solve.Term
 	for i := range n {
 		if i != query {
-			p.Objective[i] = d.lowerLimit(i)
-			sum = append(sum, solve.Term{Var: i, Coeff: one})
+			program.Objective[i] = d.lowerLimit(i)
+			weightRow = append(weightRow, solve.Term{Var: i, Coeff: one})
 		}
 	}
 	if query >= 0 {
 		right := new(big.Rat)
-		if reached {
+		if feasible {
 			right = one
 		}
-		p.Row(right, solve.Term{Var: query, Coeff: one})
+		program.Row(right, solve.Term{Var: query, Coeff: one})
 	}
-	if !reached {
-		p.Row(one, sum...)
+	if !feasible {
+		program.Row(one, weightRow...)
 	}
-	for _, x := range d.points {
+	for _, point := range d.points {
 		var row []solve.Term
 		for i := range n {
-			if x[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: i, Coeff: x[i]})
+			if point[i].Sign() != 0 {
+				row = append(row, solve.Term{Var: i, Coeff: point[i]})
 			}
 		}
-		row = append(row, solve.Term{Var: positive, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: negative, Coeff: one}, solve.Term{Var: p.Variable(), Coeff: one})
-		p.Row(new(big.Rat), row...)
+		row = append(row, solve.Term{Var: positive, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: negative, Coeff: one})
+		row = append(row, solve.Term{Var: program.Variable(), Coeff: one}) // the slack
+		program.Row(new(big.Rat), row...)
 	}
-	_, at, err := p.Maximize(d.ctx)
+	_, solution, err := program.Maximize(d.ctx)
 	if err != nil {
 		return nil, err
 	}
-	return at[:n], nil
+	return solution[:n], nil
 }
 
-// weightedCosts returns the weighted cost of each choice: the reward of a minimised objective, and for a maximised one
-// the amount by which the choice lowers the greatest value that is still possible.
+// weightedCosts returns the weighted cost of each choice. For a minimised objective the cost is its reward,
+// for a maximised one the amount by which the choice lowers the greatest value that is still possible.
 func (d *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
-	g, m := d.graph, d.product.Model
-	costs := make([]*big.Rat, g.NumChoices())
-	term := new(big.Rat)
-	for s := range m.NumStates() {
-		from, last := g.Choices(s)
-		first, end := m.Choices(s)
-		for c := from; c < last; c++ {
+	graph, model := d.graph, d.product.Model
+	costs := make([]*big.Rat, graph.NumChoices())
+	for s := range model.NumStates() {
+		firstChoice, endChoice := graph.Choices(s)
+		first, end := model.Choices(s)
+		for c := firstChoice; c < endChoice; c++ {
 			costs[c] = new(big.Rat)
-			rewardIndex := first + c - from
-			for i, r := range d.product.Rewards {
-				x := new(big.Rat)
-				if most := d.maxima[i]; most != nil {
-					x.Set(most[s])
+			productChoice := first + c - firstChoice
+			for i := range d.product.Rewards {
+				cost := new(big.Rat)
+				if maxValue := d.maxValues[i]; maxValue != nil {
+					cost.Set(maxValue[s])
 				}
-				if rewardIndex < end {
-					if lo, hi := m.Row(rewardIndex); d.maxima[i] != nil {
-						x.Sub(x, r.Rats[r.Of[rewardIndex]])
-						for t := lo; t < hi; t++ {
-							x.Sub(x, term.Mul(m.Numbers[m.Prob[t]], d.maxima[i][m.Target[t]]))
-						}
-					} else {
-						x.Set(r.Rats[r.Of[rewardIndex]])
-					}
+				if productChoice < end { // otherwise it leads to the end state
+					d.addChoiceCost(cost, i, productChoice)
 				}
-				costs[c].Add(costs[c], x.Mul(x, weights[i]))
+				costs[c].Add(costs[c], cost.Mul(cost, weights[i]))
 			}
 		}
 	}
-	rewardIndex := make([]uint32, len(costs))
+	ownIndex := make([]uint32, len(costs))
 	for c := range costs {
-		if rewardIndex[c] = uint32(c); costs[c] == nil {
+		ownIndex[c] = uint32(c)
+		if costs[c] == nil {
 			costs[c] = new(big.Rat)
 		}
 	}
-	return sparseReward(certificate.NewRewards(rewardIndex, costs))
+	return sparseReward(certificate.NewRewards(ownIndex, costs))
 }
 
-// leastCost returns the minimal expected cost until the end state.
+// addChoiceCost turns cost into the cost of a choice of the product for one objective. For a maximised
+// objective, cost is the greatest value of the state, from which the reward and the greatest values of the
+// successors are subtracted. For a minimised one it is 0, and the reward is added.
+func (d *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
+	rewards, maxValue := d.product.Rewards[objective], d.maxValues[objective]
+	reward := rewards.Rats[rewards.Of[choice]]
+	if maxValue == nil {
+		cost.Add(cost, reward)
+		return
+	}
+	cost.Sub(cost, reward)
+	model := d.product.Model
+	term := new(big.Rat)
+	first, end := model.Row(choice)
+	for i := first; i < end; i++ {
+		cost.Sub(cost, term.Mul(model.Numbers[model.Prob[i]], maxValue[model.Target[i]]))
+	}
+}
+
+// leastCost returns the minimal expected weighted cost until the end state.
 func (d *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
 	end := sparse.NewSet(d.graph.NumStates())
 	end.Add(d.product.NumStates())
-	v, err := solve.ReachReward(d.ctx, d.graph, d.weightedCosts(weights), end, solve.Min, d.exactOptions())
-	if err == nil && v.Exact[0] == nil {
-		err = errors.New("several objectives with a minimised one that is infinite for all schedulers")
+	values, err := solve.ReachReward(d.ctx, d.graph, d.weightedCosts(weights), end, solve.Min, d.exactOptions())
+	if err == nil && values.Exact[0] == nil {
+		err = errors.New("several objectives with a minimised reward that is infinite for all schedulers")
 	}
-	return v, err
+	return values, err
 }
 
-// addScheduler adds a scheduler that is optimal for the weights, and its point.
+// addScheduler adds a scheduler that is optimal for the weights, with the values of all objectives under it.
 func (d *weightSearch) addScheduler(weights []*big.Rat) error {
-	v, err := d.leastCost(weights)
+	values, err := d.leastCost(weights)
 	if err != nil {
 		return err
 	}
-	m := d.product.Model
-	scheduler := make([]uint32, m.NumStates())
+	model := d.product.Model
+	scheduler := make([]uint32, model.NumStates())
 	stay := make(map[uint32]bool) // end components in which the scheduler stays from some state
 	for s := range scheduler {
 		first, end := d.graph.Choices(s)
-		if c := v.Scheduler[s]; c != sparse.None {
+		if c := values.Scheduler[s]; c != sparse.None {
 			scheduler[s] = c - uint32(first)
 		}
-		if own, last := m.Choices(s); int(scheduler[s]) == last-own && end-first > last-own {
-			stay[d.ends.ID[s]] = true
+		ownFirst, ownEnd := model.Choices(s)
+		numOwn := ownEnd - ownFirst
+		if int(scheduler[s]) == numOwn && end-first > numOwn { // the choice that leads to the end state
+			stay[d.endComponents.ID[s]] = true
 		}
 	}
 	for s := range scheduler {
-		if id := d.ends.ID[s]; id != sparse.None && stay[id] {
-			first, end := m.Choices(s)
+		if id := d.endComponents.ID[s]; id != sparse.None && stay[id] {
+			first, end := model.Choices(s)
 			for c := first; c < end; c++ {
-				if d.ends.Choices.Has(c) {
+				if d.endComponents.Choices.Has(c) {
 					scheduler[s] = uint32(c - first)
 				}
 			}
@@ -515,85 +552,95 @@ func (d *weightSearch) addScheduler(weights []*big.Rat) error {
 	return err
 }
 
-// evaluateScheduler computes the value of each objective under a scheduler.
+// evaluateScheduler computes the value of each objective under a scheduler. point has the values in the
+// initial state, negated for minimised objectives.
 func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32) (point []*big.Rat, values []*solve.Values, err error) {
 	chain, choices, err := d.product.Chain(scheduler)
 	if err != nil {
 		return nil, nil, err
 	}
-	g := sparseGraph(chain)
-	for i, o := range d.Several.Objectives {
-		v, err := solve.TotalReward(ctx, g, sparseReward(d.product.InducedRewards(i, choices)), solve.Max, d.exactOptions())
+	graph := sparseGraph(chain)
+	for i, objective := range d.Several.Objectives {
+		reward := sparseReward(d.product.InducedRewards(i, choices))
+		stateValues, err := solve.TotalReward(ctx, graph, reward, solve.Max, d.exactOptions())
 		if err != nil {
 			return nil, nil, err
 		}
-		x := v.Exact[0]
-		if x == nil {
+		value := stateValues.Exact[0]
+		if value == nil {
 			return nil, nil, errors.New("several objectives with a reward that is infinite for the best scheduler")
 		}
-		if !o.Great {
-			x = new(big.Rat).Neg(x)
+		if !objective.Great {
+			value = new(big.Rat).Neg(value)
 		}
-		point = append(point, x)
-		values = append(values, v)
+		point = append(point, value)
+		values = append(values, stateValues)
 	}
 	return point, values, nil
 }
 
-// earningRanks ranks the states of the chain of scheduler j by their distance to a reward of objective i, if that is maximised.
-func (d *weightSearch) earningRanks(i, j int, v *solve.Values) []uint32 {
-	if !d.Several.Objectives[i].Great {
+// earningRanks ranks the states of the chain of a scheduler by their distance to a reward of a maximised
+// objective. It returns nil for a minimised objective.
+func (d *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) []uint32 {
+	if !d.Several.Objectives[objective].Great {
 		return nil
 	}
-	chain, choices, err := d.product.Chain(d.schedulers[j])
+	chain, choices, err := d.product.Chain(d.schedulers[scheduler])
 	if err != nil {
 		return nil
 	}
-	r := d.product.InducedRewards(i, choices)
+	rewards := d.product.InducedRewards(objective, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.NewSet(len(choices))
 	for s := range choices {
-		if states.Add(s); v.Exact[s].Sign() == 0 || r.Positive(s) {
+		states.Add(s)
+		if values.Exact[s].Sign() == 0 || rewards.Positive(s) {
 			targets.Add(s)
 		}
 	}
 	return rankByDistance(sparseGraph(chain), targets, states, func(int, int) bool { return true })
 }
 
-// upperColumn computes the column y of package several for the weights; without weights there is no upper bound.
+// upperColumn computes for the weights an upper bound on the weighted sum of the objectives that is still
+// possible in each state (the function y of package several), with its shift and factor. Without weights
+// there is no upper bound.
 func (d *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil
 	}
-	v, err := d.leastCost(weights)
+	values, err := d.leastCost(weights)
 	if err != nil {
 		return err
 	}
 	n := d.product.NumStates()
-	y, shift, factor := make([]*big.Rat, n), new(big.Rat), new(big.Rat)
-	for i, o := range d.Several.Objectives {
-		if !o.Great && weights[i].Cmp(factor) > 0 {
+	column, shift, factor := make([]*big.Rat, n), new(big.Rat), new(big.Rat)
+	for i, objective := range d.Several.Objectives {
+		if !objective.Great && weights[i].Cmp(factor) > 0 {
 			factor = weights[i]
 		}
 	}
-	for s := range y {
-		if y[s] = new(big.Rat); v.Exact[s] == nil {
+	for s := range column {
+		column[s] = new(big.Rat)
+		if values.Exact[s] == nil {
 			continue
 		}
-		for i, most := range d.maxima {
-			if most != nil {
-				y[s].Add(y[s], new(big.Rat).Mul(weights[i], most[s]))
+		for i, maxValues := range d.maxValues {
+			if maxValues != nil {
+				column[s].Add(column[s], new(big.Rat).Mul(weights[i], maxValues[s]))
 			}
 		}
-		if y[s].Sub(y[s], v.Exact[s]); y[s].Sign() < 0 && new(big.Rat).Neg(y[s]).Cmp(shift) > 0 {
-			shift = new(big.Rat).Neg(y[s])
+		column[s].Sub(column[s], values.Exact[s])
+		if negated := new(big.Rat).Neg(column[s]); negated.Cmp(shift) > 0 {
+			shift = negated
 		}
 	}
-	for s := range y {
-		if v.Exact[s] != nil {
-			y[s].Add(y[s], shift)
+	for s := range column {
+		if values.Exact[s] != nil {
+			column[s].Add(column[s], shift)
 		}
 	}
-	d.Several.Weights, d.Several.Shift, d.Several.Factor = weights, shift, factor
-	d.Vector.Upper = &certificate.Values{Rats: y}
+	d.Several.Weights = weights
+	d.Several.Shift = shift
+	d.Several.Factor = factor
+	d.Vector.Upper = &certificate.Values{Rats: column}
 	return nil
 }

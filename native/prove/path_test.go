@@ -79,7 +79,7 @@ func exact(t *testing.T, model, prop string) *big.Rat {
 }
 
 // pathAttacks change a certificate of a path formula. One that could not is false.
-func pathAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, f *certificate.File) bool {
+func pathAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
 	shuffle := func(rng *rand.Rand, column []uint32) bool {
 		before := slices.Clone(column)
 		rng.Shuffle(len(column), func(i, j int) { column[i], column[j] = column[j], column[i] })
@@ -92,78 +92,88 @@ func pathAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, f *cer
 		x.Fixed[s] += uint64(by)
 		return true
 	}
-	return map[string]func(rng *rand.Rand, v *certificate.Vector, f *certificate.File) bool{
-		"lower nudged": func(_ *rand.Rand, v *certificate.Vector, _ *certificate.File) bool { return nudge(v.Lower, 0, 9) },
-		"upper nudged": func(_ *rand.Rand, v *certificate.Vector, _ *certificate.File) bool { return nudge(v.Upper, 0, -9) },
-		"all is won": func(_ *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			clear(v.Won)
-			clear(v.Rank)
-			return len(v.Won) > 0
+	return map[string]func(rng *rand.Rand, vector *certificate.Vector, file *certificate.File) bool{
+		"lower nudged": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			return nudge(vector.Lower, 0, 9)
 		},
-		"upper half": func(_ *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			for s := range v.Upper.Fixed {
-				v.Upper.Fixed[s] /= 2
+		"upper nudged": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			return nudge(vector.Upper, 0, -9)
+		},
+		"all is won": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			clear(vector.Won)
+			clear(vector.Rank)
+			return len(vector.Won) > 0
+		},
+		"upper half": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			for s := range vector.Upper.Fixed {
+				vector.Upper.Fixed[s] /= 2
 			}
-			return v.Upper.Fixed != nil
+			return vector.Upper.Fixed != nil
 		},
-		"won shuffled":    func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool { return shuffle(rng, v.Won) },
-		"layers shuffled": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool { return shuffle(rng, v.Layer) },
-		"ranks shuffled":  func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool { return shuffle(rng, v.Rank) },
-		"another step": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			row := v.Automaton.Next[rng.IntN(len(v.Automaton.Next))]
-			k, to := rng.IntN(len(row)), uint32(rng.IntN(len(v.Automaton.Next)))
+		"won shuffled": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			return shuffle(rng, vector.Won)
+		},
+		"layers shuffled": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			return shuffle(rng, vector.Layer)
+		},
+		"ranks shuffled": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			return shuffle(rng, vector.Rank)
+		},
+		"another step": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			row := vector.Automaton.Next[rng.IntN(len(vector.Automaton.Next))]
+			k, to := rng.IntN(len(row)), uint32(rng.IntN(len(vector.Automaton.Next)))
 			changed := row[k] != to
 			row[k] = to
 			return changed
 		},
-		"another mark": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			q := rng.IntN(len(v.Automaton.Accepting))
-			v.Automaton.Accepting[q] = !v.Automaton.Accepting[q]
+		"another mark": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			q := rng.IntN(len(vector.Automaton.Accepting))
+			vector.Automaton.Accepting[q] = !vector.Automaton.Accepting[q]
 			return true
 		},
-		"fewer jumps": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			q := rng.IntN(len(v.Automaton.Jumps))
-			had := len(v.Automaton.Jumps[q]) > 0
-			v.Automaton.Jumps[q] = nil
+		"fewer jumps": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			q := rng.IntN(len(vector.Automaton.Jumps))
+			had := len(vector.Automaton.Jumps[q]) > 0
+			vector.Automaton.Jumps[q] = nil
 			return had
 		},
-		"fewer runs": func(_ *rand.Rand, v *certificate.Vector, _ *certificate.File) bool {
-			if v.Automaton.Runs == 0 {
+		"fewer runs": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
+			if vector.Automaton.Runs == 0 {
 				return false
 			}
-			v.Automaton.Runs--
-			v.Won, v.Layer = v.Won[1:], v.Layer[1:]
+			vector.Automaton.Runs--
+			vector.Won, vector.Layer = vector.Won[1:], vector.Layer[1:]
 			return true
 		},
-		"minimum": func(_ *rand.Rand, v *certificate.Vector, f *certificate.File) bool {
-			v.Max = !v.Max
-			return f.Model.Kind == certificate.MDP
+		"minimum": func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
+			vector.Max = !vector.Max
+			return file.Model.Kind == certificate.MDP
 		},
-		"complement": func(_ *rand.Rand, v *certificate.Vector, f *certificate.File) bool {
-			f.Claims[0].Complement = !f.Claims[0].Complement
-			v.Automaton.Formula = &certificate.Formula{Op: "!", X: v.Automaton.Formula}
+		"complement": func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
+			file.Claims[0].Complement = !file.Claims[0].Complement
+			vector.Automaton.Formula = &certificate.Formula{Op: "!", X: vector.Automaton.Formula}
 			return true
 		},
 	}
 }
 
 // copied copies what attacks change.
-func copied(f *certificate.File) *certificate.File {
-	out := *f
-	out.Vectors, out.Claims = slices.Clone(f.Vectors), slices.Clone(f.Claims)
-	v := &out.Vectors[0]
-	v.Won, v.Layer, v.Rank = slices.Clone(v.Won), slices.Clone(v.Layer), slices.Clone(v.Rank)
-	for _, x := range []**certificate.Values{&v.Lower, &v.Upper} {
+func copied(file *certificate.File) *certificate.File {
+	out := *file
+	out.Vectors, out.Claims = slices.Clone(file.Vectors), slices.Clone(file.Claims)
+	vector := &out.Vectors[0]
+	vector.Won, vector.Layer, vector.Rank = slices.Clone(vector.Won), slices.Clone(vector.Layer), slices.Clone(vector.Rank)
+	for _, x := range []**certificate.Values{&vector.Lower, &vector.Upper} {
 		y := **x
 		y.Fixed = slices.Clone(y.Fixed)
 		*x = &y
 	}
-	a := *v.Automaton
+	a := *vector.Automaton
 	a.Accepting, a.Jumps, a.Next = slices.Clone(a.Accepting), slices.Clone(a.Jumps), slices.Clone(a.Next)
 	for q := range a.Next {
 		a.Next[q] = slices.Clone(a.Next[q])
 	}
-	v.Automaton = &a
+	vector.Automaton = &a
 	return &out
 }
 
@@ -175,7 +185,7 @@ type secondChecker struct {
 	seen        int
 }
 
-func (c *secondChecker) add(space *explicit.Space, f *certificate.File, results []certify.Result, err error) {
+func (c *secondChecker) add(space *explicit.Space, file *certificate.File, results []certify.Result, err error) {
 	c.t.Helper()
 	if c.seen++; c.seen%3 != 0 { // it is slow
 		return
@@ -194,7 +204,7 @@ func (c *secondChecker) add(space *explicit.Space, f *certificate.File, results 
 		c.t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := certificate.Write(c.t.Context(), &text, w.UMBMembers, f); err != nil {
+	if err := certificate.Write(c.t.Context(), &text, w.UMBMembers, file); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
@@ -275,14 +285,14 @@ func TestSomePath(t *testing.T) {
 	needs.Full(t)
 	attacks := pathAttacks()
 	delete(attacks, "complement")
-	attacks["another answer"] = func(_ *rand.Rand, _ *certificate.Vector, f *certificate.File) bool {
-		f.Claims[0].Holds = !f.Claims[0].Holds
+	attacks["another answer"] = func(_ *rand.Rand, _ *certificate.Vector, file *certificate.File) bool {
+		file.Claims[0].Holds = !file.Claims[0].Holds
 		return true
 	}
-	attacks["no paths"] = func(_ *rand.Rand, v *certificate.Vector, f *certificate.File) bool {
-		v.Paths, f.Sets = false, slices.Clone(f.Sets)
-		for i := range f.Sets { // of which one would be P>=1 [ ... ]
-			f.Sets[i].Relation = strings.Replace(f.Sets[i].Relation, ">=", "<", 1)
+	attacks["no paths"] = func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
+		vector.Paths, file.Sets = false, slices.Clone(file.Sets)
+		for i := range file.Sets { // of which one would be P>=1 [ ... ]
+			file.Sets[i].Relation = strings.Replace(file.Sets[i].Relation, ">=", "<", 1)
 		}
 		return true
 	}
@@ -296,18 +306,18 @@ func TestSomePath(t *testing.T) {
 			prop, value = "A [ "+path+" ]", "Pmin=? [ "+path+" ]"
 		}
 		truth := exact(t, scattered(model), value).Cmp(big.NewRat(1, 1)) == 0
-		space, f := certified(t, model, prop)
-		results, err := certify.Check(t.Context(), f)
+		space, file := certified(t, model, prop)
+		results, err := certify.Check(t.Context(), file)
 		if err != nil || results[0].Err != nil || results[0].Holds != truth {
 			t.Fatalf("seed %d: %s%s: %v %v, want %v", seed, model, prop, results, err, truth)
 		}
-		second.add(space, f, results, err)
-		if len(f.Vectors) == 0 || f.Vectors[0].Automaton == nil {
+		second.add(space, file, results, err)
+		if len(file.Vectors) == 0 || file.Vectors[0].Automaton == nil {
 			continue
 		}
 		made[truth]++
 		for _, name := range slices.Sorted(maps.Keys(attacks)) {
-			g := copied(f)
+			g := copied(file)
 			if !attacks[name](rng, &g.Vectors[0], g) {
 				continue
 			}
@@ -316,7 +326,7 @@ func TestSomePath(t *testing.T) {
 			switch {
 			case err != nil || results[0].Err != nil:
 				rejected++
-			case results[0].Statement == f.Statement(&f.Claims[0]) && results[0].Holds != truth:
+			case results[0].Statement == file.Statement(&file.Claims[0]) && results[0].Holds != truth:
 				t.Errorf("seed %d, %s: %s%s: a false certificate is accepted", seed, name, model, prop)
 			default:
 				accepted++
@@ -349,26 +359,26 @@ func TestPaths(t *testing.T) {
 			prop = "R" + opt[1:] + "F " + randomCoSafe(rng, 2) + " ]"
 		}
 		truth := exact(t, model, prop)
-		space, f := certified(t, model, prop)
-		holds := func(f *certificate.File) (accepted, right bool) {
-			results, err := certify.Check(t.Context(), f)
-			second.add(space, f, results, err)
+		space, file := certified(t, model, prop)
+		holds := func(file *certificate.File) (accepted, right bool) {
+			results, err := certify.Check(t.Context(), file)
+			second.add(space, file, results, err)
 			if err != nil || results[0].Err != nil {
 				return false, true
 			}
 			lower, upper := results[0].Lower, results[0].Upper
 			return true, (truth == nil || lower != nil && lower.Cmp(truth) <= 0) && (upper == nil || truth != nil && upper.Cmp(truth) >= 0)
 		}
-		if ok, right := holds(f); !ok || !right {
-			results, err := certify.Check(t.Context(), f)
+		if ok, right := holds(file); !ok || !right {
+			results, err := certify.Check(t.Context(), file)
 			t.Fatalf("seed %d: %s%s: %v %v, want %s", seed, model, prop, results, err, truth)
 		}
-		if f.Vectors[0].Automaton == nil {
+		if file.Vectors[0].Automaton == nil {
 			continue
 		}
-		made[f.Vectors[0].Kind]++
+		made[file.Vectors[0].Kind]++
 		for _, name := range slices.Sorted(maps.Keys(attacks)) {
-			g := copied(f)
+			g := copied(file)
 			if !attacks[name](rng, &g.Vectors[0], g) {
 				continue
 			}

@@ -21,45 +21,52 @@ type product struct {
 	targets *sparse.Set   // pairs with a jump to a winning run; for a co-safe reward, accepting pairs
 }
 
-// pathColumns computes the columns of a path formula or a co-safe reward on the product, and returns the values of the model's states.
+// pathColumns computes the columns of a path formula or a co-safe reward on the product with its automaton.
+// It returns the values of the model's states.
 func (w *vectorProof) pathColumns() (*solve.Values, error) {
-	p, err := w.automatonProduct()
+	product, err := w.automatonProduct()
 	if err != nil {
 		return nil, err
 	}
-	pairsProof := &vectorProof{Prover: p.Prover, index: w.index, ctx: w.ctx, Vector: w.Vector, effort: w.effort}
-	var v *solve.Values
+	pairsProof := &vectorProof{Prover: product.Prover, index: w.index, ctx: w.ctx, Vector: w.Vector, effort: w.effort}
+	var values *solve.Values
 	if w.Kind == certificate.CoSafe {
-		pairsProof.structure = sparseReward(p.pairs.Earned(w.Model.Earned(w.Reward, nil)))
-		v, err = pairsProof.reachReward(p.targets)
-	} else if v, err = pairsProof.until(sparse.FullSet(p.Prover.graph.NumStates()), p.targets); err == nil {
-		w.Layer = p.losingLayers(w.Upper)
+		pairsProof.rewardStructure = sparseReward(product.pairs.Earned(w.Model.Earned(w.Reward, nil)))
+		values, err = pairsProof.reachReward(product.targets)
+	} else {
+		values, err = pairsProof.until(sparse.FullSet(product.Prover.graph.NumStates()), product.targets)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if w.Kind != certificate.CoSafe {
+		w.Layer = product.losingLayers(w.Upper)
 	}
 	n := w.graph.NumStates()
-	out := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: v.Converged}
-	if v.Exact != nil {
-		out.Exact = make([]*big.Rat, n)
+	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: values.Converged}
+	if values.Exact != nil {
+		result.Exact = make([]*big.Rat, n)
 	}
 	for k, s := range w.orderedStates() { // pair k is the initial pair of the k-th state
-		if out.Lower[s], out.Upper[s] = v.Lower[k], v.Upper[k]; v.Exact != nil {
-			out.Exact[s] = v.Exact[k]
+		result.Lower[s] = values.Lower[k]
+		result.Upper[s] = values.Upper[k]
+		if values.Exact != nil {
+			result.Exact[s] = values.Exact[k]
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
-// automatonProduct returns the product of the model with the vector's automaton. The first call builds it.
+// automatonProduct returns the product of the model with the automaton of the vector. The first call builds
+// it.
 func (w *vectorProof) automatonProduct() (*product, error) {
 	if p := w.products[w.index]; p != nil {
 		return p, nil
 	}
-	a, coSafe := w.Automaton, w.Kind == certificate.CoSafe
-	letter := make([]uint64, w.graph.NumStates())
+	automaton := w.Automaton
+	letter := make([]uint64, w.graph.NumStates()) // of each state: the propositions that hold, as bits
 	var sets []certificate.Bits
-	for i, j := range a.Sets {
+	for i, j := range automaton.Sets {
 		set, err := w.decidedSet(w.ctx, j, w.effort)
 		if err != nil {
 			return nil, err
@@ -69,14 +76,15 @@ func (w *vectorProof) automatonProduct() (*product, error) {
 		}
 		sets = append(sets, w.bits(set))
 	}
-	a.Letters = nil
-	for known, k := map[uint64]bool{}, 0; k < len(letter); k++ {
-		if !known[letter[k]] {
-			known[letter[k]] = true
-			a.Letters = append(a.Letters, letter[k])
+	automaton.Letters = nil
+	known := map[uint64]bool{}
+	for _, l := range letter {
+		if !known[l] {
+			known[l] = true
+			automaton.Letters = append(automaton.Letters, l)
 		}
 	}
-	p, err := buildProduct(w, sets, coSafe)
+	p, err := buildProduct(w, sets, w.Kind == certificate.CoSafe)
 	if errors.Is(err, automata.ErrTooLarge) {
 		err = errors.New("the automaton of the path formula is too large for a certificate")
 	}
@@ -87,42 +95,42 @@ func (w *vectorProof) automatonProduct() (*product, error) {
 }
 
 // buildProduct builds the automaton of a vector, over the letters that states have, and its products with the model.
-func buildProduct(w *vectorProof, sets []certificate.Bits, coSafe bool) (*product, error) {
-	a := w.Automaton
-	if err := buildAutomaton(a, coSafe); err != nil {
+func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*product, error) {
+	automaton := proof.Automaton
+	if err := buildAutomaton(automaton, coSafe); err != nil {
 		return nil, err
 	}
-	a.Pairs, a.Runs = math.MaxInt32, math.MaxInt32
-	pairs, err := omega.Pairs(w.ctx, omega.Model(w.Model, w.Vector), a, sets, coSafe)
+	automaton.Pairs, automaton.Runs = math.MaxInt32, math.MaxInt32
+	pairs, err := omega.Pairs(proof.ctx, omega.Model(proof.Model, proof.Vector), automaton, sets, coSafe)
 	if err != nil {
 		return nil, err
 	}
 	p := &product{Prover: &Prover{
-		Skeleton: &Skeleton{File: certificate.File{Model: pairs.Model}}, graph: sparseGraph(pairs.Model), opts: w.opts, exponents: make(map[int]int),
+		Skeleton: &Skeleton{File: certificate.File{Model: pairs.Model}}, graph: sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
 	}, pairs: pairs}
-	a.Pairs, p.targets = len(pairs.Of), sparse.NewSet(len(pairs.Of))
+	automaton.Pairs, p.targets = len(pairs.Of), sparse.NewSet(len(pairs.Of))
 	if coSafe {
-		a.Runs = 0
+		automaton.Runs = 0
 		for i, q := range pairs.Auto {
-			if a.Accepting[q] {
+			if automaton.Accepting[q] {
 				p.targets.Add(i)
 			}
 		}
 		return p, nil
 	}
-	if p.runs, err = pairs.Runs(w.ctx); err != nil {
+	if p.runs, err = pairs.Runs(proof.ctx); err != nil {
 		return nil, err
 	}
-	a.Runs = len(p.runs.Of)
-	if a.Runs == 0 {
+	automaton.Runs = len(p.runs.Of)
+	if automaton.Runs == 0 {
 		return p, nil
 	}
 	p.graph = sparseGraph(p.runs.Model)
-	w.Won = p.winningRanks()
+	proof.Won = p.winningRanks()
 	at := 0 // the first runs are the jumps of the pairs, in order
 	for i, q := range pairs.Auto {
-		for range a.Jumps[q] {
-			if w.Won[at] != unranked {
+		for range automaton.Jumps[q] {
+			if proof.Won[at] != unranked {
 				p.targets.Add(i)
 			}
 			at++
@@ -132,47 +140,48 @@ func buildProduct(w *vectorProof, sets []certificate.Bits, coSafe bool) (*produc
 }
 
 // sparseGraph converts the model of a certificate, a DTMC or MDP, to a graph for package solve.
-func sparseGraph(m *certificate.Model) *sparse.Graph {
-	out := &sparse.Model{
-		Kind: sparse.DTMC, First: m.First, Start: m.Start, Target: m.Target, Weight: m.Prob,
-		Rats: m.Numbers, Err: 0x1p-52, Initial: []uint32{0},
+func sparseGraph(model *certificate.Model) *sparse.Graph {
+	result := &sparse.Model{
+		Kind: sparse.DTMC, First: model.First, Start: model.Start, Target: model.Target, Weight: model.Prob,
+		Rats: model.Numbers, Err: 0x1p-52, Initial: []uint32{0},
 	}
-	if m.Kind == certificate.MDP {
-		out.Kind = sparse.MDP
+	if model.Kind == certificate.MDP {
+		result.Kind = sparse.MDP
 	}
-	for _, x := range m.Numbers {
-		f, _ := x.Float64()
-		out.Weights = append(out.Weights, f)
+	for _, number := range model.Numbers {
+		float, _ := number.Float64()
+		result.Weights = append(result.Weights, float)
 	}
-	for _, k := range m.Prob {
-		if !sparse.InRange(out.Weights[k]) {
-			out.Err = math.Inf(1)
+	for _, probIndex := range model.Prob {
+		if !sparse.InRange(result.Weights[probIndex]) {
+			result.Err = math.Inf(1)
 		}
 	}
-	return sparse.NewGraph(out)
+	return sparse.NewGraph(result)
 }
 
-// winningRanks ranks the winning runs: those in the largest set in which some choices stay and lead to an accepting
-// run again and again. The rank is the distance to an accepting transition within that set (a Büchi condition).
+// winningRanks ranks the winning runs: those in the largest set in which some choices stay and lead to an
+// accepting run again and again (a Büchi condition). The rank is the distance to an accepting transition
+// within that set.
 func (p *product) winningRanks() []uint32 {
-	g := p.graph
-	inside := sparse.FullSet(g.NumStates())
+	graph := p.graph
+	inside := sparse.FullSet(graph.NumStates())
 	for {
-		staying := g.ChoicesWithin(inside)
-		accepting := sparse.NewSet(g.NumStates())
-		for i, d := range p.runs.Auto {
-			first, end := g.Choices(i)
-			for c := first; c < end && p.pairs.Accepts(d); c++ {
+		staying := graph.ChoicesWithin(inside)
+		accepting := sparse.NewSet(graph.NumStates())
+		for i, automatonState := range p.runs.Auto {
+			first, end := graph.Choices(i)
+			for c := first; c < end && p.pairs.Accepts(automatonState); c++ {
 				if inside.Has(i) && staying.Has(c) {
 					accepting.Add(i)
 				}
 			}
 		}
-		rank := rankByDistance(g, accepting, inside, func(_, c int) bool { return staying.Has(c) })
+		rank := rankByDistance(graph, accepting, inside, func(_, c int) bool { return staying.Has(c) })
 		before := inside.Count()
 		inside = sparse.NewSet(len(rank))
-		for i, r := range rank {
-			if r != unranked {
+		for i, stateRank := range rank {
+			if stateRank != unranked {
 				inside.Add(i)
 			}
 		}
@@ -182,23 +191,24 @@ func (p *product) winningRanks() []uint32 {
 	}
 }
 
-// losingLayers puts the runs whose pair has an upper bound below 1 into layers, which prove that no scheduler makes them win.
+// losingLayers sorts the runs whose pair has an upper bound below 1 into layers, which prove that no
+// scheduler makes these runs win.
 func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	if p.graph == nil {
 		return nil
 	}
 	compareToOne := upper.Compare(big.NewRat(1, 1))
 	attractor := newAttractor(p.graph, nil)
-	all, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
-	for i, d := range p.runs.Auto {
+	allRuns, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
+	for i, automatonState := range p.runs.Auto {
 		if compareToOne(int(p.runs.Of[i])) >= 0 {
 			attractor.add(i, 0)
-		} else if !p.pairs.Accepts(d) {
+		} else if !p.pairs.Accepts(automatonState) {
 			rejecting.Add(i)
 		}
 	}
 	for {
-		attractor.extend(all)
+		attractor.extend(allRuns)
 		trap, next := attractor.trap(rejecting), attractor.greatest+1
 		if trap.Empty() {
 			return attractor.rank
@@ -209,16 +219,17 @@ func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	}
 }
 
-// sparseReward converts rewards of choices to package sparse: the fractions and the nearest float64.
-func sparseReward(r *certificate.Rewards) *sparse.Reward {
-	out := &sparse.Reward{Choice: make([]float64, len(r.Of)), ChoiceRat: make([]*big.Rat, len(r.Of)), Err: 0x1p-52}
-	for c, k := range r.Of {
-		if x := r.Rats[k]; x.Sign() > 0 {
-			out.ChoiceRat[c] = x
-			if out.Choice[c], _ = x.Float64(); !sparse.InRange(out.Choice[c]) {
-				out.Err = math.Inf(1)
+// sparseReward converts rewards of choices to package sparse, as fractions and as the nearest float64.
+func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
+	result := &sparse.Reward{Choice: make([]float64, len(rewards.Of)), ChoiceRat: make([]*big.Rat, len(rewards.Of)), Err: 0x1p-52}
+	for c, rewardIndex := range rewards.Of {
+		if fraction := rewards.Rats[rewardIndex]; fraction.Sign() > 0 {
+			result.ChoiceRat[c] = fraction
+			result.Choice[c], _ = fraction.Float64()
+			if !sparse.InRange(result.Choice[c]) {
+				result.Err = math.Inf(1)
 			}
 		}
 	}
-	return out
+	return result
 }

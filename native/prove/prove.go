@@ -59,42 +59,42 @@ type Prover struct {
 	narrowEpsilon float64 // the relative width that narrowFloats asks for
 }
 
-// New returns a Prover for a state space with rational weights.
+// New returns a Prover for a state space, whose weights must be fractions and not intervals.
 func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
-		return nil, errors.New("there are no fractions")
+		return nil, errors.New("the weights of the model are not fractions")
 	}
 	if space.Model().Intervals() {
 		return nil, errors.New("certificates have no intervals")
 	}
-	p := &Prover{
+	prover := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
 		rewards: make(map[int]*sparse.Reward), memberships: make(map[int]membership), computed: make(map[int]*bounds), exponents: make(map[int]int),
 		products: make(map[int]*product),
 	}
 	if opts.Reward == nil {
-		p.opts.Reward = space.Reward
+		prover.opts.Reward = space.Reward
 	}
 	if opts.Ordered {
-		p.order = space.Order()
-		p.index = make([]uint32, len(p.order))
-		for k, s := range p.order {
-			p.index[s] = uint32(k)
+		prover.order = space.Order()
+		prover.index = make([]uint32, len(prover.order))
+		for k, s := range prover.order {
+			prover.index[s] = uint32(k)
 		}
 	}
-	p.buildModel()
-	return p, nil
+	prover.buildModel()
+	return prover, nil
 }
 
-// orderedStates yields each index of the certificate with its state.
+// orderedStates yields the states in the order of the certificate, each with its index there.
 func (p *Prover) orderedStates() iter.Seq2[int, int] {
-	return func(yield func(k, s int) bool) {
-		for k := range p.graph.NumStates() {
-			s := k
+	return func(yield func(index, s int) bool) {
+		for index := range p.graph.NumStates() {
+			s := index
 			if p.order != nil {
-				s = int(p.order[k])
+				s = int(p.order[index])
 			}
-			if !yield(k, s) {
+			if !yield(index, s) {
 				return
 			}
 		}
@@ -118,26 +118,27 @@ func (p *Prover) bits(x *sparse.Set) certificate.Bits {
 	return out
 }
 
-// Add adds the claim that answers a property, with the sets and vectors that prove it, and returns the claim's index.
-// It tries ever greater efforts until the interval is as narrow as Options.Epsilon asks for; if none gets there,
-// the narrowest interval stays. The error is a *result.Failure if certificates cannot express the property.
-func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
-	defer func() { p.shared = nil }() // they belong to this property
-	i, err := p.Skeleton.Add(prop)
+// Add adds the claim that answers a property, with the sets and vectors that prove it. It returns the index
+// of the claim. It tries ever greater efforts until the interval is as narrow as Options.Epsilon asks for;
+// otherwise it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express
+// the property.
+func (p *Prover) Add(ctx context.Context, property *Property) (int, error) {
+	defer func() { p.shared = nil }() // shared solutions belong to one property
+	claimIndex, err := p.Skeleton.Add(property)
 	if err != nil {
 		return 0, err
 	}
-	c := &p.Claims[i]
-	if g := prop.Guess; c.Vector >= 0 && g > 0 && !math.IsInf(g, 1) && p.exponents[c.Vector] == 0 {
-		_, exp := math.Frexp(max(g, 1))
-		p.exponents[c.Vector] = exp + 2
+	claim := &p.Claims[claimIndex]
+	if guess := property.Guess; claim.Vector >= 0 && guess > 0 && !math.IsInf(guess, 1) && p.exponents[claim.Vector] == 0 {
+		_, exp := math.Frexp(max(guess, 1))
+		p.exponents[claim.Vector] = exp + 2
 	}
 	var bestProof *Prover // the narrowest proof so far, still too wide
 	bestWidth := math.Inf(1)
-	for e := p.firstEffort(); ; {
-		width, err := p.proveClaim(ctx, c, e)
+	for effort := p.firstEffort(); ; {
+		width, err := p.proveClaim(ctx, claim, effort)
 		if err == nil && width <= p.opts.epsilon() {
-			return i, nil
+			return claimIndex, nil
 		}
 		p.narrowEpsilon = p.opts.epsilon() / 16
 		if err == nil && (bestProof == nil || width < bestWidth) {
@@ -146,8 +147,8 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 		}
 		if ctx.Err() != nil {
 			bestProof, err = nil, ctx.Err()
-		} else if next, more := p.nextEffort(e); more {
-			e = next
+		} else if next, more := p.nextEffort(effort); more {
+			effort = next
 			continue
 		}
 		if bestProof != nil {
@@ -155,9 +156,9 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 			p.Sets = bestProof.Sets
 			p.computed = bestProof.computed
 			p.memberships = bestProof.memberships
-			return i, nil
+			return claimIndex, nil
 		}
-		p.Claims = p.Claims[:i]
+		p.Claims = p.Claims[:claimIndex]
 		return 0, err
 	}
 }
@@ -169,10 +170,11 @@ func (p *Prover) snapshot() *Prover {
 	return &Prover{Skeleton: &s, computed: maps.Clone(p.computed), memberships: maps.Clone(p.memberships)}
 }
 
-// Proven calls Add and lets the checker check the new claim. It returns the claim's index and the checker's result,
-// whose Holds says whether the property holds. The error is a *NotAccepted if the checker rejects the certificate.
-func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Result, error) {
-	i, err := p.Add(ctx, prop)
+// Proven calls Add and lets the checker check the new claim. It returns the index of the claim and the result
+// of the checker, whose Holds says whether the property holds. The error is a *NotAccepted if the checker
+// rejects the certificate.
+func (p *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
+	i, err := p.Add(ctx, property)
 	if err != nil {
 		return i, nil, err
 	}
@@ -194,14 +196,14 @@ func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Resu
 	return i, &results[0], nil
 }
 
-// Accepts checks another vector in place of the vector of a claim that Proven returned.
-// It returns nil if the checker accepts it, otherwise the reason.
-func (p *Prover) Accepts(ctx context.Context, claim int, v certificate.Vector) error {
-	f, c := p.File, p.Claims[claim]
-	f.Vectors = slices.Clone(f.Vectors)
-	f.Vectors[c.Vector] = v
-	f.Claims = []certificate.Claim{{Vector: c.Vector, Over: c.Over}}
-	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&f, 0))
+// Accepts checks another vector in place of the vector of a claim that Proven returned. It returns nil if the
+// checker accepts it, otherwise the reason.
+func (p *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
+	file, checkedClaim := p.File, p.Claims[claim]
+	file.Vectors = slices.Clone(file.Vectors)
+	file.Vectors[checkedClaim.Vector] = vector
+	file.Claims = []certificate.Claim{{Vector: checkedClaim.Vector, Over: checkedClaim.Over}}
+	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&file, 0))
 	if err != nil {
 		return err
 	}
@@ -221,44 +223,44 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 var errUndecided = errors.New("the bounds of a value leave open whether it reaches the number it is compared with")
 
 // proveClaim computes the sets and vectors of a claim, and returns the relative width of its interval.
-func (p *Prover) proveClaim(ctx context.Context, c *certificate.Claim, e effort) (float64, error) {
-	states, err := p.decidedSet(ctx, c.Over, e)
+func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e effort) (float64, error) {
+	states, err := p.decidedSet(ctx, claim.Over, e)
 	if err != nil {
 		return 0, err
 	}
-	if c.Of == "first" {
-		states = p.firstState(c, states)
+	if claim.Of == "first" {
+		states = p.firstState(claim, states)
 	}
-	if c.Vector < 0 {
-		m, err := p.membership(ctx, c.Set, e)
+	if claim.Vector < 0 {
+		membership, err := p.setMembership(ctx, claim.Set, e)
 		switch {
 		case err != nil:
 			return 0, err
-		case c.Of == "count" && states.Minus(m.in).Minus(m.out).Empty():
-		case c.Of == "count":
+		case claim.Of == "count" && states.Minus(membership.inside).Minus(membership.outside).Empty():
+		case claim.Of == "count":
 			return 0, errUndecided
-		case c.Of == "exists" && !states.Intersect(m.in).Empty():
-			c.Holds = true
-		case c.Of == "exists" && states.Minus(m.out).Empty():
-			c.Holds = false
-		case c.Of == "exists":
+		case claim.Of == "exists" && !states.Intersect(membership.inside).Empty():
+			claim.Holds = true
+		case claim.Of == "exists" && states.Minus(membership.outside).Empty():
+			claim.Holds = false
+		case claim.Of == "exists":
 			return 0, errUndecided
-		case !states.Intersect(m.out).Empty():
-			c.Holds = false
-		case states.Minus(m.in).Empty():
-			c.Holds = true
+		case !states.Intersect(membership.outside).Empty():
+			claim.Holds = false
+		case states.Minus(membership.inside).Empty():
+			claim.Holds = true
 		default:
 			return 0, errUndecided
 		}
 		return 0, nil
 	}
-	b, err := p.boundsOf(ctx, c.Vector, e)
-	if err != nil || b.Exact != nil {
+	bounds, err := p.boundsOf(ctx, claim.Vector, e)
+	if err != nil || bounds.Exact != nil {
 		return 0, err
 	}
 	width := 0.0
 	for s := range states.All() {
-		switch lo, hi := b.Lower[s], b.Upper[s]; {
+		switch lo, hi := bounds.Lower[s], bounds.Upper[s]; {
 		case lo == hi:
 		case math.IsInf(hi, 1):
 			width = hi
@@ -269,61 +271,61 @@ func (p *Prover) proveClaim(ctx context.Context, c *certificate.Claim, e effort)
 	return width, nil
 }
 
-// firstState returns the set of the first of some states, in PRISM's order. If the certificate has another order,
-// it changes the claim to one about that single state.
-func (p *Prover) firstState(c *certificate.Claim, states *sparse.Set) *sparse.Set {
+// firstState returns the set that contains only the first of the given states in PRISM's order. If the
+// certificate has another order, the claim becomes one about this single state.
+func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
 		if first < 0 || p.space.Compare(s, first) < 0 {
 			first = s
 		}
 	}
-	only := sparse.NewSet(states.Len())
+	single := sparse.NewSet(states.Len())
 	if first >= 0 {
-		only.Add(first)
+		single.Add(first)
 	}
 	if p.order == nil {
-		c.Of = ""
-		c.Over = p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(only)})
-		p.memberships[c.Over] = exactMembership(only)
+		claim.Of = ""
+		claim.Over = p.setIndex(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", claim.Over), Bits: p.bits(single)})
+		p.memberships[claim.Over] = exactMembership(single)
 	}
-	return only
+	return single
 }
 
-// membership is what is known of a set: the states that are in it, and those that are not. The bounds of a
+// membership has the states that are known to be inside a set, and those known to be outside. The bounds of a
 // vector can leave states undecided.
-type membership struct{ in, out *sparse.Set }
+type membership struct{ inside, outside *sparse.Set }
 
 func exactMembership(in *sparse.Set) membership { return membership{in, in.Complement()} }
 
-func (t membership) undecided() bool { return t.in.Count()+t.out.Count() < t.in.Len() }
+func (t membership) undecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }
 
 // decidedSet returns a set; the error is errUndecided if the membership of a state is unknown.
 func (p *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
-	m, err := p.membership(ctx, i, e)
-	if err == nil && m.undecided() {
+	membership, err := p.setMembership(ctx, i, e)
+	if err == nil && membership.undecided() {
 		err = errUndecided
 	}
-	return m.in, err
+	return membership.inside, err
 }
 
-// membership computes the columns of a set, and which states it contains.
-func (p *Prover) membership(ctx context.Context, i int, e effort) (membership, error) {
-	if m, ok := p.memberships[i]; ok {
-		return m, nil
+// setMembership computes the columns of a set, and which states the set contains.
+func (p *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
+	if computed, ok := p.memberships[set]; ok {
+		return computed, nil
 	}
-	m, err := p.computeMembership(ctx, i, e)
-	if err == nil && !m.undecided() {
-		p.memberships[i] = m
+	computed, err := p.computeMembership(ctx, set, e)
+	if err == nil && !computed.undecided() {
+		p.memberships[set] = computed
 	}
-	return m, err
+	return computed, err
 }
 
 func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
 	s := &p.Sets[i]
 	var operands []membership
 	for _, j := range s.Sets {
-		t, err := p.membership(ctx, j, e)
+		t, err := p.setMembership(ctx, j, e)
 		if err != nil {
 			return t, err
 		}
@@ -346,26 +348,26 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 		s.Bits = p.bits(in)
 		return exactMembership(in), nil
 	case certificate.Not:
-		return membership{operands[0].out, operands[0].in}, nil
+		return membership{operands[0].outside, operands[0].inside}, nil
 	case certificate.And:
-		return membership{operands[0].in.Intersect(operands[1].in), operands[0].out.Union(operands[1].out)}, nil
+		return membership{operands[0].inside.Intersect(operands[1].inside), operands[0].outside.Union(operands[1].outside)}, nil
 	case certificate.Or:
-		return membership{operands[0].in.Union(operands[1].in), operands[0].out.Intersect(operands[1].out)}, nil
+		return membership{operands[0].inside.Union(operands[1].inside), operands[0].outside.Intersect(operands[1].outside)}, nil
 	case certificate.Bound:
-		b, err := p.boundsOf(ctx, s.Vector, e)
+		bounds, err := p.boundsOf(ctx, s.Vector, e)
 		if err != nil {
 			return membership{}, err
 		}
-		return b.compareThreshold(s.Relation, s.Threshold), nil
+		return bounds.compareThreshold(s.Relation, s.Threshold), nil
 	case certificate.ArgMin, certificate.ArgMax:
-		b, err := p.boundsOf(ctx, s.Vector, e)
+		bounds, err := p.boundsOf(ctx, s.Vector, e)
 		if err == nil && operands[0].undecided() {
 			err = errUndecided
 		}
 		if err != nil {
 			return membership{}, err
 		}
-		return b.optimalStates(operands[0].in, s.Kind == certificate.ArgMax), nil
+		return bounds.extremalStates(operands[0].inside, s.Kind == certificate.ArgMax), nil
 	}
 	for _, t := range operands {
 		if t.undecided() {
@@ -374,30 +376,31 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 	}
 	switch s.Kind {
 	case certificate.ExistsNext:
-		return exactMembership(p.graph.ExistsNext(operands[0].in)), nil
+		return exactMembership(p.graph.ExistsNext(operands[0].inside)), nil
 	case certificate.ForallNext:
-		return exactMembership(p.graph.ForallNext(operands[0].in)), nil
+		return exactMembership(p.graph.ForallNext(operands[0].inside)), nil
 	}
-	return p.untilMembership(s, operands[0].in, operands[1].in), nil
+	return p.untilMembership(s, operands[0].inside, operands[1].inside), nil
 }
 
 // untilMembership computes the states that satisfy E or A of an until formula, and their ranks.
-func (p *Prover) untilMembership(s *certificate.Set, left, right *sparse.Set) membership {
+func (p *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
 	var rank []uint32
-	if s.Kind == certificate.ExistsUntil {
+	if set.Kind == certificate.ExistsUntil {
 		rank = rankByDistance(p.graph, right, left.Union(right), func(int, int) bool { return true })
 	} else {
 		rank = rankAllPaths(p.graph, left, right)
 	}
-	in := sparse.NewSet(len(rank))
-	s.Rank = make([]uint32, len(rank))
-	for k, i := range p.orderedStates() {
-		if s.Rank[k] = rank[i]; rank[i] != unranked {
-			in.Add(i)
+	satisfying := sparse.NewSet(len(rank))
+	set.Rank = make([]uint32, len(rank))
+	for index, s := range p.orderedStates() {
+		set.Rank[index] = rank[s]
+		if rank[s] != unranked {
+			satisfying.Add(s)
 		}
 	}
-	s.Bits = p.bits(in)
-	return exactMembership(in)
+	set.Bits = p.bits(satisfying)
+	return exactMembership(satisfying)
 }
 
 // compareThreshold decides in which states the value is in a relation to a threshold.
@@ -439,53 +442,54 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 		}
 		switch {
 		case lowerHolds && upperHolds:
-			m.in.Add(s)
+			m.inside.Add(s)
 		case !lowerHolds && !upperHolds:
-			m.out.Add(s)
+			m.outside.Add(s)
 		}
 	}
 	return m
 }
 
-// optimalStates decides which of some states have the least value, or the greatest.
-func (b *bounds) optimalStates(states *sparse.Set, greatest bool) membership {
+// extremalStates decides which of the given states have the least value, or the greatest one. A state whose
+// bounds overlap with those of a better one stays undecided.
+func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// order compares the upper bound of s, for the least value, with the lower one of t.
-	order := func(s, t int, far, near []float64) int {
+	order := func(s, t int, farBounds, nearBounds []float64) int {
 		switch {
 		case b.Exact != nil && b.Exact[s] != nil && b.Exact[t] != nil:
 			return b.Exact[s].Cmp(b.Exact[t])
 		case b.Exact != nil:
-			far = near
+			farBounds = nearBounds
 		}
-		return cmp.Compare(far[s], near[t])
+		return cmp.Compare(farBounds[s], nearBounds[t])
 	}
-	near, far, better := b.Lower, b.Upper, -1
+	nearBounds, farBounds, better := b.Lower, b.Upper, -1
 	if greatest {
-		near, far, better = far, near, 1
+		nearBounds, farBounds, better = farBounds, nearBounds, 1
 	}
 	first, second, worst := -1, -1, -1
 	for s := range states.All() {
-		if worst < 0 || order(s, worst, far, far) == better {
+		if worst < 0 || order(s, worst, farBounds, farBounds) == better {
 			worst = s
 		}
-		if first < 0 || order(s, first, near, near) == better {
+		if first < 0 || order(s, first, nearBounds, nearBounds) == better {
 			first, second = s, first
-		} else if second < 0 || order(s, second, near, near) == better {
+		} else if second < 0 || order(s, second, nearBounds, nearBounds) == better {
 			second = s
 		}
 	}
-	out := exactMembership(sparse.NewSet(states.Len()))
+	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
 		best := first
 		if s == first {
 			best = second
 		}
-		if order(worst, s, far, near) != better {
-			out.out.Remove(s)
+		if order(worst, s, farBounds, nearBounds) != better {
+			result.outside.Remove(s)
 		}
-		if best < 0 || order(best, s, near, far) != better {
-			out.in.Add(s)
+		if best < 0 || order(best, s, nearBounds, farBounds) != better {
+			result.inside.Add(s)
 		}
 	}
-	return out
+	return result
 }

@@ -46,13 +46,13 @@ func spaceOf(t *testing.T, src, props string) (*explicit.Space, []*prove.Propert
 }
 
 // proven proves one property, and returns what the checker says.
-func proven(t *testing.T, ctx context.Context, space *explicit.Space, p *prove.Property) (certify.Result, error) {
+func proven(t *testing.T, ctx context.Context, space *explicit.Space, property *prove.Property) (certify.Result, error) {
 	t.Helper()
 	prover, err := prove.New(space, prove.Options{Ordered: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := prover.Add(ctx, p); err != nil {
+	if _, err := prover.Add(ctx, property); err != nil {
 		return certify.Result{}, err
 	}
 	results, err := certify.Check(ctx, &prover.File)
@@ -117,13 +117,13 @@ rewards "time" s<3 : 1; endrewards
 `
 
 // inMemory proves one property without a file in mind.
-func inMemory(t *testing.T, space *explicit.Space, p *prove.Property) (*certify.Result, error) {
+func inMemory(t *testing.T, space *explicit.Space, property *prove.Property) (*certify.Result, error) {
 	t.Helper()
 	prover, err := prove.New(space, prove.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, r, err := prover.Proven(t.Context(), p)
+	_, r, err := prover.Proven(t.Context(), property)
 	return r, err
 }
 
@@ -295,8 +295,8 @@ func TestProven(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ prop, want string }{
-		{`P=? [ F s=4 ] + 1`, "a value that is computed of others"},
-		{`filter(avg, P=? [ F s=4 ] + 1, s<4)`, "a value that is computed of others"},
+		{`P=? [ F s=4 ] + 1`, "arithmetic with the value of an operator"},
+		{`filter(avg, P=? [ F s=4 ] + 1, s<4)`, "arithmetic with the value of an operator"},
 	} {
 		space, props := spaceOf(t, walk, tt.prop)
 		if _, err := proven(t, t.Context(), space, props[0]); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -6,19 +6,19 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// Only returns a certificate of some of the claims of f, with the sets and vectors that they use.
-// The new certificate shares the columns of f.
-func Only(f *certificate.File, claims ...int) *certificate.File {
-	s := &selection{source: f, sets: make(map[int]bool), vectors: make(map[int]bool)}
-	s.addSet(initial) // fields that a claim or vector does not use refer to the first two sets
-	s.addSet(all)
+// Only returns a certificate with some of the claims of a certificate, and with the sets and vectors that
+// they use. It shares the columns of the original.
+func Only(file *certificate.File, claims ...int) *certificate.File {
+	s := &selection{source: file, sets: make(map[int]bool), vectors: make(map[int]bool)}
+	s.addSet(initialStates) // fields that a claim or vector does not use refer to the first two sets
+	s.addSet(allStates)
 	for _, i := range claims {
-		c := f.Claims[i]
-		s.addSet(c.Over)
-		if c.Vector >= 0 {
-			s.addVector(c.Vector)
+		claim := file.Claims[i]
+		s.addSet(claim.Over)
+		if claim.Vector >= 0 {
+			s.addVector(claim.Vector)
 		} else {
-			s.addSet(c.Set)
+			s.addSet(claim.Set)
 		}
 	}
 	return s.renumber(claims)
@@ -30,36 +30,39 @@ type selection struct {
 	sets, vectors map[int]bool
 }
 
+// addSet selects a set, and the sets and vectors that it refers to.
 func (s *selection) addSet(i int) {
 	if s.sets[i] {
 		return
 	}
 	s.sets[i] = true
-	x := &s.source.Sets[i]
-	for _, j := range x.Sets {
-		s.addSet(j)
+	set := &s.source.Sets[i]
+	for _, operand := range set.Sets {
+		s.addSet(operand)
 	}
-	if x.Compares() {
-		s.addVector(x.Vector)
+	if set.Compares() {
+		s.addVector(set.Vector)
 	}
 }
 
+// addVector selects a vector, and the sets that it refers to.
 func (s *selection) addVector(i int) {
-	if !s.vectors[i] {
-		s.vectors[i] = true
-		v := &s.source.Vectors[i]
-		s.addSet(v.Left)
-		s.addSet(v.Right)
-		if v.Automaton != nil {
-			for _, j := range v.Automaton.Sets {
-				s.addSet(j)
-			}
+	if s.vectors[i] {
+		return
+	}
+	s.vectors[i] = true
+	vector := &s.source.Vectors[i]
+	s.addSet(vector.Left)
+	s.addSet(vector.Right)
+	if vector.Automaton != nil {
+		for _, set := range vector.Automaton.Sets {
+			s.addSet(set)
 		}
-		if v.Several != nil {
-			for _, o := range v.Several.Objectives {
-				s.addSet(o.Left)
-				s.addSet(o.Right)
-			}
+	}
+	if vector.Several != nil {
+		for _, objective := range vector.Several.Objectives {
+			s.addSet(objective.Left)
+			s.addSet(objective.Right)
 		}
 	}
 }
@@ -90,38 +93,38 @@ func (s *selection) renumber(claims []int) *certificate.File {
 		}
 		out.Sets = append(out.Sets, x)
 	}
-	for i, v := range s.source.Vectors {
+	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
-			v.Left, v.Right = newSet[v.Left], newSet[v.Right]
-			if v.Automaton != nil {
-				a := *v.Automaton
+			vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
+			if vector.Automaton != nil {
+				a := *vector.Automaton
 				a.Sets = slices.Clone(a.Sets)
 				for k, j := range a.Sets {
 					a.Sets[k] = newSet[j]
 				}
-				v.Automaton = &a
+				vector.Automaton = &a
 			}
-			if v.Several != nil {
-				x := *v.Several
+			if vector.Several != nil {
+				x := *vector.Several
 				x.Objectives = slices.Clone(x.Objectives)
 				for k := range x.Objectives {
 					o := &x.Objectives[k]
 					o.Left, o.Right = newSet[o.Left], newSet[o.Right]
 				}
-				v.Several = &x
+				vector.Several = &x
 			}
-			out.Vectors = append(out.Vectors, v)
+			out.Vectors = append(out.Vectors, vector)
 		}
 	}
 	for _, i := range claims {
-		c := s.source.Claims[i]
-		c.Over = newSet[c.Over]
-		if c.Vector >= 0 {
-			c.Vector = newVector[c.Vector]
+		claim := s.source.Claims[i]
+		claim.Over = newSet[claim.Over]
+		if claim.Vector >= 0 {
+			claim.Vector = newVector[claim.Vector]
 		} else {
-			c.Set = newSet[c.Set]
+			claim.Set = newSet[claim.Set]
 		}
-		out.Claims = append(out.Claims, c)
+		out.Claims = append(out.Claims, claim)
 	}
 	return out
 }

@@ -204,7 +204,7 @@ func nudged(rng *rand.Rand, v *certificate.Values, up bool) *certificate.Values 
 }
 
 // severalAttacks change a copy of what proves several objectives. One that could not is false.
-func severalAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, x *certificate.Several) bool {
+func severalAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, x *certificate.Several) bool {
 	part := func(rng *rand.Rand, x *certificate.Several) *certificate.Part {
 		if len(x.Parts) == 0 {
 			return nil
@@ -213,17 +213,17 @@ func severalAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, x *
 		p.Choice, p.Values, p.Ranks = slices.Clone(p.Choice), slices.Clone(p.Values), slices.Clone(p.Ranks)
 		return p
 	}
-	return map[string]func(rng *rand.Rand, v *certificate.Vector, x *certificate.Several) bool{
+	return map[string]func(rng *rand.Rand, vector *certificate.Vector, x *certificate.Several) bool{
 		"nothing": func(*rand.Rand, *certificate.Vector, *certificate.Several) bool { return true },
-		"upper nudged": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.Several) bool {
-			if v.Upper == nil {
+		"upper nudged": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.Several) bool {
+			if vector.Upper == nil {
 				return false
 			}
-			v.Upper = nudged(rng, v.Upper, false)
+			vector.Upper = nudged(rng, vector.Upper, false)
 			return true
 		},
-		"least nudged": func(rng *rand.Rand, v *certificate.Vector, _ *certificate.Several) bool {
-			v.Lower = nudged(rng, v.Lower, true)
+		"least nudged": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.Several) bool {
+			vector.Lower = nudged(rng, vector.Lower, true)
 			return true
 		},
 		"values nudged": func(rng *rand.Rand, _ *certificate.Vector, x *certificate.Several) bool {
@@ -243,8 +243,8 @@ func severalAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, x *
 			p.Choice[rng.IntN(min(3, len(p.Choice)))] = uint32(rng.IntN(3))
 			return true
 		},
-		"ranks all 0": func(rng *rand.Rand, v *certificate.Vector, x *certificate.Several) bool {
-			v.Rank = make([]uint32, x.States)
+		"ranks all 0": func(rng *rand.Rand, vector *certificate.Vector, x *certificate.Several) bool {
+			vector.Rank = make([]uint32, x.States)
 			if p := part(rng, x); p != nil {
 				for i := range p.Ranks {
 					p.Ranks[i] = make([]uint32, x.States)
@@ -289,11 +289,11 @@ func severalAttacks() map[string]func(rng *rand.Rand, v *certificate.Vector, x *
 			x.Factor = []*big.Rat{new(big.Rat), moved(x.Factor, true), big.NewRat(1000, 1)}[rng.IntN(3)]
 			return true
 		},
-		"least infinite": func(rng *rand.Rand, v *certificate.Vector, x *certificate.Several) bool {
-			y := *v.Lower
+		"least infinite": func(rng *rand.Rand, vector *certificate.Vector, x *certificate.Several) bool {
+			y := *vector.Lower
 			y.Infinite = certificate.NewBits(x.States)
 			y.Infinite.Add(rng.IntN(min(3, x.States)))
-			v.Lower, v.Layer = &y, make([]uint32, x.States)
+			vector.Lower, vector.Layer = &y, make([]uint32, x.States)
 			return true
 		},
 		"min and max": func(_ *rand.Rand, _ *certificate.Vector, x *certificate.Several) bool {
@@ -336,11 +336,11 @@ func TestSeveral(t *testing.T) {
 			query = goal.RatString()
 		}
 		space, props := spaceOf(t, e.text(), "multi("+q.text(query)+", "+other.text(bound.RatString())+")")
-		p, err := prove.New(space, prove.Options{Ordered: true})
+		prover, err := prove.New(space, prove.Options{Ordered: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Add(t.Context(), props[0]); err != nil {
+		if _, err := prover.Add(t.Context(), props[0]); err != nil {
 			if strings.Contains(err.Error(), "infinite") || strings.Contains(err.Error(), "for ever") || strings.Contains(err.Error(), "finite") {
 				continue // with costs that some schedulers have for ever
 			}
@@ -350,13 +350,13 @@ func TestSeveral(t *testing.T) {
 			t.Fatalf("seed %d: %s\n%v", seed, e.text(), err)
 		}
 		for _, name := range names {
-			f := p.File
+			f := prover.File
 			f.Vectors = slices.Clone(f.Vectors)
-			v := &f.Vectors[0]
-			several := *v.Several
+			vector := &f.Vectors[0]
+			several := *vector.Several
 			several.Objectives, several.Parts = slices.Clone(several.Objectives), slices.Clone(several.Parts)
-			v.Several = &several
-			if !all[name](rng, v, v.Several) {
+			vector.Several = &several
+			if !all[name](rng, vector, vector.Several) {
 				continue
 			}
 			c := counts[name]
@@ -366,7 +366,7 @@ func TestSeveral(t *testing.T) {
 			}
 			made++
 			c.made++
-			q, bound := aim{q.of, v.Several.Objectives[0].Great}, v.Several.Objectives[1].Bound
+			q, bound := aim{q.of, vector.Several.Objectives[0].Great}, vector.Several.Objectives[1].Bound
 			truth := best(points, q, other, bound)
 			results, err := certify.Check(t.Context(), &f)
 			ok := err == nil && results[0].Err == nil
@@ -376,7 +376,7 @@ func TestSeveral(t *testing.T) {
 			case !ok:
 				c.rejected++
 			case asked && (truth == nil || results[0].Lower.Cmp(truth) > 0 || results[0].Upper != nil && results[0].Upper.Cmp(truth) < 0),
-				!asked && results[0].Holds != (truth != nil && q.sign(truth).Cmp(q.sign(v.Several.Objectives[0].Bound)) >= 0):
+				!asked && results[0].Holds != (truth != nil && q.sign(truth).Cmp(q.sign(vector.Several.Objectives[0].Bound)) >= 0):
 				t.Fatalf("seed %d, %s: %s\naccepted %s in [%v, %v] or %v, want %v", seed, name, e.text(), results[0].Statement, results[0].Lower, results[0].Upper, results[0].Holds, truth)
 			case name == "nothing" && asked && (results[0].Upper == nil || results[0].Lower.Cmp(results[0].Upper) != 0):
 				t.Fatalf("seed %d: %s is in [%v, %v], which is not exact", seed, results[0].Statement, results[0].Lower, results[0].Upper)

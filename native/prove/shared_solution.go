@@ -20,47 +20,50 @@ type sharedSolution struct {
 // Until calls solve.Until and keeps the solution for a certificate.
 // It returns nil if this question was asked before: the caller then wants a better answer than the one kept.
 func (p *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	a := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -p.firstEffort().gridBits())}
-	if p.findShared(a) != nil {
+	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -p.firstEffort().gridBits())}
+	if p.findShared(shared) != nil {
 		return nil, nil
 	}
-	return p.recordShared(a)(solve.Until(ctx, p.graph, left, right, dir, solve.Options{Epsilon: p.opts.Epsilon, Grid: a.grid}))
+	return p.recordShared(shared)(solve.Until(ctx, p.graph, left, right, dir, solve.Options{Epsilon: p.opts.Epsilon, Grid: shared.grid}))
 }
 
-// ReachReward is Until for rewards. The greatest expected reward is not known in advance,
-// so the grid is chosen for the greatest reward of one step.
-func (p *Prover) ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	exp := 0
-	for _, xs := range [][]float64{r.State, r.Choice} {
-		for _, x := range xs {
-			if x > math.Ldexp(1, exp) {
-				exp = math.Ilogb(x) + 1
+// ReachReward solves an expected reward until target on the grid of a certificate, for use by a later Add.
+// The greatest expected reward is not known in advance, so the grid is chosen for the greatest reward of one
+// step. It returns nil if the solution cannot be used for a certificate.
+func (p *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
+	exponent := 0
+	for _, rewards := range [][]float64{reward.State, reward.Choice} {
+		for _, value := range rewards {
+			if value > math.Ldexp(1, exponent) {
+				exponent = math.Ilogb(value) + 1
 			}
 		}
 	}
-	a := &sharedSolution{reward: r, left: target, right: target, direction: dir, grid: math.Ldexp(1, exp-p.firstEffort().gridBits())}
-	if p.findShared(a) != nil || a.grid > 1 || math.IsInf(r.Err, 1) {
+	grid := math.Ldexp(1, exponent-p.firstEffort().gridBits())
+	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
+	if p.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
 		return nil, nil
 	}
-	return p.recordShared(a)(solve.ReachReward(ctx, p.graph, r, target, dir, solve.Options{Epsilon: p.opts.Epsilon, Grid: a.grid}))
+	opts := solve.Options{Epsilon: p.opts.Epsilon, Grid: grid}
+	return p.recordShared(solution)(solve.ReachReward(ctx, p.graph, reward, target, dir, opts))
 }
 
 // findShared returns the kept solution of the same question; nil if there is none.
 func (p *Prover) findShared(q *sharedSolution) *sharedSolution {
-	for _, a := range p.shared {
-		if a.reward == q.reward && (a.direction == q.direction || p.graph.Kind != sparse.MDP) && a.left.Equal(q.left) && a.right.Equal(q.right) {
-			return a
+	for _, shared := range p.shared {
+		if shared.reward == q.reward && (shared.direction == q.direction || p.graph.Kind != sparse.MDP) && shared.left.Equal(q.left) && shared.right.Equal(q.right) {
+			return shared
 		}
 	}
 	return nil
 }
 
 // recordShared returns a function that adds the result of a solver to the kept solutions.
-func (p *Prover) recordShared(a *sharedSolution) func(v *solve.Values, err error) (*solve.Values, error) {
-	return func(v *solve.Values, err error) (*solve.Values, error) {
-		if a.values = v; err == nil {
-			p.shared = append(p.shared, a)
+func (p *Prover) recordShared(shared *sharedSolution) func(values *solve.Values, err error) (*solve.Values, error) {
+	return func(values *solve.Values, err error) (*solve.Values, error) {
+		if shared.values = values; err == nil {
+			p.shared = append(p.shared, shared)
 		}
-		return v, err
+		return values, err
 	}
 }

@@ -47,29 +47,29 @@ func (w *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error
 	if w.Timed.To != nil {
 		to = solve.At(w.Timed.To)
 	}
-	var v *solve.Values
+	var values *solve.Values
 	var err error
 	switch w.Kind {
 	case certificate.Steps:
-		v, err = solve.TimedUntil(w.ctx, w.graph, left, right, solve.Interval{From: solve.At(w.Timed.From), To: to}, options)
+		values, err = solve.TimedUntil(w.ctx, w.graph, left, right, solve.Interval{From: solve.At(w.Timed.From), To: to}, options)
 	case certificate.Instant:
-		v, err = solve.TimedInstantReward(w.ctx, w.graph, w.structure, to, options)
-		greatest = greatestAtLeastOne(w.structure.State)
+		values, err = solve.TimedInstantReward(w.ctx, w.graph, w.rewardStructure, to, options)
+		greatest = greatestAtLeastOne(w.rewardStructure.State)
 	default:
-		v, err = solve.TimedCumulReward(w.ctx, w.graph, w.structure, to, options)
+		values, err = solve.TimedCumulReward(w.ctx, w.graph, w.rewardStructure, to, options)
 		time, _ := w.Timed.To.Float64()
-		greatest = (greatestAtLeastOne(w.structure.State) + greatestAtLeastOne(w.structure.Choice)) * max(1, time)
+		greatest = (greatestAtLeastOne(w.rewardStructure.State) + greatestAtLeastOne(w.rewardStructure.Choice)) * max(1, time)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v, w.chooseScale(v, greatest)
+	return values, w.chooseScale(values, greatest)
 }
 
 // greatestAtLeastOne returns the greatest element, or 1 if all are smaller.
-func greatestAtLeastOne(xs []float64) float64 {
+func greatestAtLeastOne(values []float64) float64 {
 	most := 1.0
-	for _, x := range xs {
+	for _, x := range values {
 		most = max(most, x)
 	}
 	return most
@@ -77,26 +77,28 @@ func greatestAtLeastOne(xs []float64) float64 {
 
 // chooseScale chooses the number of binary places that the checker computes with. It widens the bounds by the
 // rounding error of the checker: a few units in the last place for each step.
-func (w *vectorProof) chooseScale(v *solve.Values, greatest float64) error {
+func (w *vectorProof) chooseScale(values *solve.Values, greatest float64) error {
 	duration := w.Timed.From
 	if w.Timed.To != nil {
 		duration = w.Timed.To
 	}
 	mean, _ := new(big.Rat).Mul(w.Timed.Rate, duration).Float64()
 	steps := mean + 12*math.Sqrt(mean) + 60
-	_, exp := math.Frexp(greatest)
-	if scale := 60 - exp; w.effort < fileFloats && scale > 0 {
+	_, exponent := math.Frexp(greatest)
+	scale := 60 - exponent
+	switch {
+	case w.effort < fileFloats && scale > 0:
 		w.Timed.Scale = uint(scale)
-	} else {
-		if steps*float64(len(w.graph.Target)) > maxLongWork {
-			return errors.New("the time is too long for numbers of many digits")
-		}
+	case steps*float64(len(w.graph.Target)) > maxLongWork:
+		return errors.New("the time is too long for numbers of many digits")
+	default:
 		w.Timed.Scale = longScale
 	}
 	widening := math.Ldexp(8*steps*max(1, greatest), -int(w.Timed.Scale))
-	for s := range v.Lower {
-		if v.Lower[s] != v.Upper[s] {
-			v.Lower[s], v.Upper[s] = max(v.Lower[s]-widening, 0), v.Upper[s]+widening
+	for s := range values.Lower {
+		if values.Lower[s] != values.Upper[s] {
+			values.Lower[s] = max(values.Lower[s]-widening, 0)
+			values.Upper[s] += widening
 		}
 	}
 	return nil

@@ -32,34 +32,34 @@ type Skeleton struct {
 
 // The sets that every skeleton begins with.
 const (
-	all = iota
-	initial
+	allStates = iota
+	initialStates
 )
 
 // NewSkeleton returns a skeleton without properties.
 func NewSkeleton() *Skeleton {
 	k := &Skeleton{Atoms: make(map[int]sema.Expr), indexByKey: make(map[string]int)}
-	k.set(certificate.Set{Kind: certificate.All})
-	k.set(certificate.Set{Kind: certificate.Init})
+	k.setIndex(certificate.Set{Kind: certificate.All})
+	k.setIndex(certificate.Set{Kind: certificate.Init})
 	return k
 }
 
-// Add adds the claim that answers a property, and returns its index. If certificates cannot express the property, the
-// error is a *result.Failure that says why, and nothing is added.
-func (k *Skeleton) Add(p *Property) (int, error) {
+// Add adds the claim that answers a property, and returns its index. If certificates cannot express the
+// property, the error is a *result.Failure that says why, and nothing is added.
+func (k *Skeleton) Add(property *Property) (int, error) {
 	sets, vectors := len(k.Sets), len(k.Vectors)
-	t := &translation{Skeleton: k, p: p}
-	c, err := t.claim(p.X)
+	t := &translation{Skeleton: k, property: property}
+	claim, err := t.claim(property.X)
 	if err != nil {
 		k.truncate(sets, vectors)
 		return 0, err
 	}
-	c.Property, c.Name = p.Text, p.Name
-	k.Claims = append(k.Claims, c)
+	claim.Property, claim.Name = property.Text, property.Name
+	k.Claims = append(k.Claims, claim)
 	return len(k.Claims) - 1, nil
 }
 
-// truncate removes all sets and vectors after the first ones.
+// truncate removes all sets and vectors after the given numbers of them.
 func (k *Skeleton) truncate(sets, vectors int) {
 	for i := sets; i < len(k.Sets); i++ {
 		delete(k.indexByKey, setKey(&k.Sets[i]))
@@ -75,24 +75,25 @@ func setKey(s *certificate.Set) string {
 	return fmt.Sprint("set ", s.Kind, s.Sets, s.Vector, s.Relation, s.Threshold, s.Text)
 }
 
-func vectorKey(v *certificate.Vector) string {
+// vectorKey returns a string that is equal for equal vectors only.
+func vectorKey(vector *certificate.Vector) string {
 	time := ""
-	if v.Timed != nil {
-		time = fmt.Sprint(v.Timed.From, v.Timed.To)
+	if vector.Timed != nil {
+		time = fmt.Sprint(vector.Timed.From, vector.Timed.To)
 	}
 	path := []byte(nil)
-	if v.Several != nil {
-		path, _ = json.Marshal(v.Several.Objectives)
+	if vector.Several != nil {
+		path, _ = json.Marshal(vector.Several.Objectives)
 	}
-	if v.Automaton != nil {
-		path, _ = json.Marshal(v.Automaton.Formula) // it determines the automaton
-		time = fmt.Sprint(v.Automaton.Sets)
+	if vector.Automaton != nil {
+		path, _ = json.Marshal(vector.Automaton.Formula) // it determines the automaton
+		time = fmt.Sprint(vector.Automaton.Sets)
 	}
-	return fmt.Sprint("vector ", v.Kind, v.Max, v.Paths, v.Left, v.Right, v.Reward, v.From, v.To, time, string(path))
+	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, time, string(path))
 }
 
-// set returns the index of a set, which it adds if it is new.
-func (k *Skeleton) set(s certificate.Set) int {
+// setIndex returns the index of a set, and adds the set if it is new.
+func (k *Skeleton) setIndex(s certificate.Set) int {
 	key := setKey(&s)
 	i, ok := k.indexByKey[key]
 	if !ok {
@@ -103,13 +104,14 @@ func (k *Skeleton) set(s certificate.Set) int {
 	return i
 }
 
-func (k *Skeleton) vector(v certificate.Vector) int {
-	key := vectorKey(&v)
+// vectorIndex returns the index of a vector, and adds the vector if it is new.
+func (k *Skeleton) vectorIndex(vector certificate.Vector) int {
+	key := vectorKey(&vector)
 	i, ok := k.indexByKey[key]
 	if !ok {
 		i = len(k.Vectors)
 		k.indexByKey[key] = i
-		k.Vectors = append(k.Vectors, v)
+		k.Vectors = append(k.Vectors, vector)
 	}
 	return i
 }
@@ -119,125 +121,130 @@ func (k *Skeleton) not(i int) int {
 	case s.Kind == certificate.Not:
 		return s.Sets[0]
 	default:
-		return k.set(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+		return k.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
 }
 
 func (k *Skeleton) and(i, j int) int {
-	return k.set(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+	return k.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
 func (k *Skeleton) or(i, j int) int {
-	return k.set(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+	return k.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
 // translation translates one property to sets and vectors.
 type translation struct {
 	*Skeleton
-	p             *Property
+	property      *Property
 	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
 }
 
-func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
-	return result.Refuse(&t.p.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
+func (t *translation) unsupported(x sema.Expr, format string, args ...any) error {
+	return result.Refuse(&t.property.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
 }
 
-// claim translates a whole property, with its filter.
+// claim translates a property with its filter.
 func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
-	out := certificate.Claim{Vector: -1, Over: initial}
-	f := logic.Of(x)
-	if f.Kind == logic.Objectives {
-		v, err := t.multiObjective(f)
-		if out.Vector, out.Complement = v.number, v.complement; err == nil && x.Type() == sema.Bool {
-			out.Vector = -1
-			out.Set = t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	claim := certificate.Claim{Vector: -1, Over: initialStates}
+	formula := logic.Of(x)
+	if formula.Kind == logic.Objectives {
+		value, err := t.multiObjective(formula)
+		claim.Vector = value.vector
+		claim.Complement = value.complement
+		if err == nil && x.Type() == sema.Bool {
+			claim.Vector = -1
+			claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 		}
-		return out, err
+		return claim, err
 	}
-	if f.Kind == logic.Filter {
-		switch f.Op {
+	if formula.Kind == logic.Filter {
+		switch formula.Op {
 		case "argmin", "argmax":
-			set, err := t.optimal(f)
-			out.Set = set
-			return out, err
+			set, err := t.optimalStatesSet(formula)
+			claim.Set = set
+			return claim, err
 		case "min", "max", "range", "forall", "exists", "state", "first", "sum", "avg", "count":
-			over, err := t.over(f)
+			states, err := t.filterStates(formula)
 			if err != nil {
-				return out, err
+				return claim, err
 			}
-			out.Over = over
-			if f.Op != "range" && f.Op != "forall" && f.Op != "state" {
-				out.Of = f.Op
+			claim.Over = states
+			if formula.Op != "range" && formula.Op != "forall" && formula.Op != "state" {
+				claim.Of = formula.Op
 			}
 		case "print", "printall", "store":
 		default:
-			return out, t.refuse(x, "filter(%s, ...)", f.Op)
+			return claim, t.unsupported(x, "filter(%s, ...)", formula.Op)
 		}
-		x = f.Operand
+		x = formula.Operand
 	}
 	if x.Type() == sema.Bool {
-		set, err := t.truth(x)
-		out.Set = set
-		return out, err
+		set, err := t.booleanFormula(x)
+		claim.Set = set
+		return claim, err
 	}
-	v, err := t.value(x)
-	out.Vector, out.Complement = v.number, v.complement
-	return out, err
+	value, err := t.value(x)
+	claim.Vector, claim.Complement = value.vector, value.complement
+	return claim, err
 }
 
-// optimal is the set of the states of a filter that have the least or greatest value.
-func (t *translation) optimal(f *logic.Formula) (int, error) {
-	over, err := t.over(f)
+// optimalStatesSet translates argmin and argmax: the set of the states of a filter that have the least or
+// greatest value.
+func (t *translation) optimalStatesSet(formula *logic.Formula) (int, error) {
+	states, err := t.filterStates(formula)
 	if err != nil {
 		return 0, err
 	}
-	v, err := t.value(f.Operand)
-	if least := f.Op == "argmin"; least != v.complement {
-		return t.set(certificate.Set{Kind: certificate.ArgMin, Vector: v.number, Sets: []int{over}}), err
+	value, err := t.value(formula.Operand)
+	kind := certificate.ArgMax
+	if minimize := formula.Op == "argmin"; minimize != value.complement { // 1-v is least where v is greatest
+		kind = certificate.ArgMin
 	}
-	return t.set(certificate.Set{Kind: certificate.ArgMax, Vector: v.number, Sets: []int{over}}), err
+	return t.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
 }
 
-// over is the set of states of a filter.
-func (t *translation) over(f *logic.Formula) (int, error) {
-	if f.States == nil {
-		return all, nil
+// filterStates is the set of states of a filter.
+func (t *translation) filterStates(formula *logic.Formula) (int, error) {
+	if formula.States == nil {
+		return allStates, nil
 	}
-	return t.truth(f.States)
+	return t.booleanFormula(formula.States)
 }
 
-// value refers to a vector, or to 1 minus it.
-type value struct {
-	number     int
+// vectorValue refers to a vector of the certificate, or to 1 minus it.
+type vectorValue struct {
+	vector     int
 	complement bool
 }
 
 // value translates an operator that has a numeric value, such as P=? [...].
-func (t *translation) value(x sema.Expr) (value, error) {
-	switch f := logic.Of(x); f.Kind {
+func (t *translation) value(x sema.Expr) (vectorValue, error) {
+	switch formula := logic.Of(x); formula.Kind {
 	case logic.Probability:
-		return t.path(f.Path, t.direction(f.Threshold))
+		return t.pathProbability(formula.Path, t.direction(formula.Threshold))
 	case logic.Reward:
-		return t.rewardOperator(f)
+		return t.rewardOperator(formula)
 	case logic.SteadyState:
-		set, err := t.nested(f.Operand)
-		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(f.Threshold))})}, err
+		set, err := t.stateFormula(formula.Operand)
+		isMax := t.isMaximum(t.direction(formula.Threshold))
+		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
-		if t.p.Program.Type == syntax.SMG {
-			return value{}, t.refuse(x, "a coalition of players of a stochastic game")
+		if t.property.Program.Type == syntax.SMG {
+			return vectorValue{}, t.unsupported(x, "a coalition of players of a stochastic game")
 		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = f.Some
-		return t.value(f.Operand)
+		t.someScheduler = formula.Some
+		return t.value(formula.Operand)
 	case logic.Filter:
-		return value{}, t.refuse(x, "a filter in a formula")
+		return vectorValue{}, t.unsupported(x, "a filter in a formula")
 	case logic.Objectives:
-		return value{}, t.refuse(x, "several objectives")
+		return vectorValue{}, t.unsupported(x, "several objectives")
 	}
 	if sema.Stateless(x) {
-		return value{}, t.refuse(x, "an expression without operators")
+		return vectorValue{}, t.unsupported(x, "an expression without operators")
 	}
-	return value{}, t.refuse(x, "a value that is computed of others")
+	return vectorValue{}, t.unsupported(x, "arithmetic with the value of an operator")
 }
 
 func (t *translation) direction(x sema.Threshold) solve.Direction {
@@ -247,165 +254,168 @@ func (t *translation) direction(x sema.Threshold) solve.Direction {
 	return solve.Max
 }
 
-// max reports whether a vector is a maximum over schedulers. In a Markov chain no vector is.
-func (t *translation) max(dir solve.Direction) bool {
-	switch t.p.Program.Type {
+// isMaximum reports whether a vector is a maximum over schedulers. In a Markov chain no vector is.
+func (t *translation) isMaximum(dir solve.Direction) bool {
+	switch t.property.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
 		return false
 	}
 	return dir == solve.Max
 }
 
-// nested translates a nested state formula. A bounded property in it must hold for all schedulers.
-func (t *translation) nested(x sema.Expr) (int, error) {
+// stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
+func (t *translation) stateFormula(x sema.Expr) (int, error) {
 	defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 	t.someScheduler = false
-	return t.truth(x)
+	return t.booleanFormula(x)
 }
 
-// truth translates a state formula to a set.
-func (t *translation) truth(x sema.Expr) (int, error) {
+// booleanFormula translates a state formula to a set.
+func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	if sema.Stateless(x) {
 		return t.atomicSet(x), nil
 	}
 	switch x := x.(type) {
 	case *sema.Unary:
-		i, err := t.truth(x.X)
+		i, err := t.booleanFormula(x.X)
 		return t.not(i), err
 	case *sema.Binary:
-		return t.connective(x)
+		return t.booleanOperator(x)
 	case *sema.Cond:
-		c, err := t.truth(x.C)
+		c, err := t.booleanFormula(x.C)
 		if err != nil {
 			return 0, err
 		}
-		a, err := t.truth(x.A)
+		a, err := t.booleanFormula(x.A)
 		if err != nil {
 			return 0, err
 		}
-		b, err := t.truth(x.B)
+		b, err := t.booleanFormula(x.B)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
 	}
-	switch f := logic.Of(x); f.Kind {
+	switch formula := logic.Of(x); formula.Kind {
 	case logic.Label:
 		switch {
-		case f.Index == sema.LabelInit:
-			return initial, nil
-		case f.Index >= 0:
-			return t.truth(t.p.Program.Labels[f.Index].X)
+		case formula.Index == sema.LabelInit:
+			return initialStates, nil
+		case formula.Index >= 0:
+			return t.booleanFormula(t.property.Program.Labels[formula.Index].X)
 		}
 		return t.atomicSet(x), nil
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return t.thresholdSet(f)
+		return t.thresholdSet(formula)
 	case logic.Strategy:
-		if t.p.Program.Type == syntax.SMG {
-			return 0, t.refuse(x, "a coalition of players of a stochastic game")
+		if t.property.Program.Type == syntax.SMG {
+			return 0, t.unsupported(x, "a coalition of players of a stochastic game")
 		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = f.Some
-		return t.truth(f.Operand)
+		t.someScheduler = formula.Some
+		return t.booleanFormula(formula.Operand)
 	case logic.Quantified:
-		return t.quantify(f.ForAll, f.Path)
+		return t.quantifyPath(formula.ForAll, formula.Path)
 	case logic.Objectives:
-		return 0, t.refuse(x, "several objectives")
+		return 0, t.unsupported(x, "several objectives")
 	}
-	return 0, t.refuse(x, "a filter in a formula")
+	return 0, t.unsupported(x, "a filter in a formula")
 }
 
-// atomicSet returns the set of states in which an expression holds.
+// atomicSet returns the index of the set of states in which an expression holds.
 func (t *translation) atomicSet(x sema.Expr) int {
 	if c, ok := x.(*sema.Const); ok {
 		if c.Val.Bool {
-			return all
+			return allStates
 		}
-		return t.not(all)
+		return t.not(allStates)
 	}
-	i := t.set(certificate.Set{Kind: certificate.Atomic, Text: text(t.p.Program, x)})
-	t.Atoms[i] = x
-	return i
+	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, x)})
+	t.Atoms[index] = x
+	return index
 }
 
-// connective translates a Boolean operator.
-func (t *translation) connective(x *sema.Binary) (int, error) {
+// booleanOperator translates a Boolean operator to a set.
+func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
 	if x.X.Type() != sema.Bool {
-		return 0, t.refuse(x, "a comparison of values")
+		return 0, t.unsupported(x, "a comparison of values")
 	}
-	a, err := t.truth(x.X)
+	left, err := t.booleanFormula(x.X)
 	if err != nil {
 		return 0, err
 	}
-	b, err := t.truth(x.Y)
+	right, err := t.booleanFormula(x.Y)
 	if err != nil {
 		return 0, err
 	}
 	switch x.Op {
 	case syntax.OpAnd:
-		return t.and(a, b), nil
+		return t.and(left, right), nil
 	case syntax.OpOr:
-		return t.or(a, b), nil
+		return t.or(left, right), nil
 	case syntax.OpImplies:
-		return t.or(t.not(a), b), nil
+		return t.or(t.not(left), right), nil
 	}
-	same := t.or(t.and(a, b), t.and(t.not(a), t.not(b)))
+	same := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
 	if x.Op == syntax.OpNe {
 		return t.not(same), nil
 	}
 	return same, nil // <=> and =
 }
 
-// thresholdSet translates a bounded property, such as P>=0.5 [...].
-func (t *translation) thresholdSet(f *logic.Formula) (int, error) {
-	b, err := sema.Enclose(f.Bound, nil)
+// thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
+func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
+	enclosed, err := sema.Enclose(formula.Bound, nil)
 	switch {
 	case err != nil:
 		return 0, err
-	case !b.Exact || b.Rat == nil:
-		return 0, t.refuse(f.Bound, "a bound that is no fraction")
+	case !enclosed.Exact || enclosed.Rat == nil:
+		return 0, t.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
-	v, err := t.value(f.X)
+	value, err := t.value(formula.X)
 	if err != nil {
 		return 0, err
 	}
-	rel, bound := f.Rel, b.Rat
-	if v.complement { // 1-v >= b where v <= 1-b
-		rel = map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}[rel]
-		bound = new(big.Rat).Sub(big.NewRat(1, 1), bound)
+	relation, threshold := formula.Rel, enclosed.Rat
+	if value.complement { // 1-v >= b where v <= 1-b
+		mirrored := map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}
+		relation = mirrored[relation]
+		threshold = new(big.Rat).Sub(big.NewRat(1, 1), threshold)
 	}
-	return t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: rel.String(), Threshold: bound}), nil
+	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// path translates a path formula.
-func (t *translation) path(p *logic.Path, dir solve.Direction) (value, error) {
-	if !p.Negated {
-		return t.positivePath(p, dir)
+// pathProbability translates a path formula.
+func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	if !path.Negated {
+		return t.positivePathProbability(path, dir)
 	}
-	v, err := t.positivePath(p, opposite(dir))
+	v, err := t.positivePathProbability(path, opposite(dir))
 	v.complement = !v.complement
 	return v, err
 }
 
-// positivePath is path for the formula without its negation.
-func (t *translation) positivePath(p *logic.Path, dir solve.Direction) (value, error) {
+// positivePathProbability translates P of a path formula without its outer negation.
+func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
-	case p.Form == logic.InitialState:
-		set, err := t.nested(p.Right)
-		v := certificate.Vector{Kind: certificate.Steps, Max: t.max(dir), Right: set, Reward: -1}
-		if t.p.Program.Type == syntax.CTMC {
-			v.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
+	case path.Form == logic.InitialState:
+		set, err := t.stateFormula(path.Right)
+		vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
+		if t.property.Program.Type == syntax.CTMC {
+			vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
 		}
-		return value{number: t.vector(v)}, err
-	case p.Form == logic.LateWeakUntil:
-		return value{}, t.refuse(p.X, "a weak until (W) with a lower bound")
-	case p.Form == logic.Until || p.Form == logic.Next:
-		return t.temporal(p, dir)
-	case p.Operator && p.Op == syntax.Next:
-		if v, err := t.path(logic.PathOf(p.Right), dir); err != nil {
-			return v, err
-		} else if v, ok := t.oneStepLater(v); ok {
-			return v, nil
+		return vectorValue{vector: t.vectorIndex(vector)}, err
+	case path.Form == logic.LateWeakUntil:
+		return vectorValue{}, t.unsupported(path.X, "a weak until (W) with a lower bound")
+	case path.Form == logic.Until || path.Form == logic.Next:
+		return t.temporalProbability(path, dir)
+	case path.Operator && path.Op == syntax.Next:
+		next, err := t.pathProbability(logic.PathOf(path.Right), dir)
+		if err != nil {
+			return next, err
+		}
+		if shifted, ok := t.oneStepLater(next); ok {
+			return shifted, nil
 		}
 	}
-	return t.pathAutomaton(p.X, dir)
+	return t.pathAutomaton(path.X, dir)
 }
 
 func opposite(dir solve.Direction) solve.Direction {
@@ -415,202 +425,213 @@ func opposite(dir solve.Direction) solve.Direction {
 	return solve.Max
 }
 
-// temporal translates P of one temporal operator over state formulas.
-func (t *translation) temporal(p *logic.Path, dir solve.Direction) (value, error) {
-	left, right, negated, err := t.untilOperands(p, t.nested)
+// temporalProbability translates P of one temporal operator over state formulas.
+func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	left, right, negated, err := t.untilOperands(path, t.stateFormula)
 	if err != nil {
-		return value{}, err
+		return vectorValue{}, err
 	}
 	if negated {
 		dir = opposite(dir)
 	}
-	v := certificate.Vector{Kind: certificate.Until, Max: t.max(dir), Left: left, Right: right, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Until, Max: t.isMaximum(dir), Left: left, Right: right, Reward: -1}
 	switch {
-	case p.Form == logic.Next:
-		v.Kind, v.Left = certificate.Next, all
-	case p.Bound != nil && t.p.Program.Type == syntax.CTMC:
-		v.Kind = certificate.Steps
-		v.Timed, err = t.timeBounds(p.Bound)
-	case p.Bound != nil:
-		v.Kind = certificate.Steps
-		v.From, v.To, err = logic.Steps(p.Bound)
+	case path.Form == logic.Next:
+		vector.Kind, vector.Left = certificate.Next, allStates
+	case path.Bound != nil && t.property.Program.Type == syntax.CTMC:
+		vector.Kind = certificate.Steps
+		vector.Timed, err = t.timeBounds(path.Bound)
+	case path.Bound != nil:
+		vector.Kind = certificate.Steps
+		vector.From, vector.To, err = logic.Steps(path.Bound)
 	}
-	return value{t.vector(v), negated}, err
+	return vectorValue{t.vectorIndex(vector), negated}, err
 }
 
-// untilOperands reduces a temporal operator to an until formula. translateRight translates the second operand.
-func (t *translation) untilOperands(p *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
-	left = all
-	if p.Left != nil {
-		if left, err = t.nested(p.Left); err != nil {
+// untilOperands reduces a temporal operator to an until formula, which may be negated. translateRight
+// translates the second operand.
+func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
+	left = allStates
+	if path.Left != nil {
+		if left, err = t.stateFormula(path.Left); err != nil {
 			return 0, 0, false, err
 		}
 	}
-	if right, err = translateRight(p.Right); err != nil {
+	if right, err = translateRight(path.Right); err != nil {
 		return 0, 0, false, err
 	}
 	sets := logic.Algebra[int]{Not: t.not, And: t.and, Neither: func(i, j int) int { return t.not(t.or(i, j)) }}
-	left, right, negated = sets.AsUntil(p.Op, left, right)
+	left, right, negated = sets.AsUntil(path.Op, left, right)
 	return left, right, negated, nil
 }
 
-// timeBounds evaluates a time bound. A strict bound means the same, since a single instant has probability 0.
-func (t *translation) timeBounds(b *sema.Bound) (*certificate.Timed, error) {
-	out := &certificate.Timed{From: new(big.Rat)}
-	for _, end := range []struct {
-		x  sema.Expr
-		at **big.Rat
-	}{{b.Low, &out.From}, {b.High, &out.To}} {
-		if end.x == nil {
-			continue
-		}
-		v, err := sema.Enclose(end.x, nil)
-		switch {
-		case err != nil:
-			return nil, err
-		case v.Rat != nil:
-			*end.at = v.Rat
-		case !math.IsInf(v.Lo, 1): // infinity is no bound
-			return nil, t.refuse(end.x, "a time bound that is no fraction")
-		}
+// timeBounds evaluates a time bound. A strict bound means the same as a non-strict one, since a single
+// instant has probability 0.
+func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
+	from, err := t.timeOf(timeBound.Low)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	if from == nil {
+		from = new(big.Rat)
+	}
+	to, err := t.timeOf(timeBound.High)
+	return &certificate.Timed{From: from, To: to}, err
 }
 
-// rewardOperator translates an R operator.
-func (t *translation) rewardOperator(f *logic.Formula) (value, error) {
-	o := f.Objective
-	if o.Ratio {
-		return value{}, t.refuse(f.X, "a ratio of rewards")
+// timeOf evaluates a time. It returns nil if there is none, or if it is infinite.
+func (t *translation) timeOf(x sema.Expr) (*big.Rat, error) {
+	if x == nil {
+		return nil, nil
 	}
-	v := certificate.Vector{Max: t.max(t.direction(f.Threshold)), Reward: o.Struct}
+	value, err := sema.Enclose(x, nil)
+	if err == nil && value.Rat == nil && !math.IsInf(value.Lo, 1) {
+		err = t.unsupported(x, "a time bound that is not a fraction")
+	}
+	return value.Rat, err
+}
+
+// rewardOperator translates an R operator to a vector.
+func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
+	objective := formula.Objective
+	if objective.Ratio {
+		return vectorValue{}, t.unsupported(formula.X, "a ratio of rewards")
+	}
+	vector := certificate.Vector{Max: t.isMaximum(t.direction(formula.Threshold)), Reward: objective.Struct}
 	var err error
-	switch o.Form {
+	switch objective.Form {
 	case logic.LongRun:
-		v.Kind = certificate.Average
+		vector.Kind = certificate.Average
 	case logic.TotalReward:
-		v.Kind = certificate.TotalReward
+		vector.Kind = certificate.TotalReward
 	case logic.Cumulative:
-		v.Kind = certificate.Cumulative
-		err = t.rewardTime(&v, o)
+		vector.Kind = certificate.Cumulative
+		err = t.rewardTime(&vector, objective)
 	case logic.Instantaneous:
-		v.Kind = certificate.Instant
-		err = t.rewardTime(&v, o)
+		vector.Kind = certificate.Instant
+		err = t.rewardTime(&vector, objective)
 	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
-		return value{}, t.refuse(f.X, logic.Describe(o.X))
+		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
-		v.Kind = certificate.ReachReward
-		v.Right, err = t.nested(o.Target)
+		vector.Kind = certificate.ReachReward
+		vector.Right, err = t.stateFormula(objective.Target)
 	default:
-		a := &certificate.Automaton{}
-		if a.Formula, err = t.pathFormula(a, o.X); err != nil {
-			return value{}, err
+		automaton := &certificate.Automaton{}
+		if automaton.Formula, err = t.pathFormula(automaton, objective.X); err != nil {
+			return vectorValue{}, err
 		}
-		v.Kind, v.Automaton = certificate.CoSafe, a
+		vector.Kind = certificate.CoSafe
+		vector.Automaton = automaton
 	}
-	return value{number: t.vector(v)}, err
+	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
 // rewardTime sets the number of steps, or the time, of C<=k and I=k.
-func (t *translation) rewardTime(v *certificate.Vector, o *logic.Objective) (err error) {
-	if t.p.Program.Type == syntax.CTMC {
-		v.Timed, err = t.timeBounds(&sema.Bound{High: o.At})
+func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Objective) (err error) {
+	if t.property.Program.Type == syntax.CTMC {
+		vector.Timed, err = t.timeBounds(&sema.Bound{High: objective.At})
 	} else {
-		v.To, err = logic.Count(o.At)
+		vector.To, err = logic.Count(objective.At)
 	}
 	return err
 }
 
-// quantify translates E and A of a path formula. A path formula nested on the right gets a quantifier of its own
+// quantifyPath translates E and A of a path formula. A path formula nested on the right gets a quantifier of its own
 // where that does not change the meaning: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
-func (t *translation) quantify(forall bool, p *logic.Path) (int, error) {
-	if !p.Negated {
-		return t.quantifyPositive(forall, p)
+func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
+	if !path.Negated {
+		return t.quantifyPositive(forall, path)
 	}
-	i, err := t.quantifyPositive(!forall, p)
+	i, err := t.quantifyPositive(!forall, path)
 	return t.not(i), err
 }
 
-// quantifyPositive is quantify for the formula without its negation.
-func (t *translation) quantifyPositive(forall bool, p *logic.Path) (int, error) {
-	if p.Form == logic.InitialState {
-		return t.nested(p.Right)
+// quantifyPositive translates E or A of a path formula without its outer negation.
+func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
+	if path.Form == logic.InitialState {
+		return t.stateFormula(path.Right)
 	}
-	if x, ok := p.X.(*sema.Binary); ok {
-		oneState := logic.IsState(x.X) || logic.IsState(x.Y)
-		if x.Op == syntax.OpAnd && (forall || oneState) || x.Op == syntax.OpOr && (!forall || oneState) {
-			return t.quantifyOperands(forall, x)
+	if binary, ok := path.X.(*sema.Binary); ok {
+		oneState := logic.IsState(binary.X) || logic.IsState(binary.Y)
+		if binary.Op == syntax.OpAnd && (forall || oneState) || binary.Op == syntax.OpOr && (!forall || oneState) {
+			return t.quantifyOperands(forall, binary)
 		}
 	}
-	if p.Operator && p.Bound == nil && logic.IsState(p.Left) {
-		return t.quantifyTemporal(forall, p)
+	if path.Operator && path.Bound == nil && logic.IsState(path.Left) {
+		return t.quantifyTemporal(forall, path)
 	}
-	return t.quantifyAutomaton(forall, p.X)
+	return t.quantifyAutomaton(forall, path.X)
 }
 
 // quantifyOperands distributes the quantifier over the operands of & or |.
 func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error) {
-	a, err := t.quantify(forall, logic.PathOf(x.X))
+	left, err := t.quantifyPath(forall, logic.PathOf(x.X))
 	if err != nil {
 		return 0, err
 	}
-	b, err := t.quantify(forall, logic.PathOf(x.Y))
+	right, err := t.quantifyPath(forall, logic.PathOf(x.Y))
 	if err != nil {
 		return 0, err
 	}
 	if x.Op == syntax.OpAnd {
-		return t.and(a, b), nil
+		return t.and(left, right), nil
 	}
-	return t.or(a, b), nil
+	return t.or(left, right), nil
 }
 
-// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula.
-func (t *translation) quantifyTemporal(forall bool, p *logic.Path) (int, error) {
-	translateRight := t.nested // translates the second operand
-	if !logic.IsState(p.Right) {
-		goesOn := p.Op == syntax.Next || !forall && (p.Op == syntax.Future || p.Op == syntax.Until) || forall && p.Op == syntax.Globally
-		if !goesOn {
-			return t.quantifyAutomaton(forall, p.X)
+// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the
+// right operand is a path formula, it is quantified in turn, where that is equivalent; otherwise the formula
+// needs an automaton.
+func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
+	translateRight := t.stateFormula // translates the second operand
+	if !logic.IsState(path.Right) {
+		// To quantify the operand by itself is equivalent for X, for E of F and U, and for A of G.
+		equivalent := path.Op == syntax.Next ||
+			!forall && (path.Op == syntax.Future || path.Op == syntax.Until) ||
+			forall && path.Op == syntax.Globally
+		if !equivalent {
+			return t.quantifyAutomaton(forall, path.X)
 		}
-		translateRight = func(y sema.Expr) (int, error) { return t.quantify(forall, logic.PathOf(y)) }
+		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forall, logic.PathOf(operand)) }
 	}
-	left, right, negated, err := t.untilOperands(p, translateRight)
+	left, right, negated, err := t.untilOperands(path, translateRight)
 	if err != nil {
 		return 0, err
 	}
-	s := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
+	set := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
 	if forall != negated {
-		s.Kind = certificate.ForallUntil
+		set.Kind = certificate.ForallUntil
 	}
-	if p.Op == syntax.Next {
-		s = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
+	if path.Op == syntax.Next {
+		set = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
 		if forall {
-			s.Kind = certificate.ForallNext
+			set.Kind = certificate.ForallNext
 		}
 	}
-	i := t.set(s)
+	index := t.setIndex(set)
 	if negated {
-		i = t.not(i)
+		index = t.not(index)
 	}
-	return i, nil
+	return index, nil
 }
 
-// oneStepLater translates X of a path formula that is already a vector: it shifts the step bounds by one. That is
-// possible if the formula has no condition on the steps before the target, and no automaton.
-func (t *translation) oneStepLater(v value) (value, bool) {
-	f := t.Vectors[v.number]
+// oneStepLater translates X of a path formula that is already a vector: it shifts the step bounds by one.
+// That is possible if the formula has no condition on the steps before the target, and no automaton.
+func (t *translation) oneStepLater(v vectorValue) (vectorValue, bool) {
+	vector := t.Vectors[v.vector]
 	switch {
-	case f.Left != all || f.Automaton != nil || t.p.Program.Type == syntax.CTMC:
+	case vector.Left != allStates || vector.Automaton != nil || t.property.Program.Type == syntax.CTMC:
 		return v, false
-	case f.Kind == certificate.Next:
-		f.From, f.To = 1, 1
-	case f.Kind == certificate.Until:
-		f.To = solve.Unbounded
+	case vector.Kind == certificate.Next:
+		vector.From, vector.To = 1, 1
+	case vector.Kind == certificate.Until:
+		vector.To = solve.Unbounded
 	}
-	if f.From++; f.To != solve.Unbounded {
-		f.To++
+	vector.From++
+	if vector.To != solve.Unbounded {
+		vector.To++
 	}
-	f.Kind = certificate.Steps
-	v.number = t.vector(f)
+	vector.Kind = certificate.Steps
+	v.vector = t.vectorIndex(vector)
 	return v, true
 }

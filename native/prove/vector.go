@@ -37,7 +37,7 @@ func (p *Prover) firstEffort() effort {
 	return floats
 }
 
-// nextEffort returns the next effort that is worth trying.
+// nextEffort returns the next effort that is worth trying. ok is false after the last one.
 func (p *Prover) nextEffort(e effort) (next effort, ok bool) {
 	n := p.graph.NumStates()
 	switch {
@@ -73,13 +73,13 @@ type bounds struct {
 	effort effort
 }
 
-// boundsOf computes the columns of vector i, unless that was done before with at least as much effort.
+// boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
 func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if b := p.computed[i]; b != nil && (b.effort >= e || b.zeroWidth()) {
-		return b, nil
+	if computed := p.computed[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+		return computed, nil
 	}
-	w := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
-	values, err := w.compute()
+	proof := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
+	values, err := proof.compute()
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +101,11 @@ func (b *bounds) zeroWidth() bool {
 type vectorProof struct {
 	*Prover
 	*certificate.Vector
-	index     int
-	ctx       context.Context
-	effort    effort
-	grid      float64
-	structure *sparse.Reward
+	index           int
+	ctx             context.Context
+	effort          effort
+	grid            float64
+	rewardStructure *sparse.Reward
 }
 
 func (w *vectorProof) direction() solve.Direction {
@@ -115,24 +115,25 @@ func (w *vectorProof) direction() solve.Direction {
 	return solve.Min
 }
 
+// options returns the options of package solve for the effort of this proof.
 func (w *vectorProof) options() solve.Options {
-	o := solve.Options{Epsilon: w.opts.Epsilon}
+	opts := solve.Options{Epsilon: w.opts.Epsilon}
 	if w.effort == narrowFloats {
-		o.Epsilon = w.narrowEpsilon
+		opts.Epsilon = w.narrowEpsilon
 	}
 	if w.effort == fractions {
-		o.Exact, o.MaxWork = true, maxWork
+		opts.Exact, opts.MaxWork = true, maxWork
 	} else {
-		o.Grid = w.grid
+		opts.Grid = w.grid
 	}
-	return o
+	return opts
 }
 
 // maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
 // compute sets the columns and returns the values.
-func (w *vectorProof) compute() (v *solve.Values, err error) {
+func (w *vectorProof) compute() (values *solve.Values, err error) {
 	left, err := w.decidedSet(w.ctx, w.Left, w.effort)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (w *vectorProof) compute() (v *solve.Values, err error) {
 		return nil, err
 	}
 	if w.Reward >= 0 {
-		if w.structure, err = w.Prover.loadReward(w.Reward); err != nil {
+		if w.rewardStructure, err = w.Prover.loadReward(w.Reward); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +153,7 @@ func (w *vectorProof) compute() (v *solve.Values, err error) {
 	if w.Automaton != nil {
 		return w.pathColumns()
 	}
-	g, dir := w.graph, w.direction()
+	graph, dir := w.graph, w.direction()
 	switch w.Kind {
 	case certificate.Objectives:
 		return w.multiObjective()
@@ -165,13 +166,13 @@ func (w *vectorProof) compute() (v *solve.Values, err error) {
 			}
 		}
 		w.grid = 0
-		return solve.BoundedUntil(w.ctx, g, left, right, solve.Steps{Low: w.From, High: w.To}, dir, w.options())
+		return solve.BoundedUntil(w.ctx, graph, left, right, solve.Steps{Low: w.From, High: w.To}, dir, w.options())
 	case certificate.Next:
-		return solve.Next(w.ctx, g, right, dir, w.options())
+		return solve.Next(w.ctx, graph, right, dir, w.options())
 	case certificate.Cumulative:
-		return solve.CumulReward(w.ctx, g, w.structure, w.To, dir, w.options())
+		return solve.CumulReward(w.ctx, graph, w.rewardStructure, w.To, dir, w.options())
 	case certificate.Instant:
-		return solve.InstantReward(w.ctx, g, w.structure, w.To, dir, w.options())
+		return solve.InstantReward(w.ctx, graph, w.rewardStructure, w.To, dir, w.options())
 	case certificate.ReachReward:
 		return w.reachReward(right)
 	case certificate.TotalReward:
@@ -182,34 +183,38 @@ func (w *vectorProof) compute() (v *solve.Values, err error) {
 	return nil, fmt.Errorf("there is no certificate of the kind %q", w.Kind)
 }
 
-// until computes the bounds of an until probability, and the ranks of its lower bound (rule 1 of package certify).
+// until computes the bounds of an until probability, and the ranks of its lower bound (rule 1 of package
+// certify).
 func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	w.grid = math.Ldexp(1, -w.effort.gridBits())
-	var v *solve.Values
-	if a := w.findShared(&sharedSolution{left: left, right: right, direction: w.direction()}); a != nil && w.effort == w.firstEffort() {
-		v = a.values
+	var values *solve.Values
+	shared := w.findShared(&sharedSolution{left: left, right: right, direction: w.direction()})
+	if shared != nil && w.effort == w.firstEffort() {
+		values = shared.values
 	} else {
 		var err error
-		if v, err = solve.Until(w.ctx, w.graph, left, right, w.direction(), w.options()); err != nil {
+		values, err = solve.Until(w.ctx, w.graph, left, right, w.direction(), w.options())
+		if err != nil {
 			return nil, err
 		}
 	}
-	w.setBoundColumns(v)
-	open := w.positiveStates(v).Minus(right)
-	w.Rank = w.rankColumn(w.progressRanks(open, w.lowerEquations(v), nil), open)
-	return v, nil
+	w.setBoundColumns(values)
+	positive := w.positiveStates(values).Minus(right)
+	w.Rank = w.rankColumn(w.progressRanks(positive, w.lowerEquations(values), nil), positive)
+	return values, nil
 }
 
-// progressRanks ranks the open states for a lower bound. For a maximum, a choice that satisfies the lower bound's equation leads to a
-// smaller rank; for a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
-func (w *vectorProof) progressRanks(open *sparse.Set, equations *bellmanEquations, structure *sparse.Reward) []uint32 {
-	earns := func(s, c int) bool { return structure != nil && earnsReward(structure, s, c) }
-	targets := open.Complement()
+// progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other
+// states. For a maximum, a choice that satisfies the equation of the lower bound leads to a smaller rank; for
+// a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
+func (w *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
+	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
+	targets := states.Complement()
 	if !w.Max {
-		return rankAllChoices(w.graph, targets, open, func(s, c int) bool { return !earns(s, c) })
+		return rankAllChoices(w.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
 	}
-	if structure != nil {
-		for s := range open.All() {
+	if rewards != nil {
+		for s := range states.All() {
 			first, end := w.graph.Choices(s)
 			for c := first; c < end && !targets.Has(s); c++ {
 				if earns(s, c) && equations.compareChoice(s, c) >= 0 {
@@ -218,88 +223,90 @@ func (w *vectorProof) progressRanks(open *sparse.Set, equations *bellmanEquation
 			}
 		}
 	}
-	return rankByDistance(w.graph, targets, open, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	return rankByDistance(w.graph, targets, states, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
 }
 
 // earnsReward reports whether the reward of state s or choice c is positive.
-func earnsReward(r *sparse.Reward, s, c int) bool {
-	return r.StateRat != nil && r.StateRat[s] != nil || r.ChoiceRat != nil && r.ChoiceRat[c] != nil
+func earnsReward(reward *sparse.Reward, s, c int) bool {
+	return reward.StateRat != nil && reward.StateRat[s] != nil || reward.ChoiceRat != nil && reward.ChoiceRat[c] != nil
 }
 
 // positiveStates returns the states whose lower bound is positive and finite.
-func (w *vectorProof) positiveStates(v *solve.Values) *sparse.Set {
-	out := sparse.NewSet(w.graph.NumStates())
-	for s, x := range v.Lower {
+func (w *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
+	positiveStates := sparse.NewSet(w.graph.NumStates())
+	for s, x := range values.Lower {
 		positive := x > 0 && !math.IsInf(x, 1)
-		if v.Exact != nil {
-			positive = v.Exact[s] != nil && v.Exact[s].Sign() > 0
+		if values.Exact != nil {
+			positive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
 		}
 		if positive {
-			out.Add(s)
+			positiveStates.Add(s)
 		}
 	}
-	return out
+	return positiveStates
 }
 
 // infiniteStates returns the states with an infinite value.
-func infiniteStates(v *solve.Values) *sparse.Set {
-	out := sparse.NewSet(len(v.Lower))
-	for s, x := range v.Lower {
-		if v.Exact == nil && math.IsInf(x, 1) || v.Exact != nil && v.Exact[s] == nil {
-			out.Add(s)
+func infiniteStates(values *solve.Values) *sparse.Set {
+	infinite := sparse.NewSet(len(values.Lower))
+	for s, x := range values.Lower {
+		if values.Exact == nil && math.IsInf(x, 1) || values.Exact != nil && values.Exact[s] == nil {
+			infinite.Add(s)
 		}
 	}
-	return out
+	return infinite
 }
 
-// solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs none. It
-// reuses a shared solution if there is one; target is nil for a total reward. If the greatest value needs more bits
-// than the finest grid has, it returns an error.
+// solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs
+// none. It reuses a shared solution if there is one; target is nil for a total reward. If the greatest value
+// needs more bits than the finest grid has, it returns an error.
 func (w *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if w.effort == fractions {
 		return solveWith(w.options())
 	}
 	var shared *sharedSolution
 	if target != nil && w.effort == w.firstEffort() {
-		shared = w.findShared(&sharedSolution{reward: w.structure, left: target, right: target, direction: w.direction()})
+		shared = w.findShared(&sharedSolution{reward: w.rewardStructure, left: target, right: target, direction: w.direction()})
 	}
 	if w.effort.withoutGrid() {
-		if w.grid = math.Ldexp(1, -w.effort.gridBits()); shared != nil {
+		w.grid = math.Ldexp(1, -w.effort.gridBits())
+		if shared != nil {
 			return shared.values, nil
 		}
 		return solveWith(w.options())
 	}
 	if shared != nil {
-		if w.grid = shared.grid; greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits() {
+		w.grid = shared.grid
+		if greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits() {
 			return shared.values, nil
 		}
 	}
 	return w.solveOnEstimatedGrid(solveWith)
 }
 
-// solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a grid. If the
-// values turn out to be greater than estimated, it estimates again.
+// solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a
+// grid. If the values turn out to be greater than estimated, it estimates again.
 func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
-	exp, known := w.exponents[w.index]
+	exponent, known := w.exponents[w.index]
 	for range 3 {
 		if !known {
-			v, err := solveWith(solve.Options{Epsilon: w.opts.Epsilon})
+			values, err := solveWith(solve.Options{Epsilon: w.opts.Epsilon})
 			if err != nil {
 				return nil, err
 			}
-			exp = greatestExponent(v)
+			exponent = greatestExponent(values)
 		}
-		if exp > fineGrid.gridBits() {
+		if exponent > fineGrid.gridBits() {
 			break
 		}
-		w.grid = min(math.Ldexp(1, exp-w.effort.gridBits()), 1)
-		v, err := solveWith(w.options())
+		w.grid = min(math.Ldexp(1, exponent-w.effort.gridBits()), 1)
+		values, err := solveWith(w.options())
 		if err != nil {
 			return nil, err
 		}
-		if greatestExponent(v) <= exp+fineGrid.gridBits()-w.effort.gridBits() {
-			w.exponents[w.index] = exp
-			return v, nil
+		if greatestExponent(values) <= exponent+fineGrid.gridBits()-w.effort.gridBits() {
+			w.exponents[w.index] = exponent
+			return values, nil
 		}
 		known = false
 	}
@@ -307,227 +314,232 @@ func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve
 }
 
 // greatestExponent returns the binary exponent of the greatest finite upper bound.
-func greatestExponent(v *solve.Values) int {
-	most := 1.0
-	for s, x := range v.Upper {
-		if math.IsInf(x, 1) && !math.IsInf(v.Lower[s], 1) {
-			x = 2 * v.Lower[s] // a guess
+func greatestExponent(values *solve.Values) int {
+	greatest := 1.0
+	for s, x := range values.Upper {
+		if math.IsInf(x, 1) && !math.IsInf(values.Lower[s], 1) {
+			x = 2 * values.Lower[s] // a guess at the unknown value
 		}
 		if !math.IsInf(x, 1) {
-			most = max(most, x)
+			greatest = max(greatest, x)
 		}
 	}
-	_, exp := math.Frexp(most)
-	return exp
+	_, exponent := math.Frexp(greatest)
+	return exponent
 }
 
-// reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package certify.
+// reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package
+// certify.
 func (w *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
-	g := w.graph
-	solveWith := func(o solve.Options) (*solve.Values, error) {
-		return solve.ReachReward(w.ctx, g, w.structure, target, w.direction(), o)
+	graph := w.graph
+	solveWith := func(opts solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(w.ctx, graph, w.rewardStructure, target, w.direction(), opts)
 	}
-	v, err := w.solveOnGrid(target, solveWith)
+	values, err := w.solveOnGrid(target, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.setBoundColumns(v)
-	infinite := infiniteStates(v)
+	w.setBoundColumns(values)
+	infinite := infiniteStates(values)
 	finite := infinite.Complement().Minus(target)
 	if w.Max {
-		w.Rank = w.rankColumn(rankAllChoices(g, target, finite, nil), finite)
+		w.Rank = w.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
 		if !infinite.Empty() {
-			avoid := g.Prob0E(sparse.FullSet(g.NumStates()), target)
-			w.Layer = w.rankColumn(rankByDistance(g, avoid, infinite, func(int, int) bool { return true }), infinite)
+			avoid := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
+			w.Layer = w.rankColumn(rankByDistance(graph, avoid, infinite, func(int, int) bool { return true }), infinite)
 		}
-		return v, nil
+		return values, nil
 	}
-	upper := w.upperEquations(v)
-	w.Rank = w.rankColumn(rankByDistance(g, target, finite, func(s, c int) bool { return g.First == nil || upper.compareChoice(s, c) <= 0 }), finite)
+	upper := w.upperEquations(values)
+	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
+	w.Rank = w.rankColumn(rankByDistance(graph, target, finite, isOptimal), finite)
 	if !infinite.Empty() {
-		w.Layer = w.rankColumn(trapLayers(g, infinite.Complement()), infinite)
+		w.Layer = w.rankColumn(trapLayers(graph, infinite.Complement()), infinite)
 	}
-	return v, nil
+	return values, nil
 }
 
 // totalReward computes the bounds of a total reward, and the ranks and layers of rule 3 of package certify.
 func (w *vectorProof) totalReward() (*solve.Values, error) {
-	g := w.graph
-	solveWith := func(o solve.Options) (*solve.Values, error) {
-		return solve.TotalReward(w.ctx, g, w.structure, w.direction(), o)
+	graph := w.graph
+	solveWith := func(opts solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(w.ctx, graph, w.rewardStructure, w.direction(), opts)
 	}
-	v, err := w.solveOnGrid(nil, solveWith)
+	values, err := w.solveOnGrid(nil, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.setBoundColumns(v)
-	return v, w.rankTotalReward(v)
+	w.setBoundColumns(values)
+	return values, w.rankTotalReward(values)
 }
 
-// rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an infinite value.
-func (w *vectorProof) rankTotalReward(v *solve.Values) (err error) {
-	g := w.graph
-	open, infinite := w.positiveStates(v), infiniteStates(v)
-	rank := w.progressRanks(open, w.lowerEquations(v), w.structure)
+// rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an
+// infinite value.
+func (w *vectorProof) rankTotalReward(values *solve.Values) (err error) {
+	graph := w.graph
+	positive, infinite := w.positiveStates(values), infiniteStates(values)
+	rank := w.progressRanks(positive, w.lowerEquations(values), w.rewardStructure)
 	inside, layer := rank, rank
 	if w.Max {
 		if inside, layer, err = w.recurringRewardRanks(infinite); err != nil {
 			return err
 		}
 	} else {
-		layer = trapLayers(g, infinite.Complement())
-		inside = rankAllChoices(g, sparse.NewSet(g.NumStates()), infinite, func(s, c int) bool {
-			return !earnsReward(w.structure, s, c) && staysInLayer(g, c, layer)
+		layer = trapLayers(graph, infinite.Complement())
+		inside = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
+			return !earnsReward(w.rewardStructure, s, c) && staysInLayer(graph, c, layer)
 		})
 	}
 	for s := range infinite.All() {
 		rank[s] = inside[s]
 	}
-	w.Rank, w.Layer = w.rankColumn(rank, open.Union(infinite)), w.rankColumn(layer, infinite)
+	w.Rank = w.rankColumn(rank, positive.Union(infinite))
+	w.Layer = w.rankColumn(layer, infinite)
 	return nil
 }
 
 // staysInLayer reports whether all successors of a choice are in the layer of its state.
-func staysInLayer(g *sparse.Graph, c int, layer []uint32) bool {
-	lo, hi := g.Row(c)
-	for i := lo + 1; i < hi; i++ {
-		if layer[g.Target[i]] != layer[g.Target[lo]] {
+func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
+	first, end := graph.Row(c)
+	for i := first + 1; i < end; i++ {
+		if layer[graph.Target[i]] != layer[graph.Target[first]] {
 			return false
 		}
 	}
-	return layer[g.Target[lo]] == layer[g.Owner(uint32(c))]
+	return layer[graph.Target[first]] == layer[graph.Owner(uint32(c))]
 }
 
-// recurringRewardRanks proves that a maximal total reward is infinite. In an end component with a reward, rank is the
-// distance to that reward; layer is the distance to such end components.
+// recurringRewardRanks proves that a maximal total reward is infinite. In an end component with a reward,
+// rank is the distance to that reward; layer is the distance to such end components.
 func (w *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
-	g := w.graph
-	ends, err := g.EndComponents(w.ctx, infinite, nil)
+	graph := w.graph
+	components, err := graph.EndComponents(w.ctx, infinite, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	earning := sparse.NewSet(g.NumStates())
-	for _, s := range ends.States {
-		first, end := g.Choices(int(s))
+	earning := sparse.NewSet(graph.NumStates())
+	for _, s := range components.States {
+		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if ends.Choices.Has(c) && earnsReward(w.structure, int(s), c) {
+			if components.Choices.Has(c) && earnsReward(w.rewardStructure, int(s), c) {
 				earning.Add(int(s))
 			}
 		}
 	}
-	rank = rankByDistance(g, earning, infinite, func(_, c int) bool { return ends.Choices.Has(c) })
-	core := sparse.NewSet(g.NumStates())
+	rank = rankByDistance(graph, earning, infinite, func(_, c int) bool { return components.Choices.Has(c) })
+	core := sparse.NewSet(graph.NumStates())
 	for s := range infinite.All() {
 		if rank[s] != unranked {
 			core.Add(s)
 		}
 	}
-	return rank, rankByDistance(g, core, infinite, func(int, int) bool { return true }), nil
+	return rank, rankByDistance(graph, core, infinite, func(int, int) bool { return true }), nil
 }
 
-// setBoundColumns sets the columns Lower and Upper.
-func (w *vectorProof) setBoundColumns(v *solve.Values) {
-	if v.Exact != nil {
-		x := &certificate.Values{Rats: make([]*big.Rat, len(v.Exact))}
-		infinite := infiniteStates(v)
+// setBoundColumns stores values as the columns Lower and Upper of the vector.
+func (w *vectorProof) setBoundColumns(values *solve.Values) {
+	if values.Exact != nil {
+		column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
+		infinite := infiniteStates(values)
 		for k, s := range w.orderedStates() {
-			if x.Rats[k] = v.Exact[s]; x.Rats[k] == nil {
-				x.Rats[k] = new(big.Rat)
+			column.Rats[k] = values.Exact[s]
+			if column.Rats[k] == nil {
+				column.Rats[k] = new(big.Rat)
 			}
 		}
 		if !infinite.Empty() {
-			x.Infinite = w.bits(infinite)
+			column.Infinite = w.bits(infinite)
 		}
-		w.Lower, w.Upper = x, x
+		w.Lower, w.Upper = column, column
 		return
 	}
-	w.Lower, w.Upper = w.boundColumn(v.Lower), w.boundColumn(v.Upper)
+	w.Lower, w.Upper = w.boundColumn(values.Lower), w.boundColumn(values.Upper)
 }
 
-// boundColumn converts values to a column: float64 numbers, or multiples of the grid.
-func (w *vectorProof) boundColumn(xs []float64) *certificate.Values {
+// boundColumn converts bounds to a column: float64 numbers, or multiples of the grid.
+func (w *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if w.effort.withoutGrid() {
 		if w.order == nil {
-			return certificate.FromDoubles(xs)
+			return certificate.FromDoubles(values)
 		}
-		ordered := make([]float64, len(xs))
-		for k, s := range w.orderedStates() {
-			ordered[k] = xs[s]
+		ordered := make([]float64, len(values))
+		for index, s := range w.orderedStates() {
+			ordered[index] = values[s]
 		}
 		return certificate.FromDoubles(ordered)
 	}
-	out := &certificate.Values{Fixed: make([]uint64, len(xs)), Scale: uint(-math.Ilogb(w.grid))}
-	for k, s := range w.orderedStates() {
-		if x := xs[s]; !math.IsInf(x, 1) {
-			out.Fixed[k] = uint64(x / w.grid)
+	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(w.grid))}
+	for index, s := range w.orderedStates() {
+		if x := values[s]; !math.IsInf(x, 1) {
+			column.Fixed[index] = uint64(x / w.grid)
 			continue
 		}
-		if out.Infinite == nil {
-			out.Infinite = certificate.NewBits(len(xs))
+		if column.Infinite == nil {
+			column.Infinite = certificate.NewBits(len(values))
 		}
-		out.Infinite.Add(k)
+		column.Infinite.Add(index)
 	}
-	return out
+	return column
 }
 
-// rankColumn converts the ranks of some states to a column; nil if there are no such states.
+// rankColumn converts the ranks of some states to a column; it returns nil if there are no such states.
 func (w *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
 	if states.Empty() {
 		return nil
 	}
-	out := make([]uint32, len(rank))
+	column := make([]uint32, len(rank))
 	for k, s := range w.orderedStates() {
-		out[k] = certificate.None
+		column[k] = certificate.None
 		if states.Has(s) {
-			out[k] = rank[s]
+			column[k] = rank[s]
 		}
 	}
-	return out
+	return column
 }
 
 // bellmanEquations are the equations of a vector, with the lower or the upper bound put in for the values.
 type bellmanEquations struct {
-	g          *sparse.Graph
-	r          *sparse.Reward // nil for none
+	graph      *sparse.Graph
+	reward     *sparse.Reward // nil for none
 	bound      []float64
 	exactBound []*big.Rat // replaces bound if not nil; nil entries are infinite
 }
 
-func (w *vectorProof) lowerEquations(v *solve.Values) *bellmanEquations {
-	return &bellmanEquations{w.graph, w.structure, v.Lower, v.Exact}
+func (w *vectorProof) lowerEquations(values *solve.Values) *bellmanEquations {
+	return &bellmanEquations{w.graph, w.rewardStructure, values.Lower, values.Exact}
 }
 
-func (w *vectorProof) upperEquations(v *solve.Values) *bellmanEquations {
-	return &bellmanEquations{w.graph, w.structure, v.Upper, v.Exact}
+func (w *vectorProof) upperEquations(values *solve.Values) *bellmanEquations {
+	return &bellmanEquations{w.graph, w.rewardStructure, values.Upper, values.Exact}
 }
 
-// compareChoice compares the right-hand side of choice c with the bound of state s. It uses float64 where the
-// rounding error cannot change the result.
+// compareChoice compares the right-hand side of the equation for choice c with the bound of state s: -1, 0 or
+// 1. It uses float64 where the rounding error cannot change the result.
 func (e *bellmanEquations) compareChoice(s, c int) int {
-	lo, hi := e.g.Row(c)
+	first, end := e.graph.Row(c)
 	if e.exactBound != nil {
 		return e.compareExactly(s, c)
 	}
-	x, sum := e.bound[s], e.r.OfChoice(s, c)
-	mean := sum == 0
-	least, most := math.Inf(1), 0.0
-	for i := lo; i < hi; i++ {
-		v := e.bound[e.g.Target[i]]
-		sum += e.g.Prob(i) * v
-		least, most = min(least, v), max(most, v)
+	bound, sum := e.bound[s], e.reward.OfChoice(s, c)
+	withoutReward := sum == 0
+	minTarget, maxTarget := math.Inf(1), 0.0
+	for i := first; i < end; i++ {
+		targetBound := e.bound[e.graph.Target[i]]
+		sum += e.graph.Prob(i) * targetBound
+		minTarget, maxTarget = min(minTarget, targetBound), max(maxTarget, targetBound)
 	}
-	off := sum * float64(hi-lo+5) * 0x1.1p-53
+	absErr := sum * float64(end-first+5) * 0x1.1p-53
 	switch {
-	case math.IsInf(most, 1):
+	case math.IsInf(maxTarget, 1):
 		return 1
-	case mean && least == most: // the probabilities sum to 1
-		return cmp.Compare(least, x)
-	case mean && least >= x:
+	case withoutReward && minTarget == maxTarget: // the probabilities sum to 1
+		return cmp.Compare(minTarget, bound)
+	case withoutReward && minTarget >= bound:
 		return 1
 	case sum < 0x1p-960: // products may be subnormal
-	case sum-off > x:
+	case sum-absErr > bound:
 		return 1
-	case sum+off < x:
+	case sum+absErr < bound:
 		return -1
 	}
 	return e.compareExactly(s, c)
@@ -535,19 +547,19 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 
 // compareExactly is compareChoice in rational arithmetic.
 func (e *bellmanEquations) compareExactly(s, c int) int {
-	sum := e.r.OfChoiceRat(s, c)
-	lo, hi := e.g.Row(c)
-	for i := lo; i < hi; i++ {
-		x := e.value(int(e.g.Target[i]))
-		if x == nil {
+	sum := e.reward.OfChoiceRat(s, c)
+	first, end := e.graph.Row(c)
+	for i := first; i < end; i++ {
+		targetValue := e.value(int(e.graph.Target[i]))
+		if targetValue == nil {
 			return 1
 		}
-		sum.Add(sum, new(big.Rat).Mul(e.g.Rat(i), x))
+		sum.Add(sum, new(big.Rat).Mul(e.graph.Rat(i), targetValue))
 	}
-	if x := e.value(s); x != nil {
-		return sum.Cmp(x)
+	if bound := e.value(s); bound != nil {
+		return sum.Cmp(bound)
 	}
-	return -1
+	return -1 // the bound is infinite
 }
 
 func (e *bellmanEquations) value(s int) *big.Rat {

@@ -12,7 +12,7 @@ import (
 func BenchmarkSampler(b *testing.B) {
 	for _, workers := range []int{1, 0} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			s := &sampler{runner: newFake(), end: int64(b.N), workers: workers, take: func(*compile.Outcome) bool { return true }}
+			s := &sampler{runner: newFake(), end: int64(b.N), workers: workers, countOutcome: func(*compile.Outcome) bool { return true }}
 			if err := s.run(b.Context()); err != nil {
 				b.Fatal(err)
 			}
@@ -23,12 +23,12 @@ func BenchmarkSampler(b *testing.B) {
 // BenchmarkCheck estimates from 100,000 paths of 3.7 steps on average.
 func BenchmarkCheck(b *testing.B) {
 	m := load(b, die)
-	p := m.property(b, `P=? [ F d=6 ]`)
+	property := m.property(b, `P=? [ F d=6 ]`)
 	const samples = 100_000
 	for _, workers := range []int{1, 0} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			for b.Loop() {
-				if r := Check(b.Context(), m.Model, p, Options{Workers: workers, Params: stats.Params{Samples: samples}}); r.Err != nil {
+				if r := Check(b.Context(), m.Model, property, Options{Workers: workers, Params: stats.Params{Samples: samples}}); r.Err != nil {
 					b.Fatal(r.Err)
 				}
 			}
@@ -40,9 +40,9 @@ func BenchmarkCheck(b *testing.B) {
 // BenchmarkSequential asks the stopping rule after every sample.
 func BenchmarkSequential(b *testing.B) {
 	m := load(b, die)
-	p := m.property(b, `P=? [ F d=6 ]`)
+	property := m.property(b, `P=? [ F d=6 ]`)
 	for b.Loop() {
-		if r := Check(b.Context(), m.Model, p, Options{Params: stats.Params{Width: 0.005}}); r.Err != nil {
+		if r := Check(b.Context(), m.Model, property, Options{Params: stats.Params{Width: 0.005}}); r.Err != nil {
 			b.Fatal(r.Err)
 		}
 	}
@@ -51,9 +51,9 @@ func BenchmarkSequential(b *testing.B) {
 func BenchmarkWalk(b *testing.B) {
 	m := load(b, queue, "K=4,lambda=1,mu=2")
 	for b.Loop() {
-		p := Walk(b.Context(), FromModel(m.Model), PathOptions{Steps: 1000})
-		for range p.Visits() {
+		path := Walk(b.Context(), FromModel(m.Model), PathOptions{Steps: 1000})
+		for range path.Visits() {
 		}
-		must(b, p.Err)
+		must(b, path.Err)
 	}
 }

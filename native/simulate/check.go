@@ -74,60 +74,63 @@ type Paths interface {
 // is PRISM's, which is nominal; a valid plan has none.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
-func Check(ctx context.Context, m Paths, p *Property, opt Options) *Result {
-	if opt.MaxPath == 0 {
-		opt.MaxPath = DefaultMaxPath
+func Check(ctx context.Context, paths Paths, property *Property, opts Options) *Result {
+	if opts.MaxPath == 0 {
+		opts.MaxPath = DefaultMaxPath
 	}
-	c := &check{p: p, opt: opt, start: time.Now()}
-	c.res.Property, c.res.Name, c.res.Seed = p.Text, p.Name, &opt.Seed
-	c.res.Estimate = math.NaN()
-	if err := c.run(ctx, m); err != nil {
-		c.res.Err = Failure(err, p.File, p.Pos)
+	c := &checker{property: property, opts: opts, start: time.Now()}
+	c.result.Property = property.Text
+	c.result.Name = property.Name
+	c.result.Seed = &opts.Seed
+	c.result.Estimate = math.NaN()
+	if err := c.runCheck(ctx, paths); err != nil {
+		c.result.Err = Failure(err, property.File, property.Pos)
 	}
-	c.res.Seconds = time.Since(c.start).Seconds()
-	return &c.res
+	c.result.Seconds = time.Since(c.start).Seconds()
+	return &c.result
 }
 
-// check is the state of one Check.
-type check struct {
-	p            *Property
-	opt          Options
-	obj          *Objective
+// checker checks one property by sampling. It collects the outcomes of the samples and writes the verdict.
+type checker struct {
+	property     *Property
+	opts         Options
+	objective    *Objective
 	plan         *stats.Plan
 	start        time.Time
 	lastProgress time.Time
 
-	truth   stats.Bernoulli
-	rewards stats.Moments
-	steps   stepCount
+	successes   stats.Bernoulli
+	rewards     stats.Moments
+	pathLengths stepStats
 	// failed is the outcome that ended sampling: an undecided, deadlocked or failed path.
 	failed *compile.Outcome
-	res    Result
+	result Result
 }
 
-func (c *check) run(ctx context.Context, m Paths) error {
+// runCheck translates the property, draws samples, and sets the value of the verdict.
+func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	var err error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.obj, err = NewObjective(c.p, c.opt.MaxPath); err != nil {
+	if c.objective, err = NewObjective(c.property, c.opts.MaxPath); err != nil {
 		return err
 	}
-	if c.plan, err = stats.NewPlan(c.opt.Params, c.obj.property()); err != nil {
+	if c.plan, err = stats.NewPlan(c.opts.Params, c.objective.property()); err != nil {
 		return err
 	}
-	c.res.Method = methodName(c.plan.Method())
-	if err := c.sample(ctx, m); err != nil {
+	c.result.Method = methodName(c.plan.Method())
+	if err := c.drawSamples(ctx, paths); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
-	if c.opt.Split.Recording() {
+	if c.opts.Split.Recording() {
 		return nil
 	}
-	c.describe()
+	c.setSampleFields()
 	if c.failed != nil {
-		return c.pathFailure()
+		return c.failedPathError()
 	}
-	return c.evaluate(ctx)
+	return c.setValue(ctx)
 }
 
 // property is what the stopping rule needs to know.
@@ -139,153 +142,164 @@ func (o *Objective) property() stats.Property {
 	return p
 }
 
-func (c *check) sample(ctx context.Context, m Paths) (err error) {
-	r, err := m.NewRunner(ctx, c.obj.Monitor)
+// drawSamples draws the samples and counts their outcomes, until the plan is done. With a ledger it records
+// its part of the samples, or replays the recorded ones.
+func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
+	runner, err := paths.NewRunner(ctx, c.objective.Monitor)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	s := &sampler{runner: r, seed: c.opt.Seed, workers: c.opt.Workers, end: math.MaxInt64, take: c.count, tick: c.reportProgress}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	s := &sampler{
+		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, end: math.MaxInt64,
+		countOutcome: c.countOutcome, reportProgress: c.reportProgress,
+	}
 	if n, fixed := c.plan.Samples(); fixed {
 		s.end = n
 	}
-	switch split := c.opt.Split; {
+	switch split := c.opts.Split; {
 	case split.Recording():
-		return c.record(ctx, s)
+		return c.recordPieces(ctx, s)
 	case split.Replaying():
-		return split.Replay(c.stream(), c.replay)
+		return split.Replay(c.stream(), c.replayPiece)
 	}
 	return s.run(ctx)
 }
 
-func (c *check) stats() stats.Statistics {
-	if c.obj.Reward {
+func (c *checker) stats() stats.Statistics {
+	if c.objective.Reward {
 		return &c.rewards
 	}
-	return &c.truth
+	return &c.successes
 }
 
-// count counts the next sample, and reports whether more are needed.
-func (c *check) count(o *compile.Outcome) bool {
-	if o.Status != compile.True && o.Status != compile.False {
-		c.failed = o
+// countOutcome counts the outcome of the next sample, and reports whether more samples are needed.
+func (c *checker) countOutcome(outcome *compile.Outcome) bool {
+	if outcome.Status != compile.True && outcome.Status != compile.False {
+		c.failed = outcome
 		return false
 	}
-	c.steps.add(o.Steps)
-	if o.Nondet > 0 {
-		c.res.Nondet++
+	c.pathLengths.add(outcome.Steps)
+	if outcome.Nondet > 0 {
+		c.result.Nondet++
 	}
-	if o.Overlap > 0 {
-		c.res.Overlap++
+	if outcome.Overlap > 0 {
+		c.result.Overlap++
 	}
-	if c.obj.Reward {
-		c.rewards.Add(o.Reward)
+	if c.objective.Reward {
+		c.rewards.Add(outcome.Reward)
 		return !c.plan.Done(&c.rewards)
 	}
-	c.truth.Add((o.Status == compile.True) != c.obj.Negate)
-	return !c.plan.Done(&c.truth)
+	c.successes.Add((outcome.Status == compile.True) != c.objective.Negate)
+	return !c.plan.Done(&c.successes)
 }
 
-// reportProgress reports progress at most ten times per second.
-func (c *check) reportProgress() {
+// reportProgress reports progress to Options.Progress, at most ten times per second.
+func (c *checker) reportProgress() {
 	now := time.Now()
-	s := c.stats()
-	if c.opt.Progress == nil || now.Sub(c.lastProgress) < 100*time.Millisecond || s.Count() == 0 {
+	statistics := c.stats()
+	if c.opts.Progress == nil || now.Sub(c.lastProgress) < 100*time.Millisecond || statistics.Count() == 0 {
 		return
 	}
 	c.lastProgress = now
 	target, _ := c.plan.Samples()
-	p := progress.Progress{
-		Done: s.Count(), Target: target, Unit: progress.Samples, Estimate: s.Mean(), Rate: float64(s.Count()) / now.Sub(c.start).Seconds(),
+	rate := float64(statistics.Count()) / now.Sub(c.start).Seconds()
+	update := progress.Progress{Done: statistics.Count(), Target: target, Unit: progress.Samples, Estimate: statistics.Mean(), Rate: rate}
+	outcome, _ := c.plan.Outcome(statistics)
+	if !math.IsInf(outcome.Width, 0) && !math.IsNaN(outcome.Width) {
+		update.HalfWidth = outcome.Width
 	}
-	if o, _ := c.plan.Outcome(s); !math.IsInf(o.Width, 0) && !math.IsNaN(o.Width) {
-		p.HalfWidth = o.Width
-	}
-	c.opt.Progress(p)
+	c.opts.Progress(update)
 }
 
-// describe sets the fields of the verdict that are known however sampling ended.
-func (c *check) describe() {
-	s := c.stats()
-	c.res.Samples = s.Count()
-	c.res.Steps = c.steps.summary()
-	if s.Count() > 0 {
-		c.res.Estimate = s.Mean()
+// setSampleFields sets the fields of the verdict that do not depend on how sampling ended: the number of
+// samples, their mean and lengths, and the resolution of nondeterminism.
+func (c *checker) setSampleFields() {
+	statistics := c.stats()
+	c.result.Samples = statistics.Count()
+	c.result.Steps = c.pathLengths.summary()
+	if statistics.Count() > 0 {
+		c.result.Estimate = statistics.Mean()
 	}
-	c.res.Resolution = result.NoNondet
-	if c.res.Nondet > 0 || c.res.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0 {
-		c.res.Resolution = result.Uniform
+	c.result.Resolution = result.NoNondet
+	if c.result.Nondet > 0 || c.result.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0 {
+		c.result.Resolution = result.Uniform
 	}
-	if s.Count() == 0 && c.p.Program.Type != syntax.DTMC && c.p.Program.Type != syntax.CTMC {
-		c.res.Resolution = result.ResolutionUnknown
+	if statistics.Count() == 0 && c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC {
+		c.result.Resolution = result.ResolutionUnknown
 	}
 	c.warnParameters()
 	c.warnResolution()
 }
 
-// evaluate turns the samples into a value.
-func (c *check) evaluate(ctx context.Context) error {
-	s := c.stats()
-	o, err := c.plan.Outcome(s)
+// setValue sets the value, the accuracy and the bound of the verdict from the samples. The error says that
+// the samples do not suffice.
+func (c *checker) setValue(ctx context.Context) error {
+	statistics := c.stats()
+	outcome, err := c.plan.Outcome(statistics)
 	switch cause := ctx.Err(); {
 	case cause != nil && isCode(err, stats.NotDone):
-		err = c.interrupted(cause)
-	case c.opt.Split.Replaying() && isCode(err, stats.NotDone):
-		err = c.lacking(err)
+		err = c.interruptedError(cause)
+	case c.opts.Split.Replaying() && isCode(err, stats.NotDone):
+		err = c.missingSamples(err)
 	case err != nil && !isCode(err, stats.Truncated):
 		return err
 	}
-	if s.Count() == 0 {
+	if statistics.Count() == 0 {
 		return err
 	}
-	c.res.Accuracy, c.res.Confidence = result.Probable, c.plan.Confidence()
-	sound := c.soundInterval(s, err != nil)
-	if c.obj.Query() {
-		c.estimate(o)
+	c.result.Accuracy = result.Probable
+	c.result.Confidence = c.plan.Confidence()
+	sound := c.soundInterval(statistics, err != nil)
+	if c.objective.Query() {
+		c.setEstimate(outcome)
 		return err
 	}
-	switch o.Decision {
+	switch outcome.Decision {
 	case stats.Holds, stats.Fails:
-		c.res.Value = result.Value{Kind: result.Boolean, Bool: o.Decision == stats.Holds}
-		c.warnDecision(o, sound)
+		c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
+		c.warnDecision(outcome, sound)
 	default:
 		if err == nil {
-			err = c.imprecise(o)
+			err = c.tooImprecise(outcome)
 		}
 	}
 	return err
 }
 
-// estimate sets the value of a query.
-func (c *check) estimate(o stats.Outcome) {
-	c.res.Value = result.Value{Kind: result.Number, Num: o.Mean}
-	if !math.IsInf(o.Width, 0) && !c.plan.Valid() { // whose interval is what was asked for
-		c.res.HalfWidth = &o.Width
+// setEstimate sets the value of a query to the estimate.
+func (c *checker) setEstimate(outcome stats.Outcome) {
+	c.result.Value = result.Value{Kind: result.Number, Num: outcome.Mean}
+	if !math.IsInf(outcome.Width, 0) && !c.plan.Valid() { // a valid plan has an interval instead
+		c.result.HalfWidth = &outcome.Width
 	}
-	c.warnEstimate(o)
+	c.warnEstimate(outcome)
 }
 
-// soundInterval sets the bound of the verdict. An interruption makes the number of samples depend on them, because it cuts
-// off long paths.
-func (c *check) soundInterval(s stats.Statistics, interrupted bool) stats.Interval {
-	var i stats.Interval
+// soundInterval computes a confidence interval and, if it is sound, sets the bound of the verdict. After an
+// interruption it uses a sequential interval, because an interruption cuts off long paths, so the number of
+// samples depends on them.
+func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
+	var interval stats.Interval
 	var err error
-	if sequential := c.plan.Sequential() || interrupted; c.obj.Reward {
+	sequential := c.plan.Sequential() || interrupted
+	if c.objective.Reward {
 		var bounds *stats.Bounds
-		if c.opt.MaxReward > 0 {
-			bounds = &stats.Bounds{Lo: 0, Hi: c.opt.MaxReward}
+		if c.opts.MaxReward > 0 {
+			bounds = &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
 		}
-		i, err = stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
+		interval, err = stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
 	} else {
-		i, err = stats.BernoulliInterval(c.truth, c.plan.Confidence(), sequential)
+		interval, err = stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
 	}
 	switch {
 	case err != nil:
 		c.warn("no sound interval: %v", err)
-	case i.Sound():
-		c.res.Bound, c.res.BoundMethod = &result.Interval{Lo: i.Lo, Hi: i.Hi}, i.Method.String()
+	case interval.Sound():
+		c.result.Bound = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}
+		c.result.BoundMethod = interval.Method.String()
 	}
-	return i
+	return interval
 }
 
 func methodName(m stats.Method) string {
@@ -297,25 +311,25 @@ func isCode(err error, code stats.Code) bool {
 	return ok && e.Code == code
 }
 
-// stepCount sums up the lengths of paths. Sums of lengths fit 63 bits.
-type stepCount struct{ n, sum, min, max int64 }
+// stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.
+type stepStats struct{ paths, sum, min, max int64 }
 
-func (s *stepCount) add(steps int64) {
-	if s.n == 0 {
+func (s *stepStats) add(steps int64) {
+	if s.paths == 0 {
 		s.min = steps
 	}
-	s.n++
+	s.paths++
 	s.sum += steps
 	s.min, s.max = min(s.min, steps), max(s.max, steps)
 }
 
-func (s *stepCount) summary() *result.Steps {
-	if s.n == 0 {
+func (s *stepStats) summary() *result.Steps {
+	if s.paths == 0 {
 		return nil
 	}
-	return &result.Steps{Min: s.min, Max: s.max, Mean: float64(s.sum) / float64(s.n)}
+	return &result.Steps{Min: s.min, Max: s.max, Mean: float64(s.sum) / float64(s.paths)}
 }
 
-func (c *check) warn(format string, args ...any) {
-	c.res.Warnings = append(c.res.Warnings, fmt.Sprintf(format, args...))
+func (c *checker) warn(format string, args ...any) {
+	c.result.Warnings = append(c.result.Warnings, fmt.Sprintf(format, args...))
 }

@@ -155,10 +155,10 @@ module m s : [0..2] init 0; [] s=0 -> p : (s'=1) + 1-p : (s'=2); [] s>0 -> true;
 // with probability at most 0.01: more than 12 misses have probability below 1e-4.
 func TestCoverageSequential(t *testing.T) {
 	m := load(t, cov, "p=0.011")
-	p := m.property(t, `P=? [ F s=1 ]`)
+	property := m.property(t, `P=? [ F s=1 ]`)
 	nominal, sound := 0, 0
 	for seed := range 300 {
-		r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Width: 0.01}})
+		r := Check(t.Context(), interpreted{m.Model}, property, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Width: 0.01}})
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
@@ -181,10 +181,10 @@ func TestCoverageSequential(t *testing.T) {
 // probability at most 0.05: more than 30 of 300 have probability below 1e-3.
 func TestCoverageFixed(t *testing.T) {
 	m := load(t, ruin, "N=10,start=3,p=0.5")
-	p := m.property(t, `P=? [ F x=N ]`)
+	property := m.property(t, `P=? [ F x=N ]`)
 	missed := 0
 	for seed := range 300 {
-		r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Samples: 100, Confidence: 0.95}})
+		r := Check(t.Context(), interpreted{m.Model}, property, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Samples: 100, Confidence: 0.95}})
 		if r.BoundMethod != "Clopper-Pearson" {
 			t.Fatalf("interval %q", r.BoundMethod)
 		}
@@ -210,9 +210,9 @@ func TestSPRTErrors(t *testing.T) {
 		{`P<0.4 [ F x=N ]`, true},
 		{`P<0.2 [ F x=N ]`, false},
 	} {
-		p, wrong := m.property(t, tt.property), 0
+		property, wrong := m.property(t, tt.property), 0
 		for seed := range 100 {
-			r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Confidence: 0.95, Width: 0.1}})
+			r := Check(t.Context(), interpreted{m.Model}, property, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Confidence: 0.95, Width: 0.1}})
 			if r.Err != nil || r.Value.Kind != result.Boolean || r.Method != "sprt" {
 				t.Fatalf("%s: %+v", tt.property, r)
 			}
@@ -275,11 +275,11 @@ func TestResolution(t *testing.T) {
 		want     result.Resolution
 		warning  string
 	}{
-		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=? simulated under uniform resolution is an estimate under that scheduler, not a minimum"},
-		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=? simulated under uniform resolution is an estimate under that scheduler, not a maximum"},
-		{m, `P=? [ F s=1 ]`, result.Uniform, "P=? simulated under uniform resolution is an estimate under that scheduler"},
-		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=? simulated"},
-		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 speaks about every scheduler"},
+		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: every choice was made at random, so this is the value of random choices, not the minimum"},
+		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: every choice was made at random, so this is the value of random choices, not the maximum"},
+		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: every choice was made at random, so this is the value of random choices"},
+		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: every choice"},
+		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 is about every scheduler"},
 		{forced, `Pmin=? [ F s=1 ]`, result.NoNondet, ""},
 		{overlap, `P=? [ F s=1 ]`, result.Uniform, "several commands were enabled at once on 1000 of 1000 sampled paths"},
 	} {
@@ -420,11 +420,11 @@ func TestMaxSamples(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	m := load(t, die)
-	p := m.property(t, `P=? [ F d=6 ]`)
+	property := m.property(t, `P=? [ F d=6 ]`)
 	ctx, cancel := context.WithCancel(t.Context())
-	opt := Options{Params: stats.Params{Samples: 1 << 40}, Seed: 5, Workers: 3}
-	opt.Progress = func(progress.Progress) { cancel() }
-	r := Check(ctx, m.Model, p, opt)
+	opts := Options{Params: stats.Params{Samples: 1 << 40}, Seed: 5, Workers: 3}
+	opts.Progress = func(progress.Progress) { cancel() }
+	r := Check(ctx, m.Model, property, opts)
 	if r.Err == nil || r.Err.Class != result.Interrupted || r.Samples == 0 || r.Value.Kind != result.Number {
 		t.Fatalf("verdict %+v", r.Verdict)
 	}
@@ -432,19 +432,19 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("interval %q: the number of samples was not fixed", r.BoundMethod)
 	}
 	// The samples are the first ones: a run of exactly as many has the same estimate.
-	again := Check(t.Context(), m.Model, p, Options{Params: stats.Params{Samples: r.Samples}, Seed: 5})
+	again := Check(t.Context(), m.Model, property, Options{Params: stats.Params{Samples: r.Samples}, Seed: 5})
 	if again.Err != nil || again.Estimate != r.Estimate {
 		t.Errorf("estimate %v after an interruption, %v (%v) from as many samples", r.Estimate, again.Estimate, again.Err)
 	}
 
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	if r := Check(cancelled, m.Model, p, Options{}); r.Err == nil || r.Err.Class != result.Interrupted || r.Samples != 0 || r.Value.Kind != result.NoValue {
+	if r := Check(cancelled, m.Model, property, Options{}); r.Err == nil || r.Err.Class != result.Interrupted || r.Samples != 0 || r.Value.Kind != result.NoValue {
 		t.Errorf("cancelled beforehand: %+v", r.Verdict)
 	}
 	late, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer stop()
-	if r := Check(late, m.Model, p, Options{}); r.Err == nil || r.Err.Class != result.Timeout {
+	if r := Check(late, m.Model, property, Options{}); r.Err == nil || r.Err.Class != result.Timeout {
 		t.Errorf("deadline passed: %v", r.Err)
 	}
 }

@@ -32,11 +32,11 @@ func compiled(text string) (*sema.Model, *compile.Model) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prog, err := checked.Instantiate(nil)
+	program, err := checked.Instantiate(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := compile.Compile(prog, compile.Options{})
+	m, err := compile.Compile(program, compile.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,12 +53,12 @@ func ExampleCheck() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, prog, err := props.Instantiate(m.Program(), nil, nil)
+	list, program, err := props.Instantiate(m.Program(), nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	r := simulate.Check(context.Background(), m, &simulate.Property{Property: list[0], Program: prog}, simulate.Options{
+	r := simulate.Check(context.Background(), m, &simulate.Property{Property: list[0], Program: program}, simulate.Options{
 		Params: stats.Params{Samples: 10_000}, Seed: 2,
 	})
 	if r.Err != nil {
@@ -75,14 +75,14 @@ func ExampleCheck() {
 
 func ExampleWalk() {
 	_, m := compiled(coin)
-	p := simulate.Walk(context.Background(), simulate.FromModel(m), simulate.PathOptions{Steps: 5, Seed: 2})
-	if err := simulate.WriteTable(os.Stdout, p, simulate.TableOptions{Probs: true}); err != nil {
+	path := simulate.Walk(context.Background(), simulate.FromModel(m), simulate.PathOptions{Steps: 5, Seed: 2})
+	if err := simulate.WriteTable(os.Stdout, path, simulate.TableOptions{Probs: true}); err != nil {
 		log.Fatal(err)
 	}
-	if p.Err != nil {
-		log.Fatal(p.Err)
+	if path.Err != nil {
+		log.Fatal(path.Err)
 	}
-	fmt.Println("end:", p.End)
+	fmt.Println("end:", path.End)
 	// Output:
 	// action probability step heads done
 	// - - 0 0 false

@@ -10,35 +10,36 @@ import (
 	"tilecheck/stats"
 )
 
-// Failure classifies an error of this package or of the packages below it. The
-// file and position are used for errors that know none of their own.
-func Failure(err error, file string, at syntax.Pos) *result.Failure {
-	if f, ok := errors.AsType[*result.Failure](err); ok {
-		return f
+// Failure classifies an error of this package or of the packages below it. The given file and position are
+// used for errors that have none of their own.
+func Failure(err error, file string, pos syntax.Pos) *result.Failure {
+	if failure, ok := errors.AsType[*result.Failure](err); ok {
+		return failure
 	}
-	if e, ok := errors.AsType[*compile.StateError](err); ok {
-		f := &result.Failure{Class: result.Model, Message: e.Msg + " in state " + e.State, File: e.File, Pos: e.Pos}
-		if e.Undecided {
-			f.Class = result.Unsupported
+	if cause, ok := errors.AsType[*compile.StateError](err); ok {
+		failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
+		if cause.Undecided {
+			failure.Class = result.Unsupported
 		}
-		if !e.Pos.IsValid() { // see builder.state
-			f.File, f.Pos = file, at
+		if !cause.Pos.IsValid() { // see objectiveBuilder.stateFormula
+			failure.File, failure.Pos = file, pos
 		}
-		return f
+		return failure
 	}
-	if e, ok := errors.AsType[*compile.UnsupportedError](err); ok {
-		return &result.Failure{Class: result.Unsupported, Message: e.Msg, File: e.File, Pos: e.Pos}
+	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+		return &result.Failure{Class: result.Unsupported, Message: cause.Msg, File: cause.File, Pos: cause.Pos}
 	}
-	f := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
-	if e, ok := errors.AsType[*stats.Error](err); ok {
-		f.Class = statsClass(e.Code)
-	}
-	if ended := result.Ended(err); ended != nil { // not the fault of a place in a file
+	if ended := result.Ended(err); ended != nil { // the context ended, which has no position in a file
 		return ended
 	}
-	return f
+	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: pos}
+	if cause, ok := errors.AsType[*stats.Error](err); ok {
+		failure.Class = statsClass(cause.Code)
+	}
+	return failure
 }
 
+// statsClass returns the class of a failure for an error code of package stats.
 func statsClass(code stats.Code) result.Class {
 	switch code {
 	case stats.Unsupported:
@@ -51,46 +52,44 @@ func statsClass(code stats.Code) result.Class {
 	return result.Other
 }
 
-// pathFailure is the error of a property one of whose paths has no outcome.
-func (c *check) pathFailure() error {
-	o := c.failed
-	so := fmt.Sprintf("sample %d of seed %d", c.res.Samples, c.opt.Seed)
-	if n := c.res.Samples; n > 0 {
-		so += fmt.Sprintf("; %d samples had finished with mean %v", n, c.res.Estimate)
+// failedPathError returns the error of a property if one of its paths has no outcome: it was not decided, it
+// deadlocked, or it could not be evaluated.
+func (c *checker) failedPathError() error {
+	outcome := c.failed
+	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
+	if n := c.result.Samples; n > 0 {
+		sample += fmt.Sprintf("; %d samples had finished with mean %v", n, c.result.Estimate)
 	}
-	switch o.Status {
-	case compile.Undecided:
-		f := &result.Failure{Class: result.PathLength, File: c.p.File, Pos: c.p.Pos}
-		f.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want more with --max-path (PRISM: -simpathlen)", o.Steps, so)
-		if o.Steps < c.opt.MaxPath {
-			f.Message = fmt.Sprintf("a path is in a deadlock after %d steps and never reaches what the reward is accumulated to (%s)", o.Steps, so)
+	if outcome.Status == compile.Undecided {
+		failure := &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos}
+		failure.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want more with --max-path (PRISM: -simpathlen)", outcome.Steps, sample)
+		if outcome.Steps < c.opts.MaxPath {
+			failure.Message = fmt.Sprintf("a path is in a deadlock after %d steps and never reaches the target of the reward (%s)", outcome.Steps, sample)
 		}
-		return f
-	case compile.Deadlocked:
-		f := Failure(o.Err, c.p.File, c.p.Pos)
-		f.Class = result.Deadlock
-		f.Message += " (" + so + ")"
-		return f
+		return failure
 	}
-	f := Failure(o.Err, c.p.File, c.p.Pos)
-	f.Message += " (" + so + ")"
-	return f
+	failure := Failure(outcome.Err, c.property.File, c.property.Pos)
+	if outcome.Status == compile.Deadlocked {
+		failure.Class = result.Deadlock
+	}
+	failure.Message += " (" + sample + ")"
+	return failure
 }
 
-// interrupted is the error of a check whose context ended.
-func (c *check) interrupted(cause error) error {
-	f := Failure(cause, c.p.File, c.p.Pos)
-	f.Message += fmt.Sprintf(" after %d samples", c.res.Samples)
+// interruptedError returns the error of a check whose context ended. It says how many samples were drawn.
+func (c *checker) interruptedError(cause error) error {
+	failure := Failure(cause, c.property.File, c.property.Pos)
+	failure.Message += fmt.Sprintf(" after %d samples", c.result.Samples)
 	if n, fixed := c.plan.Samples(); fixed {
-		f.Message += fmt.Sprintf(" of %d", n)
+		failure.Message += fmt.Sprintf(" of %d", n)
 	}
-	return f
+	return failure
 }
 
-// imprecise is the error of a bounded property whose bound is too close to the estimate.
-func (c *check) imprecise(o stats.Outcome) error {
+// tooImprecise returns the error of a bounded property whose bound is too close to the estimate.
+func (c *checker) tooImprecise(outcome stats.Outcome) error {
 	return &result.Failure{
-		Class: result.NonConverge, File: c.p.File, Pos: c.p.Pos,
-		Message: fmt.Sprintf("not precise enough to decide: the estimate %v with half-width %v is too close to the bound %v; want more samples", o.Mean, o.Width, c.obj.Bound),
+		Class: result.NonConverge, File: c.property.File, Pos: c.property.Pos,
+		Message: fmt.Sprintf("not precise enough to decide: the estimate %v with half-width %v is too close to the bound %v; want more samples", outcome.Mean, outcome.Width, c.objective.Bound),
 	}
 }

@@ -32,11 +32,11 @@ func loadWith(t testing.TB, opt compile.Options, src string, consts ...string) *
 	x, err := sm.Experiment(nil, nil, defs)
 	must(t, err)
 	for v := range x.Models() {
-		prog, err := sm.Instantiate(v.Map())
+		program, err := sm.Instantiate(v.Map())
 		must(t, err)
-		m, err := compile.Compile(prog, opt)
+		m, err := compile.Compile(program, opt)
 		must(t, err)
-		return &model{sm, prog, m}
+		return &model{sm, program, m}
 	}
 	panic("an experiment has at least one valuation")
 }
@@ -48,14 +48,14 @@ func (m *model) property(t testing.TB, text string) *Property {
 	must(t, err)
 	ps, err := m.sema.CheckProperties(tree)
 	must(t, err)
-	props, prog, err := ps.Instantiate(m.prog, []int{0}, nil)
+	props, program, err := ps.Instantiate(m.prog, []int{0}, nil)
 	must(t, err)
-	return &Property{Property: props[0], Program: prog, File: "m.props"}
+	return &Property{Property: props[0], Program: program, File: "m.props"}
 }
 
-func (m *model) check(t testing.TB, text string, opt Options) *Result {
+func (m *model) check(t testing.TB, text string, opts Options) *Result {
 	t.Helper()
-	return Check(context.Background(), m.Model, m.property(t, text), opt)
+	return Check(context.Background(), m.Model, m.property(t, text), opts)
 }
 
 // interpreted makes a check use the interpreter, which has nothing to compile.

@@ -23,8 +23,8 @@ type Objective struct {
 	// Reward says that the reward is averaged, and not a truth value.
 	Reward   bool
 	Extremum syntax.Extremum
-	// Rel is OpNone for a query, else OpLt, OpLe, OpGt or OpGe, and Bound is
-	// what the average is compared with.
+	// Rel compares the average with Bound: OpLt, OpLe, OpGt or OpGe, or OpNone for a
+	// query.
 	Rel   syntax.Op
 	Bound float64
 }
@@ -32,79 +32,81 @@ type Objective struct {
 // Query reports whether the value itself is asked for (=?).
 func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 
-// NewObjective returns the objective of a property: a top-level P or R with one
-// temporal operator over state formulas, or one of C<=t and I=t. Everything
-// else is refused with a *result.Failure that says what was found and where.
+// NewObjective translates a property to what is measured on each path. It accepts a top-level P or R operator
+// with one temporal operator over state formulas, or with C<=t or I=t. For everything else the error is a
+// *result.Failure that says what was found and where.
 //
-// Source: what PRISM's simulator accepts (SimulatorEngine.isPropertyOKForSimulation,
-// Sampler.createSampler); reference, section 5.1. Unlike PRISM, bounds of R [ F ]
-// and intervals that are empty or begin below 0 are refused and not ignored.
-func NewObjective(p *Property, maxPath int64) (*Objective, error) {
-	b := &builder{p: p, continuous: p.Program.Type == syntax.CTMC}
-	o := b.operator(p.X)
-	if b.err != nil {
-		return nil, b.err
+// Source: what PRISM's simulator accepts (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
+// reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here
+// they are errors.
+func NewObjective(property *Property, maxPath int64) (*Objective, error) {
+	translator := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
+	objective := translator.buildObjective(property.X)
+	if translator.err != nil {
+		return nil, translator.err
 	}
-	o.Monitor.MaxPath = maxPath
-	return o, nil
+	objective.Monitor.MaxPath = maxPath
+	return objective, nil
 }
 
-// builder turns a formula into an objective; the first refusal stays in err.
-type builder struct {
-	p          *Property
+// objectiveBuilder translates a property. It keeps the first error.
+type objectiveBuilder struct {
+	property   *Property
 	continuous bool
 	err        *result.Failure
 }
 
-func (b *builder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
+func (b *objectiveBuilder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
 	if b.err == nil {
-		b.err = result.Refuse(b.p, class, at, format, args...)
+		b.err = result.Refuse(b.property, class, at, format, args...)
 	}
 }
 
-func (b *builder) unsupported(e sema.Expr, format string, args ...any) {
+func (b *objectiveBuilder) unsupported(e sema.Expr, format string, args ...any) {
 	b.refuse(result.Unsupported, e.Pos(), format, args...)
 }
 
-func (b *builder) operator(x sema.Expr) *Objective {
-	o := &Objective{}
-	switch f := logic.Of(x); f.Kind {
+// buildObjective translates the operator of a property.
+func (b *objectiveBuilder) buildObjective(x sema.Expr) *Objective {
+	objective := &Objective{}
+	switch formula := logic.Of(x); formula.Kind {
 	case logic.Probability:
-		b.threshold(o, f.Threshold)
-		b.path(o, f.Path)
+		b.setThreshold(objective, formula.Threshold)
+		b.setPathMonitor(objective, formula.Path)
 	case logic.Reward:
-		o.Reward = true
-		b.threshold(o, f.Threshold)
-		b.reward(o, f.Objective)
+		objective.Reward = true
+		b.setThreshold(objective, formula.Threshold)
+		b.setRewardMonitor(objective, formula.Objective)
 	case logic.Filter:
 		b.unsupported(x, "found a filter, simulation wants a P or R operator without one")
 	default:
 		b.unsupported(x, "found %s, simulation wants a P or R operator", logic.Describe(x))
 	}
-	return o
+	return objective
 }
 
-func (b *builder) threshold(o *Objective, t sema.Threshold) {
-	o.Extremum, o.Rel = t.Extremum, t.Rel
-	if t.Query() {
+// setThreshold sets the comparison of an objective with its bound, which it evaluates. A query has none.
+func (b *objectiveBuilder) setThreshold(objective *Objective, threshold sema.Threshold) {
+	objective.Extremum, objective.Rel = threshold.Extremum, threshold.Rel
+	if threshold.Query() {
 		return
 	}
-	o.Bound = b.number(t.Bound)
-	if !o.Reward && !(o.Bound >= 0 && o.Bound <= 1) {
-		b.refuse(result.TypeError, t.Bound.Pos(), "bound %v of a P operator, want a probability", o.Bound)
+	objective.Bound = b.evaluateNumber(threshold.Bound)
+	if !objective.Reward && !(objective.Bound >= 0 && objective.Bound <= 1) {
+		b.refuse(result.TypeError, threshold.Bound.Pos(), "bound %v of a P operator, want a probability", objective.Bound)
 	}
 }
 
-// path sets the monitor of the path formula of a P operator.
-func (b *builder) path(o *Objective, p *logic.Path) {
-	o.Negate = p.Negated
+// setPathMonitor sets the monitor for the path formula of a P operator.
+func (b *objectiveBuilder) setPathMonitor(objective *Objective, path *logic.Path) {
+	objective.Negate = path.Negated
 	switch {
-	case !p.Operator:
-		b.unsupported(p.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(p.X))
-	case p.Op == syntax.Next:
-		o.Monitor = compile.Monitor{Kind: compile.Next, Right: b.state(p.Right), High: math.Inf(1), Low: math.Inf(-1)}
+	case !path.Operator:
+		b.unsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
+	case path.Op == syntax.Next:
+		objective.Monitor = compile.Monitor{Kind: compile.Next, Right: b.stateFormula(path.Right), High: math.Inf(1), Low: math.Inf(-1)}
 	default:
-		b.until(o, p)
+		b.setUntilMonitor(objective, path)
 	}
 }
 
@@ -115,50 +117,54 @@ var formulas = logic.Algebra[sema.Expr]{
 	Neither: func(x, y sema.Expr) sema.Expr { return and(logic.Not(x), logic.Not(y)) },
 }
 
-// until sets the monitor of an operator, which it rewrites to U.
-func (b *builder) until(o *Objective, p *logic.Path) {
+// setUntilMonitor sets the monitor for a temporal operator other than X, rewritten to an until formula that
+// may be negated.
+func (b *objectiveBuilder) setUntilMonitor(objective *Objective, path *logic.Path) {
 	left := truth()
-	if p.Left != nil {
-		left = b.state(p.Left)
+	if path.Left != nil {
+		left = b.stateFormula(path.Left)
 	}
-	right := b.state(p.Right)
+	right := b.stateFormula(path.Right)
 	if b.err != nil {
 		return
 	}
-	if p.Form == logic.LateWeakUntil {
-		b.unsupported(p.X, "found a weak until (W) with a lower bound, which is not sampled")
+	if path.Form == logic.LateWeakUntil {
+		b.unsupported(path.X, "found a weak until (W) with a lower bound, which is not sampled")
 	}
-	m := compile.Monitor{Kind: compile.Until}
+	monitor := compile.Monitor{Kind: compile.Until}
 	var negated bool
-	if m.Left, m.Right, negated = formulas.AsUntil(p.Op, left, right); negated {
-		o.Negate = !o.Negate
+	monitor.Left, monitor.Right, negated = formulas.AsUntil(path.Op, left, right)
+	if negated {
+		objective.Negate = !objective.Negate
 	}
-	b.bounds(&m, p)
-	o.Monitor = m
+	b.setTimeBounds(&monitor, path)
+	objective.Monitor = monitor
 }
 
-// bounds sets the time bounds of a monitor. Steps are whole numbers.
-func (b *builder) bounds(m *compile.Monitor, p *logic.Path) {
-	m.Low, m.High = math.Inf(-1), math.Inf(1)
-	if p.Bound == nil {
+// setTimeBounds sets the time bounds of a monitor. In discrete time they are numbers of steps.
+func (b *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *logic.Path) {
+	monitor.Low, monitor.High = math.Inf(-1), math.Inf(1)
+	if path.Bound == nil {
 		return
 	}
-	if low := p.Bound.Low; low != nil {
-		m.Low, m.LowStrict = b.time(low, p.Op.String()), p.Bound.LowStrict
-		if m.Low < 0 {
-			b.refuse(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", m.Low, p.Op)
+	if low := path.Bound.Low; low != nil {
+		monitor.Low = b.evaluateTime(low, path.Op.String())
+		monitor.LowStrict = path.Bound.LowStrict
+		if monitor.Low < 0 {
+			b.refuse(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", monitor.Low, path.Op)
 		}
 	}
-	high := p.Bound.High
+	high := path.Bound.High
 	if high == nil {
 		return
 	}
-	m.High, m.HighStrict = b.time(high, p.Op.String()), p.Bound.HighStrict
+	monitor.High = b.evaluateTime(high, path.Op.String())
+	monitor.HighStrict = path.Bound.HighStrict
 	switch {
-	case m.High < 0 || m.High == 0 && m.HighStrict:
-		b.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(m.HighStrict), m.High, p.Op)
-	case m.High < m.Low:
-		b.refuse(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", m.Low, m.High, p.Op)
+	case monitor.High < 0 || monitor.High == 0 && monitor.HighStrict:
+		b.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(monitor.HighStrict), monitor.High, path.Op)
+	case monitor.High < monitor.Low:
+		b.refuse(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", monitor.Low, monitor.High, path.Op)
 	}
 }
 
@@ -169,110 +175,111 @@ func strict(s bool) string {
 	return "<="
 }
 
-// reward sets the monitor of an R operator.
-func (b *builder) reward(o *Objective, r *logic.Objective) {
+// setRewardMonitor sets the monitor for the objective of an R operator.
+func (b *objectiveBuilder) setRewardMonitor(result *Objective, objective *logic.Objective) {
 	switch {
-	case r.Err != nil:
-		b.fail(r.Err, b.p.X.Pos())
+	case objective.Err != nil:
+		b.evaluationError(objective.Err, b.property.X.Pos())
 		return
-	case r.Ratio:
-		b.unsupported(b.p.X, "found a ratio of rewards, simulation wants a single reward structure")
+	case objective.Ratio:
+		b.unsupported(b.property.X, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}
-	switch r.Form {
+	switch objective.Form {
 	case logic.Cumulative:
-		o.Monitor = b.timedReward(compile.CumulReward, r)
+		result.Monitor = b.timedRewardMonitor(compile.CumulReward, objective)
 	case logic.Instantaneous:
-		o.Monitor = b.timedReward(compile.InstantReward, r)
+		result.Monitor = b.timedRewardMonitor(compile.InstantReward, objective)
 	case logic.LongRun:
-		b.unsupported(r.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
+		b.unsupported(objective.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
 	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
-		b.unsupported(r.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(r.X))
+		b.unsupported(objective.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 	case logic.TotalReward:
-		b.unsupported(r.X, "found the total reward C without a time bound, simulation wants C<=t")
+		b.unsupported(objective.X, "found the total reward C without a time bound, simulation wants C<=t")
 	default:
-		o.Monitor = b.reachReward(r)
+		result.Monitor = b.reachRewardMonitor(objective)
 	}
-	o.Monitor.Reward = r.Struct
+	result.Monitor.Reward = objective.Struct
 }
 
-func (b *builder) timedReward(kind compile.MonitorKind, r *logic.Objective) compile.Monitor {
-	m := compile.Monitor{Kind: kind, Low: math.Inf(-1), High: b.time(r.At, r.Letter())}
-	if m.High < 0 || math.IsInf(m.High, 1) {
-		b.refuse(result.TypeError, r.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", m.High, r.Letter())
+func (b *objectiveBuilder) timedRewardMonitor(kind compile.MonitorKind, objective *logic.Objective) compile.Monitor {
+	monitor := compile.Monitor{Kind: kind, Low: math.Inf(-1), High: b.evaluateTime(objective.At, objective.Letter())}
+	if monitor.High < 0 || math.IsInf(monitor.High, 1) {
+		b.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", monitor.High, objective.Letter())
 	}
-	return m
+	return monitor
 }
 
-func (b *builder) reachReward(r *logic.Objective) compile.Monitor {
-	p := r.Path
+// reachRewardMonitor returns the monitor for R [ F target ].
+func (b *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) compile.Monitor {
+	path := objective.Path
 	switch {
-	case !p.Operator || p.Negated:
-		b.unsupported(r.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(r.X))
+	case !path.Operator || path.Negated:
+		b.unsupported(objective.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 		return compile.Monitor{}
-	case p.Op != syntax.Future:
-		b.unsupported(r.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", p.Op)
+	case path.Op != syntax.Future:
+		b.unsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
 		return compile.Monitor{}
-	case p.Bound != nil:
-		b.refuse(result.Unsupported, p.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+	case path.Bound != nil:
+		b.refuse(result.Unsupported, path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
 	}
-	return compile.Monitor{Kind: compile.ReachReward, Right: b.state(p.Right), Low: math.Inf(-1), High: math.Inf(1)}
+	return compile.Monitor{Kind: compile.ReachReward, Right: b.stateFormula(path.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// time evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
-func (b *builder) time(e sema.Expr, operator string) float64 {
+// evaluateTime evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
+func (b *objectiveBuilder) evaluateTime(e sema.Expr, operator string) float64 {
 	if !b.continuous && e.Type() != sema.Int {
-		b.refuse(result.TypeError, e.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, e.Type(), b.p.Program.Type)
+		b.refuse(result.TypeError, e.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, e.Type(), b.property.Program.Type)
 		return 0
 	}
-	return b.number(e)
+	return b.evaluateNumber(e)
 }
 
-// number evaluates a constant expression.
-func (b *builder) number(e sema.Expr) float64 {
-	v, err := sema.Eval(e, nil)
+// evaluateNumber evaluates a constant expression. The result must be a number.
+func (b *objectiveBuilder) evaluateNumber(x sema.Expr) float64 {
+	value, err := sema.Eval(x, nil)
 	switch {
 	case err != nil:
-		b.fail(err, e.Pos())
-	case math.IsNaN(v.Float):
-		b.refuse(result.TypeError, e.Pos(), "bound is not a number")
+		b.evaluationError(err, x.Pos())
+	case math.IsNaN(value.Float):
+		b.refuse(result.TypeError, x.Pos(), "bound is not a number")
 	}
-	return v.Float
+	return value.Float
 }
 
-// fail refuses with an error of evaluation, at its own place if it has one.
-func (b *builder) fail(err error, at syntax.Pos) {
+// evaluationError records an error of evaluating an expression, at the position of the error if it has one.
+func (b *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	msg := err.Error()
 	if e, ok := errors.AsType[*sema.EvalError](err); ok {
 		msg = e.Msg
 		if e.Pos.IsValid() {
-			at = e.Pos
+			pos = e.Pos
 		}
 	}
-	b.refuse(result.TypeError, at, "%s", msg)
+	b.refuse(result.TypeError, pos, "%s", msg)
 }
 
-// state returns a state formula with labels replaced by their definitions, and refuses operators in it. Its operations have
-// no positions, because a formula may come from the properties file or from the model, and the evaluator knows only one file.
-// Errors then get the position of the property.
-func (b *builder) state(x sema.Expr) sema.Expr {
-	r := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
-	r.Other = func(x sema.Expr) (sema.Expr, error) {
-		switch f := logic.Of(x); {
-		case f.Kind == logic.Label && f.Index >= 0:
-			return r.Rewrite(b.p.Program.Labels[f.Index].X)
-		case f.Kind == logic.Label:
+// stateFormula returns a state formula with labels replaced by their definitions; nested operators are
+// errors. The positions in the result are removed, because a formula may come from the properties file or
+// from the model, and the evaluator knows only one file. Errors then get the position of the property.
+func (b *objectiveBuilder) stateFormula(x sema.Expr) sema.Expr {
+	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
+	rewriter.Other = func(x sema.Expr) (sema.Expr, error) {
+		switch formula := logic.Of(x); {
+		case formula.Kind == logic.Label && formula.Index >= 0:
+			return rewriter.Rewrite(b.property.Program.Labels[formula.Index].X)
+		case formula.Kind == logic.Label:
 			label := *x.(*sema.Label)
 			label.Base = sema.Base{T: x.Type()}
 			return &label, nil
-		case f.Kind == logic.PathFormula:
+		case formula.Kind == logic.PathFormula:
 			b.unsupported(x, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(x))
 		default:
 			b.unsupported(x, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(x))
 		}
 		return x, nil
 	}
-	rewritten, _ := r.Rewrite(x) // never fails
+	rewritten, _ := rewriter.Rewrite(x) // never fails
 	return rewritten
 }
 

@@ -24,42 +24,42 @@ rewards "b" true : 2; endrewards
 `
 
 // show writes an objective as a formula, for comparison.
-func show(o *Objective) string {
-	m := o.Monitor
+func show(objective *Objective) string {
+	monitor := objective.Monitor
 	var s string
-	switch m.Kind {
+	switch monitor.Kind {
 	case compile.Until:
-		s = expr(m.Left) + " U" + interval(m) + " " + expr(m.Right)
+		s = expr(monitor.Left) + " U" + interval(monitor) + " " + expr(monitor.Right)
 	case compile.Next:
-		s = "X " + expr(m.Right)
+		s = "X " + expr(monitor.Right)
 	case compile.ReachReward:
-		s = fmt.Sprintf("R%d F %s", m.Reward, expr(m.Right))
+		s = fmt.Sprintf("R%d F %s", monitor.Reward, expr(monitor.Right))
 	case compile.CumulReward:
-		s = fmt.Sprintf("R%d C<=%v", m.Reward, m.High)
+		s = fmt.Sprintf("R%d C<=%v", monitor.Reward, monitor.High)
 	case compile.InstantReward:
-		s = fmt.Sprintf("R%d I=%v", m.Reward, m.High)
+		s = fmt.Sprintf("R%d I=%v", monitor.Reward, monitor.High)
 	}
-	if o.Negate {
+	if objective.Negate {
 		s = "!(" + s + ")"
 	}
-	if !o.Query() {
-		s += fmt.Sprintf(" %s%v", o.Rel, o.Bound)
+	if !objective.Query() {
+		s += fmt.Sprintf(" %s%v", objective.Rel, objective.Bound)
 	}
 	return s
 }
 
-func interval(m compile.Monitor) string {
-	if math.IsInf(m.Low, -1) && math.IsInf(m.High, 1) {
+func interval(monitor compile.Monitor) string {
+	if math.IsInf(monitor.Low, -1) && math.IsInf(monitor.High, 1) {
 		return ""
 	}
 	open, end := "[", "]"
-	if m.LowStrict {
+	if monitor.LowStrict {
 		open = "("
 	}
-	if m.HighStrict {
+	if monitor.HighStrict {
 		end = ")"
 	}
-	return fmt.Sprintf("%s%v,%v%s", open, m.Low, m.High, end)
+	return fmt.Sprintf("%s%v,%v%s", open, monitor.Low, monitor.High, end)
 }
 
 func expr(e sema.Expr) string {
@@ -115,17 +115,17 @@ func TestObjective(t *testing.T) {
 		{`R>4.5 [ C<=2 ]`, `R0 C<=2 >4.5`},
 		{`"x": P=? [ F b ]`, `true U b`},
 	} {
-		p := m.property(t, tt.property)
-		o, err := NewObjective(p, 7)
+		property := m.property(t, tt.property)
+		objective, err := NewObjective(property, 7)
 		if err != nil {
 			t.Errorf("%s: %v", tt.property, err)
 			continue
 		}
-		if got := show(o); got != tt.want {
+		if got := show(objective); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.property, got, tt.want)
 		}
-		if o.Monitor.MaxPath != 7 {
-			t.Errorf("%s: maximum path length %d, want 7", tt.property, o.Monitor.MaxPath)
+		if objective.Monitor.MaxPath != 7 {
+			t.Errorf("%s: maximum path length %d, want 7", tt.property, objective.Monitor.MaxPath)
 		}
 	}
 }
@@ -182,23 +182,23 @@ func TestObjectiveRefused(t *testing.T) {
 		{ctmc, `R=? [ C<=1/0 ]`, result.TypeError, "1:10", "time bound +Inf"},
 	} {
 		_, err := NewObjective(tt.m.property(t, tt.property), 0)
-		f, ok := errors.AsType[*result.Failure](err)
+		failure, ok := errors.AsType[*result.Failure](err)
 		if !ok {
 			t.Errorf("%s: error %v, want a failure", tt.property, err)
 			continue
 		}
-		if f.Class != tt.class || f.Pos.String() != tt.at || f.File != "m.props" || !strings.Contains(f.Message, tt.want) {
-			t.Errorf("%s\n got %s %v\nwant %s at %s: ...%s...", tt.property, f.Class, f, tt.class, tt.at, tt.want)
+		if failure.Class != tt.class || failure.Pos.String() != tt.at || failure.File != "m.props" || !strings.Contains(failure.Message, tt.want) {
+			t.Errorf("%s\n got %s %v\nwant %s at %s: ...%s...", tt.property, failure.Class, failure, tt.class, tt.at, tt.want)
 		}
 	}
-	o, err := NewObjective(ctmc.property(t, `P=? [ F<=0.5 gone ]`), 0)
-	if err != nil || o.Monitor.High != 0.5 {
-		t.Errorf("a CTMC has real time bounds: got %+v, %v", o, err)
+	objective, err := NewObjective(ctmc.property(t, `P=? [ F<=0.5 gone ]`), 0)
+	if err != nil || objective.Monitor.High != 0.5 {
+		t.Errorf("a CTMC has real time bounds: got %+v, %v", objective, err)
 	}
 	if _, err := NewObjective(load(t, strings.Replace(discrete, "dtmc", "mdp", 1)).property(t, `<<>> P=? [ F b ]`), 0); err == nil || !strings.Contains(err.Error(), "strategy operator") {
 		t.Errorf("strategy operator: got %v", err)
 	}
-	if o := (&Objective{Rel: syntax.OpGe}); o.Query() {
+	if objective := (&Objective{Rel: syntax.OpGe}); objective.Query() {
 		t.Error("P>= is no query")
 	}
 }

@@ -18,27 +18,27 @@ import (
 
 // Path is a path that is drawn while it is visited, at random or from a record; see Walk.
 type Path struct {
-	// End and Err say, once all was visited, where the path ends and why. The
-	// error is a *result.Failure, and the path up to it has been visited. Reaching
-	// no deadlock is none.
+	// End says why the path ends, and Err has the error if it could not go on. Both are
+	// set after the last visit. The error is a *result.Failure; the path before it has
+	// been visited.
 	End PathEnd
 	Err error
-	// Probability is that of all the steps of a path with a record, under the choices that
-	// were made; MeanTimes says that in a CTMC the record did not have all times, and means
-	// stand for them.
+	// Probability is the probability of all steps of a path with a record, given its
+	// choices. MeanTimes says that a record of a CTMC lacks some times, which are replaced
+	// by mean sojourn times.
 	Probability big.Float
 	MeanTimes   bool
 
-	ctx context.Context
-	src Source
-	opt PathOptions
+	ctx    context.Context
+	source Source
+	opts   PathOptions
 }
 
 // Visit is a state of a path and the steps around it, valid until the next visit.
 type Visit struct {
-	Number int64   // of the steps before it
-	Time   float64 // at which the state is entered in a CTMC, 0 in other models
-	State  []int32 // a value per Program.Vars
+	Number int64   // the number of steps before the state
+	Time   float64 // when the state is entered in a CTMC, 0 in other models
+	State  []int32 // the value of each variable in Program.Vars
 	// Rewards has one number per Program.Rewards: per step, or per unit of time in
 	// a CTMC. Nil unless PathOptions.Rewards is set.
 	Rewards []float64
@@ -49,13 +49,13 @@ type Visit struct {
 // Step is one step of a path.
 type Step struct {
 	// Action is an index into Program.Actions or sema.Unlabelled. Module is the
-	// module of an unlabelled step that one module makes by itself, else -1.
+	// module that makes an unlabelled step by itself, otherwise -1.
 	Action, Module int
-	// Choice is which of the Choices choices of the state was taken, from 0, in
-	// the order of the Source.
+	// Choice is the index of the selected choice, and Choices the number of choices
+	// of the state, in the order of the Source.
 	Choice, Choices int
-	// Probability is that of the target within the choice; in a DTMC it is
-	// divided by the number of choices; in a CTMC it is a rate.
+	// Probability is the probability of the target within the choice. In a DTMC it
+	// is divided by the number of choices; in a CTMC it is a rate.
 	Probability float64
 	// Time is the time spent in the state before the step; CTMC only.
 	Time float64
@@ -68,7 +68,7 @@ type PathEnd uint8
 
 // The ends of a path.
 const (
-	AtLength   PathEnd = iota // as long as was asked for
+	AtLength   PathEnd = iota // the path has PathOptions.Steps steps
 	AtTime                    // the time asked for has passed
 	AtDeadlock                // the last state has no choice
 	AtLoop                    // the last step was a deterministic self-loop, which would repeat for ever
@@ -91,17 +91,18 @@ type PathOptions struct {
 	Deadlock bool // until a deadlock
 	// MaxSteps is the limit with Time and Deadlock; 0 means DefaultMaxPath.
 	MaxSteps int64
-	// NoLoopCheck goes on at a deterministic self-loop. In a CTMC time passes in
-	// a loop, so that it is none.
+	// NoLoopCheck continues the path at a deterministic self-loop. In a CTMC a
+	// self-loop does not end a path, because time passes in it.
 	NoLoopCheck bool
 	Rewards     bool // evaluate every reward structure
-	// Seed and Index determine the path, which is not sample Index of Check: it is
-	// drawn from the same seed in another way.
+	// Seed and Index determine the path. It differs from sample Index of Check, which
+	// is drawn from the same seed in another way.
 	Seed, Index uint64
-	// Record has the first steps of the path, of which the rest, if any is asked for, is
-	// drawn. With a record the path may begin in any initial state.
+	// Record has the first steps of the path; later steps are drawn. With a record the
+	// path may begin in any initial state.
 	Record *Record
-	// Chooser resolves the choices of an MDP; nil for uniformly. It takes no record.
+	// Chooser resolves the choices of an MDP; nil resolves them uniformly. It cannot be
+	// combined with a record.
 	Chooser Chooser
 }
 
@@ -121,107 +122,110 @@ type Chooser interface {
 //
 // Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
 // steps has none, and equal targets of one choice are one transition.
-func Walk(ctx context.Context, src Source, opt PathOptions) *Path {
-	if opt.MaxSteps == 0 {
-		opt.MaxSteps = DefaultMaxPath
+func Walk(ctx context.Context, source Source, opts PathOptions) *Path {
+	if opts.MaxSteps == 0 {
+		opts.MaxSteps = DefaultMaxPath
 	}
-	return &Path{ctx: ctx, src: src, opt: opt}
+	return &Path{ctx: ctx, source: source, opts: opts}
 }
 
-// Visits draws the path and yields its states in order. It keeps none of them, because a path may have billions of steps.
+// Visits draws the path and yields its states in order. It stores no states, because a path may have billions
+// of steps.
 func (p *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
-		w, err := newWalker(p.ctx, p.src, p.opt)
+		drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
 		if err == nil {
-			p.End, err = w.path(yield)
-			p.Probability.Copy(&w.product)
-			p.MeanTimes = w.mean
+			p.End, err = drawer.drawPath(yield)
+			p.Probability.Copy(&drawer.recordProbability)
+			p.MeanTimes = drawer.usesMeanTimes
 		}
 		if err == nil {
 			return
 		}
-		p.End, p.Err = AtError, Failure(err, p.src.Program().File, syntax.Pos{})
+		p.End = AtError
+		p.Err = Failure(err, p.source.Program().File, syntax.Pos{})
 		if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
 			p.End = AtRequest
 		}
 	}
 }
 
-// pathDrawer draws a path.
+// pathDrawer draws a path, or replays the steps of a record.
 type pathDrawer struct {
-	ctx   context.Context
-	src   Source
-	opt   PathOptions
-	start []int32
-	// product is the probability of the steps, and mean Path.MeanTimes.
-	product big.Float
-	mean    bool
+	ctx          context.Context
+	source       Source
+	opts         PathOptions
+	initialState []int32
+	// recordProbability is the probability of the steps, and mean Path.MeanTimes.
+	recordProbability big.Float
+	usesMeanTimes     bool
 }
 
-func newWalker(ctx context.Context, src Source, opt PathOptions) (*pathDrawer, error) {
-	initial, err := src.Start(ctx, opt.Rewards)
+// newPathDrawer selects the initial state: the only one, or the first state of the record.
+func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathDrawer, error) {
+	initial, err := source.Start(ctx, opts.Rewards)
 	if err != nil {
 		return nil, err
 	}
-	w := &pathDrawer{ctx: ctx, src: src, opt: opt}
-	w.product.SetInt64(1)
-	if opt.Record != nil {
-		w.start, err = opt.Record.start(src.Program(), initial)
-		return w, err
+	drawer := &pathDrawer{ctx: ctx, source: source, opts: opts}
+	drawer.recordProbability.SetInt64(1)
+	if opts.Record != nil {
+		drawer.initialState, err = opts.Record.initialState(source.Program(), initial)
+		return drawer, err
 	}
-	if prog := src.Program(); len(initial) > 1 {
+	if program := source.Program(); len(initial) > 1 {
 		return nil, &result.Failure{
-			Class: result.Unsupported, File: prog.File, Pos: prog.Init.Pos(),
+			Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(),
 			Message: fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial)),
 		}
 	}
-	w.start = initial[0]
-	if opt.Chooser != nil {
-		return w, opt.Chooser.Start(w.start)
+	drawer.initialState = initial[0]
+	if opts.Chooser != nil {
+		return drawer, opts.Chooser.Start(drawer.initialState)
 	}
-	return w, nil
+	return drawer, nil
 }
 
-func (w *pathDrawer) continuous() bool { return w.src.Program().Type == syntax.CTMC }
+func (w *pathDrawer) continuous() bool { return w.source.Program().Type == syntax.CTMC }
 
-// path draws the path. A state is yielded when the step that leaves it is known.
-func (w *pathDrawer) path(yield func(*Visit) bool) (PathEnd, error) {
+// drawPath draws the path. A state is yielded when the step that leaves it is known.
+func (w *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	var key [32]byte
-	for i, word := range compile.NewStream(w.opt.Seed, w.opt.Index) {
+	for i, word := range compile.NewStream(w.opts.Seed, w.opts.Index) {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
 	}
 	rng := rand.New(rand.NewChaCha8(key))
-	rewards, err := w.stateRewards(w.start)
+	rewards, err := w.stateRewards(w.initialState)
 	if err != nil {
 		return AtError, err
 	}
-	at, next := &Visit{State: slices.Clone(w.start), Rewards: rewards}, &Visit{}
-	for elapsed := 0.0; ; at, next = next, at {
-		if at.Number&0xff == 0 && w.ctx.Err() != nil {
-			yield(at)
+	current, next := &Visit{State: slices.Clone(w.initialState), Rewards: rewards}, &Visit{}
+	for elapsed := 0.0; ; current, next = next, current {
+		if current.Number&0xff == 0 && w.ctx.Err() != nil {
+			yield(current)
 			return AtRequest, w.ctx.Err()
 		}
-		choices, err := w.src.Expand(at.State)
+		choices, err := w.source.Expand(current.State)
 		if err != nil {
-			yield(at)
+			yield(current)
 			return AtError, err
 		}
-		recorded := w.opt.Record != nil && at.Number < w.opt.Record.Steps()
-		if end, ok := w.ended(at.Number, elapsed, choices); ok && !recorded {
-			yield(at)
+		recorded := w.opts.Record != nil && current.Number < w.opts.Record.Steps()
+		if end, ok := w.isComplete(current.Number, elapsed, choices); ok && !recorded {
+			yield(current)
 			return end, nil
 		}
-		looping := w.loops(at.State, choices)
-		if err := w.step(at, next, choices, rng); err != nil {
-			at.Out = nil
-			yield(at)
+		looping := w.loops(current.State, choices)
+		if err := w.takeStep(current, next, choices, rng); err != nil {
+			current.Out = nil
+			yield(current)
 			return AtError, err
 		}
-		if !yield(at) {
+		if !yield(current) {
 			return AtRequest, nil
 		}
-		elapsed += w.duration(at.Out)
-		if looping && !recorded && !w.opt.NoLoopCheck {
+		elapsed += w.duration(current.Out)
+		if looping && !recorded && !w.opts.NoLoopCheck {
 			yield(next)
 			return AtLoop, nil
 		}
@@ -229,28 +233,29 @@ func (w *pathDrawer) path(yield func(*Visit) bool) (PathEnd, error) {
 }
 
 // duration is what a step counts for PathOptions.Time.
-func (w *pathDrawer) duration(s *Step) float64 {
+func (w *pathDrawer) duration(step *Step) float64 {
 	if w.continuous() {
-		return s.Time
+		return step.Time
 	}
 	return 1
 }
 
-// ended decides whether the path is complete, and why.
-func (w *pathDrawer) ended(n int64, now float64, choices *compile.Choices) (PathEnd, bool) {
+// isComplete reports whether the path ends after the given number of steps, and why. elapsed is the time so
+// far.
+func (w *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (PathEnd, bool) {
 	switch {
 	case choices.Deadlock():
 		return AtDeadlock, true
-	case w.opt.Deadlock:
-		return AtLimit, n >= w.opt.MaxSteps
-	case w.opt.Time > 0 && now >= w.opt.Time:
+	case w.opts.Deadlock:
+		return AtLimit, steps >= w.opts.MaxSteps
+	case w.opts.Time > 0 && elapsed >= w.opts.Time:
 		return AtTime, true
-	case w.opt.Time > 0:
-		return AtLimit, n >= w.opt.MaxSteps
-	case w.opt.Record != nil && n == w.opt.Record.Steps() && n >= w.opt.Steps:
+	case w.opts.Time > 0:
+		return AtLimit, steps >= w.opts.MaxSteps
+	case w.opts.Record != nil && steps == w.opts.Record.Steps() && steps >= w.opts.Steps:
 		return AtRecord, true
 	}
-	return AtLength, n >= w.opt.Steps
+	return AtLength, steps >= w.opts.Steps
 }
 
 // loops reports whether the only thing the state can do is to stay as it is,
@@ -260,63 +265,67 @@ func (w *pathDrawer) loops(state []int32, choices *compile.Choices) bool {
 		slices.Equal(choices.List[0].Transitions[0].Target, state)
 }
 
-// step draws a step from one state to the next, or takes that of the record.
-func (w *pathDrawer) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
-	var s *Step
-	var i int
-	if w.opt.Record != nil && at.Number < w.opt.Record.Steps() {
+// takeStep takes the next step from the record, or draws it. It stores the step in current.Out, and the state
+// after the step in next.
+func (w *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
+	var step *Step
+	var transition int
+	if w.opts.Record != nil && current.Number < w.opts.Record.Steps() {
 		var err error
-		if s, i, err = w.follow(at, choices); err != nil {
+		if step, transition, err = w.recordedStep(current, choices); err != nil {
 			return err
 		}
 	} else {
-		s, i = w.draw(choices, rng)
+		step, transition = w.randomStep(choices, rng)
 	}
-	t := &choices.List[s.Choice].Transitions[i]
-	if w.opt.Record != nil {
-		p := s.Probability
+	taken := &choices.List[step.Choice].Transitions[transition]
+	if w.opts.Record != nil {
+		probability := step.Probability
 		if w.continuous() {
-			p /= total(choices)
+			probability /= exitRateOf(choices)
 		}
-		w.product.Mul(&w.product, new(big.Float).SetFloat64(p))
+		w.recordProbability.Mul(&w.recordProbability, new(big.Float).SetFloat64(probability))
 	}
-	if w.opt.Rewards {
+	if w.opts.Rewards {
 		var err error
-		if s.Rewards, err = w.src.StepRewards(s.Choice, i); err != nil {
+		if step.Rewards, err = w.source.StepRewards(step.Choice, transition); err != nil {
 			return err
 		}
 	}
-	rewards, err := w.stateRewards(t.Target)
+	rewards, err := w.stateRewards(taken.Target)
 	if err != nil {
 		return err
 	}
-	at.Out = s
-	*next = Visit{Number: at.Number + 1, Time: at.Time + s.Time, State: append(next.State[:0], t.Target...), Rewards: rewards, In: s}
+	current.Out = step
+	state := append(next.State[:0], taken.Target...)
+	*next = Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: state, Rewards: rewards, In: step}
 	return nil
 }
 
-// draw draws a step.
-func (w *pathDrawer) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transition int) {
-	s = &Step{Choices: len(choices.List)}
+// randomStep draws a choice and a transition: in a CTMC by a race of exponential distributions, otherwise by
+// the Chooser, or uniformly without one.
+func (w *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (step *Step, transition int) {
+	step = &Step{Choices: len(choices.List)}
 	switch {
 	case w.continuous():
-		s.Choice, transition, s.Time = race(choices, rng)
-	case w.opt.Chooser != nil:
-		s.Choice = w.opt.Chooser.Choose(rng.Float64())
-		transition = pick(choices.List[s.Choice].Transitions, rng.Float64())
-		w.opt.Chooser.Take(s.Choice, transition)
+		step.Choice, transition, step.Time = sampleRace(choices, rng)
+	case w.opts.Chooser != nil:
+		step.Choice = w.opts.Chooser.Choose(rng.Float64())
+		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
+		w.opts.Chooser.Take(step.Choice, transition)
 	default:
-		s.Choice = rng.IntN(s.Choices)
-		transition = pick(choices.List[s.Choice].Transitions, rng.Float64())
+		step.Choice = rng.IntN(step.Choices)
+		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
 	}
-	s.Action, s.Module = w.src.Action(s.Choice, transition)
-	s.Probability = w.probability(choices, choices.List[s.Choice].Transitions[transition].Weight)
-	return s, transition
+	step.Action, step.Module = w.source.Action(step.Choice, transition)
+	step.Probability = w.probability(choices, choices.List[step.Choice].Transitions[transition].Weight)
+	return step, transition
 }
 
-// probability is that of a transition in a Markov chain, or within its choice; or its rate.
+// probability returns the probability of a transition of the given weight in a Markov chain, or within its
+// choice in an MDP; in a CTMC it returns the rate.
 func (w *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
-	if w.src.Program().Type == syntax.DTMC {
+	if w.source.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
 	}
 	return weight
@@ -324,25 +333,25 @@ func (w *pathDrawer) probability(choices *compile.Choices, weight float64) float
 
 // stateRewards returns the rewards of a state, if they are asked for.
 func (w *pathDrawer) stateRewards(state []int32) ([]float64, error) {
-	if !w.opt.Rewards {
+	if !w.opts.Rewards {
 		return nil, nil
 	}
-	return w.src.StateRewards(state)
+	return w.source.StateRewards(state)
 }
 
-// pick returns the first transition whose cumulative weight exceeds u. If rounding makes the sum too small, it returns the
-// last one.
-func pick(ts []compile.Transition, u float64) int {
-	for i := range ts {
-		if u -= ts[i].Weight; u < 0 {
+// sampleTransition returns the first transition whose cumulative weight exceeds random. If rounding makes the
+// sum too small, it returns the last one.
+func sampleTransition(transitions []compile.Transition, random float64) int {
+	for i := range transitions {
+		if random -= transitions[i].Weight; random < 0 {
 			return i
 		}
 	}
-	return len(ts) - 1
+	return len(transitions) - 1
 }
 
-// total is the rate at which a state of a CTMC is left.
-func total(choices *compile.Choices) float64 {
+// exitRateOf returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.
+func exitRateOf(choices *compile.Choices) float64 {
 	sum := 0.0
 	for _, c := range choices.List {
 		for _, t := range c.Transitions {
@@ -352,32 +361,32 @@ func total(choices *compile.Choices) float64 {
 	return sum
 }
 
-// race picks a transition of any choice by rate, and draws the time until it fires.
-func race(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
-	total := total(choices)
-	u := rng.Float64() * total
-	sojourn = rng.ExpFloat64() / total
+// sampleRace draws a transition with probability proportional to its rate, and the time until it fires.
+func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
+	exitRate := exitRateOf(choices)
+	random := rng.Float64() * exitRate
+	sojourn = rng.ExpFloat64() / exitRate
 	for i, c := range choices.List {
 		rate := 0.0
 		for _, t := range c.Transitions {
 			rate += t.Weight
 		}
-		if u < rate || i == len(choices.List)-1 {
-			return i, pick(c.Transitions, u), sojourn
+		if random < rate || i == len(choices.List)-1 {
+			return i, sampleTransition(c.Transitions, random), sojourn
 		}
-		u -= rate
+		random -= rate
 	}
-	return 0, 0, sojourn // not reached: there is a choice
+	return 0, 0, sojourn // unreachable: every state has a choice
 }
 
-// ActionText returns how PRISM writes the action of a step: "[a]", or the name
-// of the module for one that is unlabelled.
-func ActionText(prog *sema.Program, s *Step) string {
+// ActionText returns the action of a step as PRISM writes it: "[a]", or the name of the module for an
+// unlabelled step of one module.
+func ActionText(program *sema.Program, step *Step) string {
 	switch {
-	case s.Action >= 0:
-		return "[" + prog.Actions[s.Action] + "]"
-	case s.Module >= 0:
-		return prog.Modules[s.Module].Name
+	case step.Action >= 0:
+		return "[" + program.Actions[step.Action] + "]"
+	case step.Module >= 0:
+		return program.Modules[step.Module].Name
 	}
 	return "[]"
 }

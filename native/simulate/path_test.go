@@ -170,19 +170,19 @@ type path struct {
 	times   []float64
 }
 
-func walk(t *testing.T, m *model, opt PathOptions) path {
+func walk(t *testing.T, m *model, opts PathOptions) path {
 	t.Helper()
-	p := path{Path: Walk(t.Context(), FromModel(m.Model), opt)}
-	for v := range p.Visits() {
-		if v.Number != int64(len(p.states)) || (v.In == nil) != (v.Number == 0) || v.In != nil && !reflect.DeepEqual(*v.In, p.steps[len(p.steps)-1]) {
-			t.Fatalf("visit %+v after %d states, %d steps", v, len(p.states), len(p.steps))
+	p := path{Path: Walk(t.Context(), FromModel(m.Model), opts)}
+	for visit := range p.Visits() {
+		if visit.Number != int64(len(p.states)) || (visit.In == nil) != (visit.Number == 0) || visit.In != nil && !reflect.DeepEqual(*visit.In, p.steps[len(p.steps)-1]) {
+			t.Fatalf("visit %+v after %d states, %d steps", visit, len(p.states), len(p.steps))
 		}
-		p.states, p.times = append(p.states, slices.Clone(v.State)), append(p.times, v.Time)
-		if v.Rewards != nil {
-			p.rewards = append(p.rewards, v.Rewards)
+		p.states, p.times = append(p.states, slices.Clone(visit.State)), append(p.times, visit.Time)
+		if visit.Rewards != nil {
+			p.rewards = append(p.rewards, visit.Rewards)
 		}
-		if v.Out != nil {
-			p.steps = append(p.steps, *v.Out)
+		if visit.Out != nil {
+			p.steps = append(p.steps, *visit.Out)
 		}
 	}
 	return p
@@ -196,12 +196,12 @@ func TestTable(t *testing.T) {
 			tt.table.Vars, err = VarSlots(m.prog, tt.vars)
 			must(t, err)
 		}
-		p := Walk(t.Context(), FromModel(m.Model), tt.path)
+		path := Walk(t.Context(), FromModel(m.Model), tt.path)
 		var b bytes.Buffer
-		must(t, WriteTable(&b, p, tt.table))
-		must(t, p.Err)
-		if b.String() != tt.want || p.End != tt.end {
-			t.Errorf("-simpath %s: end %v, want %v\n got %s\nwant %s", tt.option, p.End, tt.end, b.String(), tt.want)
+		must(t, WriteTable(&b, path, tt.table))
+		must(t, path.Err)
+		if b.String() != tt.want || path.End != tt.end {
+			t.Errorf("-simpath %s: end %v, want %v\n got %s\nwant %s", tt.option, path.End, tt.end, b.String(), tt.want)
 		}
 	}
 }
@@ -242,12 +242,12 @@ rewards "n" [] true:1; s=1:1.5; endrewards
 		nil,
 	}
 	var b bytes.Buffer
-	table := &table{w: bufio.NewWriter(&b), prog: m.prog, opt: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
+	table := &table{writer: bufio.NewWriter(&b), program: m.prog, opts: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
 	for i, v := range []Visit{{State: []int32{0, 0}}, {State: []int32{1, 0}, Time: 0.75}, {State: []int32{2, 0}, Time: 1.25}, {State: []int32{0, 1}, Time: 1.5}} {
 		v.Number, v.Rewards, v.In, v.Out = int64(i), []float64{1.5 * float64(v.State[0]%2)}, steps[i], steps[i+1]
-		must(t, table.visit(&v))
+		must(t, table.writeVisit(&v))
 	}
-	must(t, table.w.Flush())
+	must(t, table.writer.Flush())
 	want := `action probability step time s t state_reward transition_reward
 - - 0 0.0 0 0 0.0 1.0
 M 3.0 1 0.75 1 0 1.5 1.0
@@ -378,8 +378,8 @@ func TestWalkEnds(t *testing.T) {
 func TestWalkErrors(t *testing.T) {
 	m := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> (s'=s+1);\nendmodule")
 	p := walk(t, m, PathOptions{Steps: 5})
-	f, ok := errors.AsType[*result.Failure](p.Err)
-	if !ok || f.Class != result.Model || f.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.states) != 3 {
+	failure, ok := errors.AsType[*result.Failure](p.Err)
+	if !ok || failure.Class != result.Model || failure.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.states) != 3 {
 		t.Errorf("error %v, path %+v", p.Err, p)
 	}
 	// A reward that is wrong in state 1, and one that is wrong in the first.
@@ -400,13 +400,13 @@ func TestWalkErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	long, n := Walk(ctx, FromModel(load(t, strings.Replace(counter, "n=3 -> true", "n=3 -> (n'=0)", 1)).Model), PathOptions{Steps: 1e15}), int64(0)
-	for v := range long.Visits() {
-		if n++; v.Number == 100_000 {
+	for visit := range long.Visits() {
+		if n++; visit.Number == 100_000 {
 			cancel()
 		}
 	}
-	f, ok = errors.AsType[*result.Failure](long.Err)
-	if !ok || f.Class != result.Interrupted || long.End != AtRequest || n < 100_000 || n > 101_000 {
+	failure, ok = errors.AsType[*result.Failure](long.Err)
+	if !ok || failure.Class != result.Interrupted || long.End != AtRequest || n < 100_000 || n > 101_000 {
 		t.Errorf("%v after %d states, error %v", long.End, n, long.Err)
 	}
 	if _, err := VarSlots(m.prog, []string{"s", "q"}); err == nil || err.Error() != `unknown variable "q"` {

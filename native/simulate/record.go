@@ -23,11 +23,11 @@ type Record struct {
 
 // row is a state of a record and the step that led to it.
 type row struct {
-	line, col   int32
-	action      string // as ActionText has it; empty if the file does not say
-	probability float64
-	time        float64 // both NaN if the file does not say
-	state       []int32
+	line, column int32
+	action       string  // as ActionText writes it; empty if it is unknown
+	probability  float64 // NaN if it is unknown
+	time         float64 // NaN if it is unknown
+	state        []int32
 }
 
 // Steps returns the number of steps of the record.
@@ -36,60 +36,63 @@ func (r *Record) Steps() int64 { return int64(len(r.rows) - 1) }
 // maxRecord limits the number of values of a record.
 const maxRecord = 50_000_000
 
-// ReadPath reads a path of a model: a heading, then a row per state, with commas, tabulators or blanks between the columns.
-// Each variable needs a column. The columns of the step's number, its action and its time are checked if they exist. The
-// probability (in a CTMC the rate, or its share) may be less than that of the step, because PRISM's is the probability of
-// one of several updates with the same result. Other columns, such as rewards, are ignored. The action ? stands for any
-// action. An error is a *result.Failure with the place in the file, or the context's.
-func ReadPath(ctx context.Context, file string, text []byte, prog *sema.Program) (*Record, error) {
-	p := &recordReader{file: file, prog: prog, columns: make(map[string]int)}
-	out := &Record{File: file}
-	for rest, more := text, true; more; {
+// ReadPath reads a path of a model from a file: a heading, then a row for each state, with commas, tabulators
+// or blanks between the columns. Each variable needs a column. The columns of the step number, the action and
+// the time are checked if they exist. The probability (in a CTMC the rate, or its share) may be less than the
+// probability of the step, because PRISM writes the probability of one of several updates with the same
+// result. Other columns, such as rewards, are ignored. The action ? stands for any action. The error is a
+// *result.Failure with the position in the file, or the error of the context.
+func ReadPath(ctx context.Context, file string, text []byte, program *sema.Program) (*Record, error) {
+	reader := &recordReader{file: file, program: program, columns: make(map[string]int)}
+	record := &Record{File: file}
+	for rest, hasMore := text, true; hasMore; {
 		var line []byte
-		line, rest, more = bytes.Cut(rest, []byte("\n"))
-		if p.line++; p.line&0xfff == 0 && ctx.Err() != nil {
+		line, rest, hasMore = bytes.Cut(rest, []byte("\n"))
+		reader.line++
+		if reader.line&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if p.separator == "" {
-			if err := p.heading(string(line)); err != nil {
+		if reader.separator == "" {
+			if err := reader.readHeading(string(line)); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		r, err := p.row(string(line), len(out.rows))
+		next, err := reader.readRow(string(line), len(record.rows))
 		if err != nil {
 			return nil, err
 		}
-		if r.action == "null" { // PRISM's last row of a path until a time that ends in a deadlock
+		if next.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
 			continue
 		}
-		if out.rows = append(out.rows, r); len(out.rows)*max(1, len(r.state)) > maxRecord {
-			return nil, p.wrong(1, "the path has more than %d values", maxRecord)
+		record.rows = append(record.rows, next)
+		if len(record.rows)*max(1, len(next.state)) > maxRecord {
+			return nil, reader.formatError(1, "the path has more than %d values", maxRecord)
 		}
 	}
-	if len(out.rows) == 0 {
-		return nil, p.wrong(1, "found no row, want a heading and a row for each state of the path")
+	if len(record.rows) == 0 {
+		return nil, reader.formatError(1, "found no row, want a heading and a row for each state of the path")
 	}
-	return out, nil
+	return record, nil
 }
 
 // recordReader reads a record line by line.
 type recordReader struct {
-	file      string
-	prog      *sema.Program
-	line      int32
-	separator string
-	columns   map[string]int
-	count     int // of the columns
-	slots     []int
-	last      float64 // time
+	file       string
+	program    *sema.Program
+	line       int32
+	separator  string
+	columns    map[string]int
+	numColumns int
+	slots      []int // of each variable: its column
+	lastTime   float64
 }
 
-func (p *recordReader) wrong(col int, format string, args ...any) error {
+func (p *recordReader) formatError(col int, format string, args ...any) error {
 	return recordError(p.file, p.line, int32(col), format, args...)
 }
 
@@ -99,98 +102,102 @@ func recordError(file string, line, col int32, format string, args ...any) error
 	}
 }
 
-// fields are the columns of a line, and where each starts.
-func (p *recordReader) fields(line string) (text []string, at []int) {
-	for col := 1; ; {
+// splitColumns returns the trimmed text of each column of a line, and the position at which each begins.
+func (p *recordReader) splitColumns(line string) (text []string, columns []int) {
+	for column := 1; ; {
 		part, rest, more := strings.Cut(line, p.separator)
-		if p.separator != " " || part != "" { // several blanks are one
+		if p.separator != " " || part != "" { // several blanks separate like one
 			trimmed := strings.TrimLeft(part, " ")
 			text = append(text, strings.TrimRight(trimmed, " "))
-			at = append(at, col+len(part)-len(trimmed))
+			columns = append(columns, column+len(part)-len(trimmed))
 		}
 		if !more {
-			return text, at
+			return text, columns
 		}
-		col, line = col+len(part)+1, rest
+		column += len(part) + 1
+		line = rest
 	}
 }
 
-func (p *recordReader) heading(line string) error {
+// readHeading reads the heading: it detects the separator, and finds the column of each variable.
+func (p *recordReader) readHeading(line string) error {
 	p.separator = " "
-	for _, s := range []string{",", "\t"} {
-		if strings.Contains(line, s) {
-			p.separator = s
+	for _, separator := range []string{",", "\t"} {
+		if strings.Contains(line, separator) {
+			p.separator = separator
 			break
 		}
 	}
-	names, at := p.fields(line)
-	p.count = len(names)
+	names, columns := p.splitColumns(line)
+	p.numColumns = len(names)
 	for i, name := range names {
-		if _, twice := p.columns[name]; twice {
-			return p.wrong(at[i], "found a second column %q", name)
+		if _, duplicate := p.columns[name]; duplicate {
+			return p.formatError(columns[i], "found a second column %q", name)
 		}
 		p.columns[name] = i
 	}
-	for _, v := range p.prog.Vars {
+	for _, v := range p.program.Vars {
 		i, ok := p.columns[v.Name]
 		if !ok {
-			return p.wrong(1, "found no column %q, want one for each variable of %s", v.Name, p.prog.File)
+			return p.formatError(1, "found no column %q, want one for each variable of %s", v.Name, p.program.File)
 		}
 		p.slots = append(p.slots, i)
 	}
 	return nil
 }
 
-func (p *recordReader) row(line string, number int) (row, error) {
-	text, at := p.fields(line)
-	if len(text) != p.count {
-		return row{}, p.wrong(1, "found %d columns, want %d, as in the heading", len(text), p.count)
+// readRow reads the row of state number, and checks the columns of the step number, the probability and the
+// time.
+func (p *recordReader) readRow(line string, number int) (row, error) {
+	texts, columns := p.splitColumns(line)
+	if len(texts) != p.numColumns {
+		return row{}, p.formatError(1, "found %d columns, want %d, as in the heading", len(texts), p.numColumns)
 	}
-	r := row{line: p.line, col: int32(at[0]), probability: math.NaN(), time: math.NaN(), state: make([]int32, len(p.slots))}
+	result := row{line: p.line, column: int32(columns[0]), probability: math.NaN(), time: math.NaN(), state: make([]int32, len(p.slots))}
 	for slot, i := range p.slots {
-		v := &p.prog.Vars[slot]
-		x, ok := valueOf(v.Type, text[i])
+		variable := &p.program.Vars[slot]
+		value, ok := valueOf(variable.Type, texts[i])
 		if !ok {
-			return r, p.wrong(at[i], "found %q for %s, want %s", text[i], v.Name, map[bool]string{true: "true or false", false: "an integer"}[v.Type == sema.Bool])
+			return result, p.formatError(columns[i], "found %q for %s, want %s", texts[i], variable.Name, map[bool]string{true: "true or false", false: "an integer"}[variable.Type == sema.Bool])
 		}
-		r.state[slot] = x
+		result.state[slot] = value
 	}
 	if len(p.slots) > 0 {
-		r.col = int32(at[p.slots[0]])
+		result.column = int32(columns[p.slots[0]])
 	}
-	if i, ok := p.columns["action"]; ok && text[i] != "?" && number > 0 {
-		if r.action = text[i]; r.action == "null" {
-			return r, nil
+	if i, ok := p.columns["action"]; ok && texts[i] != "?" && number > 0 {
+		if result.action = texts[i]; result.action == "null" {
+			return result, nil
 		}
 	}
-	if i, ok := p.columns["step"]; ok && text[i] != strconv.Itoa(number) {
-		return r, p.wrong(at[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", text[i], number)
+	if i, ok := p.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
+		return result, p.formatError(columns[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
 	}
-	number64 := func(column string, least float64) (float64, error) {
+	parseColumn := func(column string, least float64) (float64, error) {
 		i, ok := p.columns[column]
-		if !ok || text[i] == "-" && number == 0 {
+		if !ok || texts[i] == "-" && number == 0 {
 			return math.NaN(), nil
 		}
-		x, err := strconv.ParseFloat(text[i], 64)
-		if err != nil || !(x >= least) || math.IsInf(x, 1) {
-			return 0, p.wrong(at[i], "found %q for the %s, want a number of at least %s", text[i], column, strconv.FormatFloat(least, 'g', -1, 64))
+		value, err := strconv.ParseFloat(texts[i], 64)
+		if err != nil || !(value >= least) || math.IsInf(value, 1) {
+			return 0, p.formatError(columns[i], "found %q for the %s, want a number of at least %s", texts[i], column, strconv.FormatFloat(least, 'g', -1, 64))
 		}
-		return x, nil
+		return value, nil
 	}
 	var err error
-	if r.probability, err = number64("probability", 0); err != nil {
-		return r, err
+	if result.probability, err = parseColumn("probability", 0); err != nil {
+		return result, err
 	}
-	if p.prog.Type == syntax.CTMC {
-		r.time, err = number64("time", p.last)
-		if err == nil && r.time == r.time {
-			p.last = r.time
+	if p.program.Type == syntax.CTMC {
+		result.time, err = parseColumn("time", p.lastTime)
+		if err == nil && result.time == result.time {
+			p.lastTime = result.time
 		}
 	}
-	return r, err
+	return result, err
 }
 
-// valueOf is the value that a text stands for; value is its inverse.
+// valueOf returns the value of type t that a text stands for; it is the inverse of value.
 func valueOf(t sema.Type, text string) (x int32, ok bool) {
 	if t == sema.Bool {
 		return map[string]int32{"true": 1}[text], text == "true" || text == "false"
@@ -199,84 +206,89 @@ func valueOf(t sema.Type, text string) (x int32, ok bool) {
 	return int32(n), err == nil
 }
 
-// start is the initial state with which a record begins.
-func (r *Record) start(prog *sema.Program, initial [][]int32) ([]int32, error) {
+// initialState returns the initial state of the model that equals the first row. The error lists some initial
+// states.
+func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32, error) {
 	first := &r.rows[0]
-	for _, s := range initial {
-		if slices.Equal(s, first.state) {
-			return s, nil
+	for _, state := range initial {
+		if slices.Equal(state, first.state) {
+			return state, nil
 		}
 	}
-	const most = 3
-	var want []string
-	for _, s := range initial[:min(most, len(initial))] {
-		want = append(want, compile.StateText(prog, s))
+	const maxListed = 3
+	var listed []string
+	for _, state := range initial[:min(maxListed, len(initial))] {
+		listed = append(listed, compile.StateText(program, state))
 	}
-	if len(initial) > most {
-		want = append(want, "...")
+	if len(initial) > maxListed {
+		listed = append(listed, "...")
 	}
-	return nil, recordError(r.File, first.line, first.col, "found %s in the first row, want an initial state: %s", compile.StateText(prog, first.state), strings.Join(want, ", "))
+	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// follow takes the step that the record has, as pick and race do: in a Markov chain its
-// probability is that of all commands which make it.
-func (w *pathDrawer) follow(at *Visit, choices *compile.Choices) (s *Step, transition int, err error) {
-	prog, r := w.src.Program(), &w.opt.Record.rows[at.Number+1]
-	s = &Step{Choices: len(choices.List), Choice: -1}
-	given := !math.IsNaN(r.probability)
-	same := func(p float64) bool { // in a CTMC the rate, or what is to be expected of the race
-		return given && (written(p, r.probability) || w.continuous() && written(p/total(choices), r.probability))
+// recordedStep returns the step that the record has. If several transitions fit, it prefers one with the
+// recorded probability. In a Markov chain the probability of the step is the sum over all commands that make
+// it.
+func (w *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
+	program, recorded := w.source.Program(), &w.opts.Record.rows[current.Number+1]
+	step = &Step{Choices: len(choices.List), Choice: -1}
+	hasProbability := !math.IsNaN(recorded.probability)
+	equalsRecord := func(p float64) bool { // in a CTMC the record may have the rate, or the probability in the race
+		return hasProbability && (written(p, recorded.probability) || w.continuous() && written(p/exitRateOf(choices), recorded.probability))
 	}
-	sum, near := 0.0, false // of all candidates, and whether one has the probability of the record
+	sum := 0.0          // of the probabilities of all candidates
+	exactMatch := false // whether a candidate has the recorded probability
 	var others []string
 	for i := range choices.List {
-		for j, t := range choices.List[i].Transitions {
-			c := Step{Probability: w.probability(choices, t.Weight)}
-			c.Action, c.Module = w.src.Action(i, j)
-			action := ActionText(prog, &c)
-			if !slices.Equal(t.Target, r.state) || r.action != "" && r.action != action {
-				if text := action + " to " + compile.StateText(prog, t.Target); len(others) < 4 && !slices.Contains(others, text) {
+		for transitionIndex, t := range choices.List[i].Transitions {
+			candidate := Step{Probability: w.probability(choices, t.Weight)}
+			candidate.Action, candidate.Module = w.source.Action(i, transitionIndex)
+			action := ActionText(program, &candidate)
+			if !slices.Equal(t.Target, recorded.state) || recorded.action != "" && recorded.action != action {
+				if text := action + " to " + compile.StateText(program, t.Target); len(others) < 4 && !slices.Contains(others, text) {
 					others = append(others, text)
 				}
 				continue
 			}
-			sum += c.Probability
-			if s.Choice < 0 || !near && (same(c.Probability) || s.Probability < r.probability) {
-				s.Choice = i
-				s.Action = c.Action
-				s.Module = c.Module
-				s.Probability = c.Probability
-				transition = j
+			sum += candidate.Probability
+			if step.Choice < 0 || !exactMatch && (equalsRecord(candidate.Probability) || step.Probability < recorded.probability) {
+				step.Choice = i
+				step.Action = candidate.Action
+				step.Module = candidate.Module
+				step.Probability = candidate.Probability
+				transition = transitionIndex
 			}
-			near = near || same(c.Probability)
+			exactMatch = exactMatch || equalsRecord(candidate.Probability)
 		}
 	}
-	found := compile.StateText(prog, r.state)
-	if r.action != "" {
-		found = r.action + " to " + found
+	found := compile.StateText(program, recorded.state)
+	if recorded.action != "" {
+		found = recorded.action + " to " + found
 	}
-	chain := prog.Type == syntax.DTMC || prog.Type == syntax.CTMC
-	if chain && !near {
-		s.Probability = sum
+	chain := program.Type == syntax.DTMC || program.Type == syntax.CTMC
+	if chain && !exactMatch {
+		step.Probability = sum
 	}
 	wrong := func(format string, args ...any) (*Step, int, error) {
-		return nil, 0, recordError(w.opt.Record.File, r.line, r.col, format, args...)
+		return nil, 0, recordError(w.opts.Record.File, recorded.line, recorded.column, format, args...)
 	}
 	switch {
-	case s.Choices == 0:
-		return wrong("found %s behind %s, which is a deadlock", found, compile.StateText(prog, at.State))
-	case s.Choice < 0:
-		return wrong("found %s, which is no step from %s, want %s", found, compile.StateText(prog, at.State), strings.Join(others, " or "))
-	case given && !same(s.Probability) && r.probability > s.Probability: // PRISM has that of one update of several
-		return wrong("found %s with %s, want %s", found, number(r.probability), number(s.Probability))
+	case step.Choices == 0:
+		return wrong("found %s after %s, which is a deadlock", found, compile.StateText(program, current.State))
+	case step.Choice < 0:
+		return wrong("found %s, which is not a step from %s, want %s", found, compile.StateText(program, current.State), strings.Join(others, " or "))
+	case hasProbability && !equalsRecord(step.Probability) && recorded.probability > step.Probability: // a smaller one may be PRISM's, of one of several updates
+		return wrong("found %s with %s, want %s", found, number(recorded.probability), number(step.Probability))
 	}
 	if w.continuous() {
-		s.Time = 1 / total(choices)
-		if w.mean = w.mean || math.IsNaN(r.time); !math.IsNaN(r.time) {
-			s.Time = max(0, r.time-at.Time)
+		if math.IsNaN(recorded.time) {
+			step.Time = 1 / exitRateOf(choices)
+			w.usesMeanTimes = true
+		} else {
+			step.Time = max(0, recorded.time-current.Time)
 		}
 	}
-	return s, transition, nil
+	return step, transition, nil
 }
 
 // written reports whether a probability is the one that was written down, with all or some of its digits.

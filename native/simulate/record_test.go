@@ -36,11 +36,11 @@ func TestRecordIsReplayed(t *testing.T) {
 	for _, text := range []string{counter, dead, race3, choose, overlap} {
 		m := load(t, text)
 		for seed := range uint64(5) {
-			opt := PathOptions{Steps: 40, Seed: seed, Rewards: true}
-			want := walk(t, m, opt)
+			opts := PathOptions{Steps: 40, Seed: seed, Rewards: true}
+			want := walk(t, m, opts)
 			for _, table := range []TableOptions{{}, {Separator: ","}, {Separator: "\t", Probs: true, Rewards: true}} {
 				var b bytes.Buffer
-				must(t, WriteTable(&b, Walk(t.Context(), FromModel(m.Model), opt), table))
+				must(t, WriteTable(&b, Walk(t.Context(), FromModel(m.Model), opts), table))
 				record, err := ReadPath(t.Context(), "p.csv", b.Bytes(), m.prog)
 				must(t, err)
 				got := walk(t, m, PathOptions{Record: record, Rewards: true})
@@ -104,13 +104,13 @@ func TestRecordIsWrong(t *testing.T) {
 		{counter, "n odd seen\n0x0 false false\n", `p:2:1: found "0x0" for n, want an integer`},
 		{counter, "n odd seen\n99999999999 false false\n", `p:2:1: found "99999999999"`},
 		{counter, "n odd seen\n1 false false\n", `p:2:1: found (n=1,odd=false,seen=false) in the first row, want an initial state: (n=0,odd=false,seen=false)`},
-		{counter, "n,odd,seen\n0,false,false\n 2,true,false\n", `p:3:2: found (n=2,odd=true,seen=false), which is no step from (n=0,odd=false,seen=false), want [up] to (n=1,odd=true,seen=false)`},
-		{counter, "action n odd seen\n- 0 false false\n[down] 1 true false\n", `p:3:8: found [down] to (n=1,odd=true,seen=false), which is no step`},
+		{counter, "n,odd,seen\n0,false,false\n 2,true,false\n", `p:3:2: found (n=2,odd=true,seen=false), which is not a step from (n=0,odd=false,seen=false), want [up] to (n=1,odd=true,seen=false)`},
+		{counter, "action n odd seen\n- 0 false false\n[down] 1 true false\n", `p:3:8: found [down] to (n=1,odd=true,seen=false), which is not a step`},
 		{counter, "step n odd seen\n0 0 false false\n2 2 false true\n", `p:3:1: found step 2, want 1: a path with all its states`},
 		{counter, "probability n odd seen\n- 0 false false\n1.5 1 true false\n", `p:3:5: found (n=1,odd=true,seen=false) with 1.5, want 1.0`},
 		{counter, "probability n odd seen\n- 0 false false\n-1 1 true false\n", `p:3:1: found "-1" for the probability`},
 		{counter, "probability n odd seen\n- 0 false false\nNaN 1 true false\n", `p:3:1: found "NaN"`},
-		{dead, "s\n0\n1\n2\n2\n", `p:5:1: found (s=2) behind (s=2), which is a deadlock`},
+		{dead, "s\n0\n1\n2\n2\n", `p:5:1: found (s=2) after (s=2), which is a deadlock`},
 		{race3, "x b y time\n0 false 0 0\n1 false 1 0.5\n0 true 1 0.25\n", `p:4:10: found "0.25" for the time, want a number of at least 0.5`},
 		{race3, "x b y time\n0 false 0 0\n1 false 1 Inf\n", `p:3:11: found "Inf" for the time`},
 		{choose, "x\n0\n\xff\n", `p:3:1: found "\xff"`},
@@ -137,11 +137,11 @@ func TestRecordStarts(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := Walk(ctx, FromModel(m.Model), PathOptions{Record: record})
-	for range p.Visits() {
+	path := Walk(ctx, FromModel(m.Model), PathOptions{Record: record})
+	for range path.Visits() {
 	}
-	if p.Err == nil {
-		t.Errorf("a path without time: %v", p.End)
+	if path.Err == nil {
+		t.Errorf("a path without time: %v", path.End)
 	}
 }
 

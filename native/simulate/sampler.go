@@ -14,29 +14,28 @@ type sampler struct {
 	first   int64
 	end     int64
 	workers int // 0 means one per processor
-	// take is given every outcome in the order of the samples, each exactly
-	// once, until it returns false.
-	take func(*compile.Outcome) (more bool)
-	// tick, when not nil, is called now and then between calls of take.
-	tick func()
+	// countOutcome gets every outcome in the order of the samples, each exactly once, until it returns false.
+	countOutcome func(*compile.Outcome) (more bool)
+	// reportProgress, if not nil, is called now and then between calls of countOutcome.
+	reportProgress func()
 }
 
-// run draws samples until take returns false, all are drawn or the context is
-// cancelled. In the last case take has been given all samples that were
-// finished up to the first one that was not. The error is that of a runner.
+// run draws samples until countOutcome returns false, all samples are drawn, or the context is cancelled. In
+// the last case countOutcome has got all samples before the first unfinished one. The error comes from a
+// runner.
 func (s *sampler) run(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
 		End:     s.end - s.first,
 		Workers: s.workers,
 		Start:   s.start,
-		Take:    func(_ int64, o *compile.Outcome) bool { return s.take(o) },
-		Tick:    s.tick,
+		Take:    func(_ int64, outcome *compile.Outcome) bool { return s.countOutcome(outcome) },
+		Tick:    s.reportProgress,
 	})
 }
 
 func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error) {
-	r, err := s.runner.Fork()
-	return drawer{r, s.seed, s.first}, err
+	runner, err := s.runner.Fork()
+	return drawer{runner, s.seed, s.first}, err
 }
 
 // drawer draws samples in one goroutine; job 0 is the sample base.

@@ -13,11 +13,11 @@ type Source interface {
 	Program() *sema.Program
 	// Start begins a path, with rewards or without, and returns the initial states.
 	Start(ctx context.Context, rewards bool) ([][]int32, error)
-	// Expand returns the choices of a state, until it is called again; it gives up
-	// with the context of Start. What their action is, Action says.
+	// Expand returns the choices of a state, which are valid until the next call. It
+	// returns an error if the context of Start ends.
 	Expand(state []int32) (*compile.Choices, error)
-	// Action and StepRewards are about a transition of a choice of the state that
-	// was expanded last: in a chain of states each may have an action of its own.
+	// Action and StepRewards return the action and the rewards of a transition of the
+	// state that was expanded last. Two transitions of one choice may have two actions.
 	Action(choice, transition int) (action, module int) // as in Step
 	StepRewards(choice, transition int) ([]float64, error)
 	StateRewards(state []int32) ([]float64, error)
@@ -28,14 +28,16 @@ func FromModel(m *compile.Model) Source { return &modelSource{Model: m} }
 
 type modelSource struct {
 	*compile.Model
-	x       compile.Expander
-	rewards []*compile.Rewards
-	state   []int32 // that was expanded last, and its choices
-	choices *compile.Choices
+	expander compile.Expander
+	rewards  []*compile.Rewards
+	state    []int32          // the state that was expanded last
+	choices  *compile.Choices // its choices
 }
 
+// Start prepares the model for a path, with the reward structures if they are asked for, and returns the
+// initial states.
 func (m *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
-	m.x, m.rewards = m.NewExpanderUntil(ctx), nil
+	m.expander, m.rewards = m.NewExpanderUntil(ctx), nil
 	if err := m.Samples(); err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (m *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error
 
 func (m *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
 	m.state = state
-	m.choices, err = m.x.Expand(state)
+	m.choices, err = m.expander.Expand(state)
 	return m.choices, err
 }
 
@@ -61,21 +63,21 @@ func (m *modelSource) Action(choice, _ int) (action, module int) {
 
 func (m *modelSource) StepRewards(choice, _ int) ([]float64, error) {
 	action := m.choices.List[choice].Action
-	return m.earned(func(r *compile.Rewards) (float64, error) { return r.Choice(m.state, action) })
+	return m.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(m.state, action) })
 }
 
 func (m *modelSource) StateRewards(state []int32) ([]float64, error) {
-	return m.earned(func(r *compile.Rewards) (float64, error) { return r.State(state) })
+	return m.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earned returns what every structure earns.
-func (m *modelSource) earned(of func(*compile.Rewards) (float64, error)) ([]float64, error) {
-	out := make([]float64, len(m.rewards))
-	for i, r := range m.rewards {
+// earnedRewards evaluates every reward structure by the given function.
+func (m *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
+	earned := make([]float64, len(m.rewards))
+	for i, rewards := range m.rewards {
 		var err error
-		if out[i], err = of(r); err != nil {
+		if earned[i], err = evaluate(rewards); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return earned, nil
 }

@@ -21,35 +21,35 @@ import (
 // smallestBlock is the least number of samples that a part draws if the samples decide when to stop.
 const smallestBlock = 1000
 
-// stream returns the samples as parts share them. If their number is not known, a part of the first round draws a block: its share of half
-// of what a probability takes at most.
-func (c *check) stream() shard.Stream {
+// stream names the samples and divides them among the parts. If their number is not known, a part of the
+// first round draws a block: its share of half of the likely number of samples.
+func (c *checker) stream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
-		return shard.Stream{Name: c.opt.Stream, End: n}
+		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
-	of := int64(c.opt.Split.Part().Of)
-	return shard.Stream{Name: c.opt.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*of))}
+	parts := int64(c.opts.Split.Part().Of)
+	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 
-// summed reports whether a part records only the sum of its samples. It records each sample if any of them may be the last
-// one, or if rewards are added, because sums of float64 numbers depend on the order.
-func (c *check) summed() bool {
+// summed reports whether a part records only the sum of its samples. It records each sample if any of them
+// may be the last one, or if rewards are added, because sums of float64 numbers depend on the order.
+func (c *checker) summed() bool {
 	_, fixed := c.plan.Samples()
-	return fixed && !c.obj.Reward
+	return fixed && !c.objective.Reward
 }
 
-// record draws and records the samples of one part.
-func (c *check) record(ctx context.Context, s *sampler) error {
-	return c.opt.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
+// recordPieces draws the samples of one part of a split check, piece by piece. It records a summary of each
+// piece, or a log of all its samples if the plan depends on their order.
+func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
+	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End
 		data := func() ([]byte, error) { return json.Marshal(c.summary()) }
 		if !c.summed() {
-			log := newLog(c.obj.Reward)
+			log := newLog(c.objective.Reward)
 			data = log.bytes
-			counted := s.take
-			s.take = func(o *compile.Outcome) bool {
-				log.add(o)
-				counted(o)
+			s.countOutcome = func(outcome *compile.Outcome) bool {
+				log.add(outcome)
+				c.countOutcome(outcome)
 				return c.failed == nil
 			}
 		}
@@ -67,28 +67,28 @@ func (c *check) record(ctx context.Context, s *sampler) error {
 	})
 }
 
-// replay counts the samples of a piece, and reports whether more are wanted.
-func (c *check) replay(p *shard.Piece) (more bool, err error) {
+// replayPiece counts the recorded samples of a piece, and reports whether more are needed.
+func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	if c.summed() {
-		var sum summary
-		err := p.Decode(&sum)
+		var sum pieceSummary
+		err := piece.Decode(&sum)
 		if err == nil {
-			err = sum.check(p.End - p.First)
+			err = sum.validate(piece.End - piece.First)
 		}
 		if err != nil {
 			return false, err
 		}
-		return c.add(&sum), nil
+		return c.addSummary(&sum), nil
 	}
-	data, err := p.Load()
+	data, err := piece.Load()
 	if err != nil {
 		return false, err
 	}
-	return readLog(data, p.End-p.First, c.obj.Reward, c.count)
+	return readLog(data, piece.End-piece.First, c.objective.Reward, c.countOutcome)
 }
 
-// summary is the sum of samples, and the outcome that ended them, if there is one.
-type summary struct {
+// pieceSummary is the sum of samples, and the outcome that ended them, if there is one.
+type pieceSummary struct {
 	Samples   int64
 	Successes int64
 	Steps     int64
@@ -96,11 +96,11 @@ type summary struct {
 	MaxSteps  int64
 	Nondet    int64
 	Overlap   int64
-	Failed    *pathEnd `json:",omitempty"`
+	Failed    *failedPath `json:",omitempty"`
 }
 
-// pathEnd is an outcome of a path without a value. The rewards and times of such a path are not used.
-type pathEnd struct {
+// failedPath is an outcome of a path without a value. The rewards and times of such a path are not used.
+type failedPath struct {
 	Status  compile.Status
 	Steps   int64
 	Nondet  int64
@@ -108,37 +108,46 @@ type pathEnd struct {
 	Err     *compile.StateError `json:",omitempty"`
 }
 
-func endOf(o *compile.Outcome) *pathEnd {
-	return &pathEnd{o.Status, o.Steps, o.Nondet, o.Overlap, o.Err}
+func failedPathOf(outcome *compile.Outcome) *failedPath {
+	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
-func (e *pathEnd) outcome() (*compile.Outcome, error) {
-	o := &compile.Outcome{Status: e.Status, Steps: e.Steps, Nondet: e.Nondet, Overlap: e.Overlap, Err: e.Err}
-	needs := o.Status == compile.Failed || o.Status == compile.Deadlocked
-	if o.Status == compile.True || o.Status == compile.False || o.Status > compile.Failed || o.Steps < 0 || needs != (o.Err != nil) {
-		return nil, fmt.Errorf("found a path that ended so: %+v", *e)
+// outcome converts a recorded path without a value back to an outcome. The error says that the record is
+// inconsistent.
+func (e *failedPath) outcome() (*compile.Outcome, error) {
+	outcome := &compile.Outcome{Status: e.Status, Steps: e.Steps, Nondet: e.Nondet, Overlap: e.Overlap, Err: e.Err}
+	needsError := outcome.Status == compile.Failed || outcome.Status == compile.Deadlocked
+	hasValue := outcome.Status == compile.True || outcome.Status == compile.False
+	if hasValue || outcome.Status > compile.Failed || outcome.Steps < 0 || needsError != (outcome.Err != nil) {
+		return nil, fmt.Errorf("found an invalid failed path: %+v", *e)
 	}
-	return o, nil
+	return outcome, nil
 }
 
-func (c *check) summary() *summary {
-	s := &summary{
-		Samples: c.truth.N, Successes: c.truth.K, Nondet: c.res.Nondet, Overlap: c.res.Overlap,
-		Steps: c.steps.sum, MinSteps: c.steps.min, MaxSteps: c.steps.max,
+// summary returns the counts of the samples so far.
+func (c *checker) summary() *pieceSummary {
+	s := &pieceSummary{
+		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
+		Steps: c.pathLengths.sum, MinSteps: c.pathLengths.min, MaxSteps: c.pathLengths.max,
 	}
 	if c.failed != nil {
-		s.Failed = endOf(c.failed)
+		s.Failed = failedPathOf(c.failed)
 	}
 	return s
 }
 
-func (s *summary) check(jobs int64) error {
-	n := s.Samples
-	switch {
-	case n < 0 || n > jobs || s.Failed == nil && n != jobs || s.Failed != nil && n == jobs,
-		s.Successes < 0 || s.Successes > n, s.Nondet < 0 || s.Nondet > n, s.Overlap < 0 || s.Overlap > n,
-		s.MinSteps < 0 || s.MinSteps > s.MaxSteps || s.Steps < s.MaxSteps, n == 0 && s.Steps > 0:
-		return fmt.Errorf("found what %d samples do not add up to: %+v", jobs, *s)
+// validate returns an error unless a summary is consistent with the number of samples of its piece. A failed
+// path ends a piece early.
+func (s *pieceSummary) validate(expected int64) error {
+	isCount := func(n int64) bool { return n >= 0 && n <= s.Samples }
+	validSamples := s.Samples == expected
+	if s.Failed != nil {
+		validSamples = s.Samples >= 0 && s.Samples < expected
+	}
+	validCounts := isCount(s.Successes) && isCount(s.Nondet) && isCount(s.Overlap)
+	validSteps := s.MinSteps >= 0 && s.MinSteps <= s.MaxSteps && s.MaxSteps <= s.Steps && (s.Samples > 0 || s.Steps == 0)
+	if !validSamples || !validCounts || !validSteps {
+		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *s)
 	}
 	if s.Failed == nil {
 		return nil
@@ -147,26 +156,26 @@ func (s *summary) check(jobs int64) error {
 	return err
 }
 
-// add counts the samples of a summary, and reports whether more are wanted.
-func (c *check) add(s *summary) bool {
-	c.truth.Merge(stats.Bernoulli{N: s.Samples, K: s.Successes})
-	c.steps.merge(stepCount{s.Samples, s.Steps, s.MinSteps, s.MaxSteps})
-	c.res.Nondet += s.Nondet
-	c.res.Overlap += s.Overlap
+// addSummary adds the counts of a summary, and reports whether more samples are needed.
+func (c *checker) addSummary(s *pieceSummary) bool {
+	c.successes.Merge(stats.Bernoulli{N: s.Samples, K: s.Successes})
+	c.pathLengths.merge(stepStats{s.Samples, s.Steps, s.MinSteps, s.MaxSteps})
+	c.result.Nondet += s.Nondet
+	c.result.Overlap += s.Overlap
 	if s.Failed != nil {
-		c.failed, _ = s.Failed.outcome() // checked
+		c.failed, _ = s.Failed.outcome() // validate has checked it
 	}
 	return c.failed == nil
 }
 
 // merge adds the lengths of other paths.
-func (s *stepCount) merge(o stepCount) {
+func (s *stepStats) merge(other stepStats) {
 	switch {
-	case o.n == 0:
-	case s.n == 0:
-		*s = o
+	case other.paths == 0:
+	case s.paths == 0:
+		*s = other
 	default:
-		*s = stepCount{s.n + o.n, s.sum + o.sum, min(s.min, o.min), max(s.max, o.max)}
+		*s = stepStats{s.paths + other.paths, s.sum + other.sum, min(s.min, other.min), max(s.max, other.max)}
 	}
 }
 
@@ -175,123 +184,128 @@ const (
 	isTrue = 1 << iota
 	metChoice
 	metOverlap
-	isEnd // a pathEnd as JSON follows, and nothing behind it
+	isFailedPath // a failedPath as JSON follows, and nothing behind it
 	logBits
 )
 
 // sampleLog has samples one by one: a byte, the number of steps, and the reward.
 type sampleLog struct {
-	reward bool
-	buf    bytes.Buffer
-	zip    *flate.Writer
-	line   []byte
-	err    error
+	reward     bool
+	buffer     bytes.Buffer
+	compressed *flate.Writer
+	entry      []byte
+	err        error
 }
 
 func newLog(reward bool) *sampleLog {
-	l := &sampleLog{reward: reward}
-	l.zip, l.err = flate.NewWriter(&l.buf, flate.BestSpeed)
-	return l
+	log := &sampleLog{reward: reward}
+	log.compressed, log.err = flate.NewWriter(&log.buffer, flate.BestSpeed)
+	return log
 }
 
-func (l *sampleLog) add(o *compile.Outcome) {
-	b := byte(0)
-	if o.Status == compile.True {
-		b |= isTrue
+// add appends the outcome of a sample to the log. The first error stays in the log.
+func (l *sampleLog) add(outcome *compile.Outcome) {
+	flags := byte(0)
+	if outcome.Status == compile.True {
+		flags |= isTrue
 	}
-	if o.Nondet > 0 {
-		b |= metChoice
+	if outcome.Nondet > 0 {
+		flags |= metChoice
 	}
-	if o.Overlap > 0 {
-		b |= metOverlap
+	if outcome.Overlap > 0 {
+		flags |= metOverlap
 	}
-	l.line = l.line[:0]
-	if o.Status != compile.True && o.Status != compile.False {
-		text, err := json.Marshal(endOf(o))
+	l.entry = l.entry[:0]
+	if outcome.Status != compile.True && outcome.Status != compile.False {
+		text, err := json.Marshal(failedPathOf(outcome))
 		l.err = errors.Join(l.err, err)
-		l.line = append(append(l.line, isEnd), text...)
+		l.entry = append(l.entry, isFailedPath)
+		l.entry = append(l.entry, text...)
 	} else {
-		l.line = binary.AppendUvarint(append(l.line, b), uint64(o.Steps))
+		l.entry = binary.AppendUvarint(append(l.entry, flags), uint64(outcome.Steps))
 		if l.reward {
-			l.line = binary.LittleEndian.AppendUint64(l.line, math.Float64bits(o.Reward))
+			l.entry = binary.LittleEndian.AppendUint64(l.entry, math.Float64bits(outcome.Reward))
 		}
 	}
 	if l.err == nil {
-		_, l.err = l.zip.Write(l.line)
+		_, l.err = l.compressed.Write(l.entry)
 	}
 }
 
 func (l *sampleLog) bytes() ([]byte, error) {
 	if l.err == nil {
-		l.err = l.zip.Close()
+		l.err = l.compressed.Close()
 	}
-	return l.buf.Bytes(), l.err
+	return l.buffer.Bytes(), l.err
 }
 
-// readLog gives the samples of a log of so many to take, until that returns false.
-func readLog(data []byte, samples int64, reward bool, take func(*compile.Outcome) bool) (more bool, err error) {
-	r := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
+// readLog passes the samples of a log to countOutcome in order, until it returns false. The log must have
+// exactly the given number of samples. The result more says that countOutcome needs more.
+func readLog(data []byte, samples int64, reward bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
+	reader := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
 	for range samples {
-		o, err := readSample(r, reward)
+		outcome, err := readSample(reader, reward)
 		if err != nil {
 			return false, err
 		}
-		if !take(o) {
+		if !countOutcome(outcome) {
 			return false, nil
 		}
 	}
-	if _, err := r.ReadByte(); err != io.EOF {
+	if _, err := reader.ReadByte(); err != io.EOF {
 		return false, fmt.Errorf("found more than %d samples", samples)
 	}
 	return true, nil
 }
 
-func readSample(r *bufio.Reader, reward bool) (*compile.Outcome, error) {
-	b, err := r.ReadByte()
+// readSample reads the outcome of one sample from a log.
+func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
+	flags, err := reader.ReadByte()
 	if err != nil {
 		return nil, fmt.Errorf("the samples end early: %w", err)
 	}
-	if b == isEnd {
-		e := new(pathEnd)
-		if err := json.NewDecoder(io.LimitReader(r, 1<<20)).Decode(e); err != nil {
+	if flags == isFailedPath {
+		failed := new(failedPath)
+		if err := json.NewDecoder(io.LimitReader(reader, 1<<20)).Decode(failed); err != nil {
 			return nil, err
 		}
-		return e.outcome()
+		return failed.outcome()
 	}
-	steps, err := binary.ReadUvarint(r)
-	if err != nil || b >= isEnd || steps > math.MaxInt64 {
-		return nil, fmt.Errorf("found a sample that is none: %d, %d steps, %w", b, steps, err)
+	steps, err := binary.ReadUvarint(reader)
+	if err != nil || flags >= isFailedPath || steps > math.MaxInt64 {
+		return nil, fmt.Errorf("found an invalid sample: flags %d, %d steps, %w", flags, steps, err)
 	}
-	o := &compile.Outcome{Status: compile.False, Steps: int64(steps)}
-	if b&isTrue != 0 {
-		o.Status = compile.True
+	outcome := &compile.Outcome{Status: compile.False, Steps: int64(steps)}
+	if flags&isTrue != 0 {
+		outcome.Status = compile.True
 	}
-	if b&metChoice != 0 {
-		o.Nondet = 1
+	if flags&metChoice != 0 {
+		outcome.Nondet = 1
 	}
-	if b&metOverlap != 0 {
-		o.Overlap = 1
+	if flags&metOverlap != 0 {
+		outcome.Overlap = 1
 	}
 	if reward {
 		var bits [8]byte
-		if _, err := io.ReadFull(r, bits[:]); err != nil {
+		if _, err := io.ReadFull(reader, bits[:]); err != nil {
 			return nil, fmt.Errorf("the samples end early: %w", err)
 		}
-		o.Reward = math.Float64frombits(binary.LittleEndian.Uint64(bits[:]))
+		outcome.Reward = math.Float64frombits(binary.LittleEndian.Uint64(bits[:]))
 	}
-	return o, nil
+	return outcome, nil
 }
 
-// lacking is the error of a check whose samples are not all there, given that of its plan.
-func (c *check) lacking(err error) error {
-	split := c.opt.Split
+// missingSamples returns the error of a split check that lacks samples: some parts are absent, or the plan
+// needs more samples, which it then asks the ledger for. err is the error of the plan.
+func (c *checker) missingSamples(err error) error {
+	split := c.opts.Split
 	if parts := split.Absent(); len(parts) > 0 {
-		f := &result.Failure{Class: result.Interrupted, File: c.p.File, Pos: c.p.Pos}
-		f.Message = fmt.Sprintf("%s: %d samples are there", shard.Missing(parts), c.res.Samples)
+		failure := &result.Failure{Class: result.Interrupted, File: c.property.File, Pos: c.property.Pos}
+		failure.Message = fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)
 		if n, fixed := c.plan.Samples(); fixed {
-			f.Message += fmt.Sprintf(" of %d", n)
+			failure.Message += fmt.Sprintf(" of %d", n)
 		}
-		return f
+		return failure
 	}
 	split.Want(c.stream(), c.plan.Forecast(c.stats()))
 	return err

@@ -63,7 +63,7 @@ func file(t *testing.T, dir string, l *shard.Ledger) *shard.File {
 func TestMergedCoverage(t *testing.T) {
 	needs.Full(t)
 	m := load(t, die)
-	p := m.property(t, "P=? [ F s=7 ]")
+	property := m.property(t, "P=? [ F s=7 ]")
 	runs, least := 200, 160
 	if needs.IsFull() {
 		runs, least = 2000, 1760
@@ -72,22 +72,22 @@ func TestMergedCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 3))
 	all, early := 0, 0
 	for run := range runs {
-		opt := Options{Seed: uint64(run), Stream: "s", Workers: 1}
-		opt.Width, opt.Confidence = 0.01, 0.9
-		one := Check(t.Context(), coin{}, p, opt)
+		opts := Options{Seed: uint64(run), Stream: "s", Workers: 1}
+		opts.Width, opts.Confidence = 0.01, 0.9
+		one := Check(t.Context(), coin{}, property, opts)
 		const of = 6
 		var files, finished []*shard.File
 		deadline := 20_000 * rng.ExpFloat64()
 		merge := func(files []*shard.File, allowed bool) (*Result, *shard.Ledger) {
 			l, err := shard.Join(files, allowed)
 			must(t, err)
-			opt.Split = l
-			return Check(t.Context(), coin{}, p, opt), l
+			opts.Split = l
+			return Check(t.Context(), coin{}, property, opts), l
 		}
 		for i := 1; ; i++ {
 			l := shard.Record(shard.Part{Index: i, Of: of})
-			opt.Split = l
-			Check(t.Context(), coin{}, p, opt)
+			opts.Split = l
+			Check(t.Context(), coin{}, property, opts)
 			f := file(t, dir, l)
 			files = append(files, f)
 			steps := 0.
@@ -137,16 +137,16 @@ func TestRecordedSamples(t *testing.T) {
 		{Status: compile.False, Steps: 1 << 40, Overlap: 1},
 		{Status: compile.Failed, Steps: 2, Err: &compile.StateError{File: "m", State: "(x=1)", Msg: "x'=9 leaves [0..8]"}},
 	}
-	l := newLog(true)
+	log := newLog(true)
 	for i := range samples {
-		l.add(&samples[i])
+		log.add(&samples[i])
 	}
-	data, err := l.bytes()
+	data, err := log.bytes()
 	must(t, err)
 	var got []compile.Outcome
-	more, err := readLog(data, 10, true, func(o *compile.Outcome) bool {
-		got = append(got, *o)
-		return o.Status != compile.Failed
+	more, err := readLog(data, 10, true, func(outcome *compile.Outcome) bool {
+		got = append(got, *outcome)
+		return outcome.Status != compile.Failed
 	})
 	if more || err != nil || len(got) != len(samples) || *got[3].Err != *samples[3].Err {
 		t.Fatalf("%+v, %v, %v", got, more, err)

@@ -23,11 +23,11 @@ type TableOptions struct {
 	Changes bool
 }
 
-// VarSlots returns the slots of variables by name.
-func VarSlots(prog *sema.Program, names []string) ([]int, error) {
+// VarSlots returns the slots of the named variables. The error names an unknown one.
+func VarSlots(program *sema.Program, names []string) ([]int, error) {
 	slots := make([]int, len(names))
 	for i, name := range names {
-		slots[i] = slices.IndexFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == name })
+		slots[i] = slices.IndexFunc(program.Vars, func(variable sema.Variable) bool { return variable.Name == name })
 		if slots[i] < 0 {
 			return nil, fmt.Errorf("unknown variable %q", name)
 		}
@@ -35,135 +35,140 @@ func VarSlots(prog *sema.Program, names []string) ([]int, error) {
 	return slots, nil
 }
 
-// WriteTable draws a path and writes it as PRISM's -simpath does: a heading,
-// then a row per state with the action that led to it, its number, in a CTMC the
-// time, the variables, its rewards and those of the step that leaves it; "-" and
-// "?" stand for what does not exist at the first and the last state. Nothing is
-// written of a path without a first state. The error is that of w.
+// WriteTable draws a path and writes it as PRISM's -simpath does: a heading, then a row for each state. A row
+// has the action that led to the state, its number, in a CTMC the time, the variables, the rewards of the
+// state and the rewards of the step that leaves it. "-" stands for the missing action of the first state, "?"
+// for the missing rewards after the last one. For a path without a first state nothing is written. The error
+// comes from w.
 //
 // Source: PRISM's PathToText; reference, section 5.7.
-func WriteTable(w io.Writer, p *Path, opt TableOptions) error {
-	opt.Rewards = opt.Rewards && p.opt.Rewards
-	prog := p.src.Program()
-	t := &table{w: bufio.NewWriter(w), prog: prog, opt: opt}
-	if t.opt.Separator == "" {
-		t.opt.Separator = " "
+func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
+	opts.Rewards = opts.Rewards && path.opts.Rewards
+	program := path.source.Program()
+	t := &table{writer: bufio.NewWriter(w), program: program, opts: opts}
+	if t.opts.Separator == "" {
+		t.opts.Separator = " "
 	}
-	for slot := 0; opt.Vars == nil && slot < len(prog.Vars); slot++ {
-		t.opt.Vars = append(t.opt.Vars, slot)
+	for slot := 0; opts.Vars == nil && slot < len(program.Vars); slot++ {
+		t.opts.Vars = append(t.opts.Vars, slot)
 	}
-	for v := range p.Visits() {
-		if err := t.visit(v); err != nil {
+	for visit := range path.Visits() {
+		if err := t.writeVisit(visit); err != nil {
 			return err
 		}
 	}
-	return t.w.Flush()
+	return t.writer.Flush()
 }
 
+// table writes the rows of a path.
 type table struct {
-	w     *bufio.Writer
-	prog  *sema.Program
-	opt   TableOptions
-	open  bool   // the line has a column
-	shown *Visit // what Changes compares with; nil before the first row
+	writer      *bufio.Writer
+	program     *sema.Program
+	opts        TableOptions
+	lineStarted bool   // the current line has a column
+	lastShown   *Visit // the last row, with which Changes compares; nil before the first row
 }
 
-// visit writes the row of a state, if it has one.
-func (t *table) visit(v *Visit) error {
-	if t.shown == nil {
-		if err := t.heading(); err != nil {
+// writeVisit writes the row of a state. With TableOptions.Changes it skips states in which no shown value
+// differs from the last row.
+func (t *table) writeVisit(visit *Visit) error {
+	if t.lastShown == nil {
+		if err := t.writeHeading(); err != nil {
 			return err
 		}
-		t.shown = &Visit{}
-	} else if t.opt.Changes && !t.differ(t.shown, v) {
+		t.lastShown = &Visit{}
+	} else if t.opts.Changes && !t.differ(t.lastShown, visit) {
 		return nil
 	}
-	t.shown.State = append(t.shown.State[:0], v.State...)
-	t.shown.Rewards = v.Rewards
-	return t.row(v)
+	t.lastShown.State = append(t.lastShown.State[:0], visit.State...)
+	t.lastShown.Rewards = visit.Rewards
+	return t.writeRow(visit)
 }
 
-// cell writes one column; errors stay in the writer until the end of the line.
-func (t *table) cell(text string) {
-	if t.open {
-		t.w.WriteString(t.opt.Separator)
+// writeCell writes one column; errors stay in the writer until the end of the line.
+func (t *table) writeCell(text string) {
+	if t.lineStarted {
+		t.writer.WriteString(t.opts.Separator)
 	}
-	t.w.WriteString(text)
-	t.open = true
+	t.writer.WriteString(text)
+	t.lineStarted = true
 }
 
-func (t *table) end() error {
-	t.open = false
-	return t.w.WriteByte('\n')
+func (t *table) endLine() error {
+	t.lineStarted = false
+	return t.writer.WriteByte('\n')
 }
 
-func (t *table) timed() bool { return t.prog.Type == syntax.CTMC }
+func (t *table) timed() bool { return t.program.Type == syntax.CTMC }
 
-func (t *table) heading() error {
-	t.cell("action")
-	if t.opt.Probs {
-		t.cell("probability")
+// writeHeading writes the names of the columns.
+func (t *table) writeHeading() error {
+	t.writeCell("action")
+	if t.opts.Probs {
+		t.writeCell("probability")
 	}
-	t.cell("step")
+	t.writeCell("step")
 	if t.timed() {
-		t.cell("time")
+		t.writeCell("time")
 	}
-	for _, slot := range t.opt.Vars {
-		t.cell(t.prog.Vars[slot].Name)
+	for _, slot := range t.opts.Vars {
+		t.writeCell(t.program.Vars[slot].Name)
 	}
-	for i := 0; t.opt.Rewards && i < len(t.prog.Rewards); i++ {
+	for i := 0; t.opts.Rewards && i < len(t.program.Rewards); i++ {
 		number := ""
-		if len(t.prog.Rewards) > 1 {
+		if len(t.program.Rewards) > 1 {
 			number = strconv.Itoa(i + 1)
 		}
-		t.cell("state_reward" + number)
-		t.cell("transition_reward" + number)
+		t.writeCell("state_reward" + number)
+		t.writeCell("transition_reward" + number)
 	}
-	return t.end()
+	return t.endLine()
 }
 
-func (t *table) row(v *Visit) error {
+// writeRow writes the columns of one state.
+func (t *table) writeRow(visit *Visit) error {
 	action, probability := "-", "-"
-	if v.In != nil {
-		action, probability = ActionText(t.prog, v.In), number(v.In.Probability)
+	if visit.In != nil {
+		action, probability = ActionText(t.program, visit.In), number(visit.In.Probability)
 	}
-	t.cell(action)
-	if t.opt.Probs {
-		t.cell(probability)
+	t.writeCell(action)
+	if t.opts.Probs {
+		t.writeCell(probability)
 	}
-	t.cell(strconv.FormatInt(v.Number, 10))
+	t.writeCell(strconv.FormatInt(visit.Number, 10))
 	if t.timed() {
-		t.cell(number(v.Time))
+		t.writeCell(number(visit.Time))
 	}
-	for _, slot := range t.opt.Vars {
-		t.cell(value(t.prog.Vars[slot].Type, v.State[slot]))
+	for _, slot := range t.opts.Vars {
+		t.writeCell(value(t.program.Vars[slot].Type, visit.State[slot]))
 	}
-	t.rewards(v)
-	return t.end()
+	t.writeRewards(visit)
+	return t.endLine()
 }
 
-func (t *table) rewards(v *Visit) {
-	if !t.opt.Rewards {
+// writeRewards writes the rewards of a state and of the step that leaves it.
+func (t *table) writeRewards(visit *Visit) {
+	if !t.opts.Rewards {
 		return
 	}
-	for i, x := range v.Rewards {
-		t.cell(number(x))
-		if v.Out != nil {
-			t.cell(number(v.Out.Rewards[i]))
+	for i, reward := range visit.Rewards {
+		t.writeCell(number(reward))
+		if visit.Out != nil {
+			t.writeCell(number(visit.Out.Rewards[i]))
 		} else {
-			t.cell("?")
+			t.writeCell("?")
 		}
 	}
 }
 
 // differ reports whether two states differ in what is shown of them.
-func (t *table) differ(v, w *Visit) bool {
-	for _, slot := range t.opt.Vars {
-		if v.State[slot] != w.State[slot] {
+func (t *table) differ(visit, w *Visit) bool {
+	for _, slot := range t.opts.Vars {
+		if visit.State[slot] != w.State[slot] {
 			return true
 		}
 	}
-	return t.opt.Rewards && !slices.Equal(v.Rewards, w.Rewards)
+	return t.opts.Rewards && !slices.Equal(visit.Rewards, w.Rewards)
 }
 
 // number formats like Java.

@@ -221,21 +221,21 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	first, end := sys.graph.Row(c)
 	selfLoop := sys.graph.Kind == sparse.CTMC
 	for i := first; i < end; i++ {
-		t, w := int(sys.graph.Target[i]), sys.graph.Prob(i)
+		t, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch k := index.ofState[t]; {
 		case k == unknown:
 			selfLoop = true
 			continue
 		case k != sparse.None:
 			local.column = append(local.column, k)
-			local.weight = append(local.weight, w)
+			local.weight = append(local.weight, weight)
 		default:
-			lo += w * sys.values.Lower[t]
-			hi += w * sys.values.Upper[t]
+			lo += weight * sys.values.Lower[t]
+			hi += weight * sys.values.Upper[t]
 			maxTarget = max(maxTarget, sys.values.Upper[t])
-			exit += w
+			exit += weight
 		}
-		sum += w
+		sum += weight
 	}
 	if sum == 0 {
 		return

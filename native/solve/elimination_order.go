@@ -311,9 +311,9 @@ func (e *eliminator) result() *eliminationOrder {
 	next := slices.Clone(result.lowerStart)
 	for p, k := range result.order {
 		for _, i := range e.column[k] {
-			q := result.position[i]
-			result.lowerCols[next[q]] = uint32(p)
-			next[q]++
+			position := result.position[i]
+			result.lowerCols[next[position]] = uint32(p)
+			next[position]++
 		}
 	}
 	return result

@@ -12,8 +12,8 @@ import (
 // of the elimination bounds the values, or bounds around the result are proved inductive. Otherwise ok
 // is false, and the bounds are unchanged.
 //
-// Elimination is not tried if it takes more operations than budget. Bi-CGSTAB then replaces it, whose
-// result must be proved; overBudget says that a larger budget may help.
+// If elimination takes more operations than budget, Bi-CGSTAB replaces it, and its result must be proved;
+// overBudget says that a larger budget may help.
 func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(l, budget)
 	defer func() { l.extended = ok && solver.extendedFactors != nil }()
@@ -42,7 +42,7 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 	if solver.iterative {
 		maxWidth = eps
 	}
-	// First try the scheduler found, whose factors are there.
+	// First try the slack of the current scheduler, since its factors are already computed.
 	for _, maxDelta := range []float64{1e-9, 1e-3} {
 		slack, err := solver.solveSlack(meter, x, maxDelta < 1e-3)
 		if err != nil {
@@ -499,15 +499,15 @@ func (elim *eliminationSolver) setErrorBound() {
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		q := elim.lowerCols[i]
-		factor := workRow[q] / elim.pivot[q]
-		workRow[q] = 0
+		earlier := elim.lowerCols[i]
+		factor := workRow[earlier] / elim.pivot[earlier]
+		workRow[earlier] = 0
 		elim.lower[i] = factor
 		if factor == 0 {
 			continue
 		}
-		exit += factor * elim.exitWeight[q]
-		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		exit += factor * elim.exitWeight[earlier]
+		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		values := elim.upper[first:end]
 		for j, t := range elim.upperCols[first:end] {
 			workRow[t] += factor * values[j]

@@ -13,13 +13,13 @@ type exactLocalSystem struct {
 	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
 	choice              []uint32   // the current scheduler
-	// The value of unknown k is num[k] / (den * common).
+	// The value of unknown k is numerator[k] / (denominator * constantDenominator).
 	numerator   []*big.Int
 	denominator *big.Int
 }
 
-// exactRow is the equation of one choice: scale * x = constant + sum of coef * x(col). All numbers but
-// the constant are integers.
+// exactRow is the equation of one choice: scale * x = constant + sum of coefficient[i] * x(column[i]). All
+// numbers except the constant are integers.
 type exactRow struct {
 	scale          *big.Int
 	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
@@ -79,14 +79,14 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
 	for i := first; i < end; i++ {
-		t, w := int(sys.graph.Target[i]), sys.graph.Rat(i)
+		t, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
 		k := index.ofState[t]
 		if k == unknown {
 			selfLoop = true
 			continue
 		}
-		scaledWeight := new(big.Int).Quo(scale, w.Denom())
-		scaledWeight.Mul(scaledWeight, w.Num())
+		scaledWeight := new(big.Int).Quo(scale, weight.Denom())
+		scaledWeight.Mul(scaledWeight, weight.Num())
 		sum.Add(sum, scaledWeight)
 		if k != sparse.None {
 			equation.column = append(equation.column, k)
@@ -95,7 +95,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 		}
 		sys.scratchTerm.reset()
 		sys.scratchTerm.addRat(sys.values.Exact[t])
-		sys.scratchSum.addProduct(w, &sys.scratchTerm)
+		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
 	equation.constant = sys.scratchSum.rat()

@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// extended is a floating-point number m * 2^e with the precision of float64 and a practically unlimited
-// exponent: m is 0, or 1 <= m < 2. Operations round as those of float64 do, but cannot overflow or
-// underflow.
+// extended is a floating-point number mantissa * 2^exponent with the precision of float64 and a practically
+// unlimited exponent. The mantissa is 0, or at least 1 and less than 2. Operations round like float64
+// operations, but cannot overflow or underflow.
 type extended struct {
 	mantissa float64
 	exponent int
@@ -60,15 +60,18 @@ func (w extended) add(other extended) extended {
 // float returns the nearest float64: infinite or 0 if the number is out of range.
 func (w extended) float() float64 { return math.Ldexp(w.mantissa, w.exponent) }
 
-// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that are
-// left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
+// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that a run
+// leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
 // factorizeExtended is factorizeFloat in extended numbers, which neither overflow nor underflow. It reports
 // false only if a pivot is zero.
 func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	n := len(elim.order)
-	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
+	factors := &extendedFactors{
+		upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)),
+		exit: make([]extended, n), pivot: make([]extended, n),
+	}
 	elim.extendedFactors = factors
 	elim.upper, elim.lower, elim.exitWeight, elim.pivot = nil, nil, nil, nil
 	elim.setErrorBound()
@@ -98,15 +101,15 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 		exit = newExtended(elim.equations.exitWeight[j], 0)
 	}
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		q := elim.lowerCols[i]
-		factor := workRow[q].quo(factors.pivot[q])
-		workRow[q] = extended{}
+		earlier := elim.lowerCols[i]
+		factor := workRow[earlier].quo(factors.pivot[earlier])
+		workRow[earlier] = extended{}
 		factors.lower[i] = factor
 		if factor.isZero() {
 			continue
 		}
-		exit = exit.add(factor.mul(factors.exit[q]))
-		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		exit = exit.add(factor.mul(factors.exit[earlier]))
+		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		for j, t := range elim.upperCols[first:end] {
 			workRow[t] = workRow[t].add(factor.mul(factors.upper[first+j]))
 		}

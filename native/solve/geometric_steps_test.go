@@ -73,8 +73,8 @@ func TestGeometricSteps(t *testing.T) {
 			if err := steps.run(newMeter(t.Context(), Options{}, k)); err != nil {
 				t.Fatal(err)
 			}
-			if slow && steps.now.count > k/4 {
-				t.Errorf("model %d, %s: took %d of %d steps", i, name, steps.now.count, k)
+			if slow && steps.current.count > k/4 {
+				t.Errorf("model %d, %s: took %d of %d steps", i, name, steps.current.count, k)
 			}
 			for _, s := range states {
 				lower, upper := sys.values.Lower[s], sys.values.Upper[s]

@@ -15,9 +15,9 @@ import (
 // intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
 // equations have one solution; inductive bounds enclose it.
 //
-// A distribution consists of the lower interval ends plus a budget, 1 minus their sum. The budget is
-// spent on targets in the order of their values, on each at most the width of its interval. Widths and
-// budgets are computed from fractions, each rounded once, so there is no cancellation.
+// A distribution consists of the lower interval ends plus the free probability, 1 minus their sum. Nature gives
+// the free probability to targets in the order of their values, to each at most the width of its interval.
+// Both are computed from fractions and rounded once, so there is no cancellation.
 //
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
 // Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
@@ -37,7 +37,7 @@ type intervalSystem struct {
 	meter           *meter
 }
 
-// adjustableTarget is a target on which some of the budget can be spent.
+// adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
@@ -93,11 +93,11 @@ func positive(width *big.Rat) float64 {
 // robustFloor corresponds to rounding.floor.
 const robustFloor = 0x1p-900
 
-// choiceBound returns a lower or upper bound on the value of choice c of state s, from those of its
+// choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its
 // targets.
 //
-// Budget and widths are rounded towards the wanted bound. A greater budget raises the value for both
-// natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
+// Free probability and widths are rounded towards the wanted bound. More free probability raises the value for
+// both natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	model, x := iv.graph.Model, iv.values.Lower
 	if upper {

@@ -10,11 +10,10 @@ import (
 // ErrFill says that an exact solution would take too much memory.
 var ErrFill = errors.New("exact solution: the elimination of a component creates too many terms")
 
-// lifting solves linear equations with one solution, scale * x = constant + sum of coef * x(col), by
-// p-adic lifting: it computes the solution modulo powers of a prime digit by digit, and reconstructs
-// fractions from enough digits. The digits are the solution modulo the prime for the remainder of the
-// constants. Coefficients must be positive, and those of a row or of a column must sum to at most its
-// scale.
+// lifting solves the linear equations scale * x = constant + sum of coefficient[i] * x(column[i]), which must
+// have one solution, by p-adic lifting. It computes the solution modulo powers of a prime digit by digit, and
+// reconstructs fractions from enough digits. Each digit is the solution modulo the prime for the remainder of
+// the constants. Coefficients must be positive, and their sum in a row or column at most its scale.
 //
 // Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
@@ -24,7 +23,7 @@ type lifting struct {
 	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
-	smallRows           []smallRow
+	smallRows           []smallRow // of each row
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
@@ -148,14 +147,14 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 		}
 		work := f.lowerStart[p+1] - f.lowerStart[p]
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			q := f.lowerCols[i]
-			factor := f.mul(workRow[q], f.pivot[q])
-			workRow[q], f.lower[i] = 0, factor
-			for j := f.upperStart[q]; j < f.upperStart[q+1]; j++ {
+			earlier := f.lowerCols[i]
+			factor := f.mul(workRow[earlier], f.pivot[earlier])
+			workRow[earlier], f.lower[i] = 0, factor
+			for j := f.upperStart[earlier]; j < f.upperStart[earlier+1]; j++ {
 				t := f.upperCols[j]
 				workRow[t] = f.sub(workRow[t], f.mul(factor, f.upper[j]))
 			}
-			work += 4 * (f.upperStart[q+1] - f.upperStart[q])
+			work += 4 * (f.upperStart[earlier+1] - f.upperStart[earlier])
 		}
 		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
 			t := f.upperCols[i]

@@ -9,12 +9,14 @@ import (
 
 // localSystem is the system of equations of one strongly connected component, with the values of all
 // other states substituted. The value of choice j is constant(j) + sum over its terms i of weight[i] *
-// x(col[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
+// x(column[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
 // so there is one solution.
 type localSystem struct {
-	minimize, atMostOne, hasRewards, converged bool // min: minimize; prob: values are at most 1
-	sweepsTooSlow                              bool // no number of sweeps replaces elimination
-	extended                                   bool // solved in extended numbers
+	minimize, hasRewards bool
+	atMostOne            bool // values are at most 1
+	converged            bool
+	sweepsTooSlow        bool // no number of sweeps replaces elimination
+	extended             bool // solved in extended numbers
 
 	rounding               rounding
 	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
@@ -30,7 +32,7 @@ type localSystem struct {
 	inheritedWidth float64
 	underflowed    bool
 	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
-	// grid. Those do not count in inherited.
+	// grid. Those do not count in inheritedWidth.
 	inheritedAbsWidth float64
 
 	lower, upper []float64

@@ -188,13 +188,13 @@ func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, de
 }
 
 // bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
-// transitions; their rewards are the ones of the property, and 1 per step or unit of time.
+// transitions. rewardSystem has the rewards of the property, stepSystem the reward 1 per step or unit of time.
 type bsccGain struct {
 	rewardSystem, stepSystem *system
 	opts                     Options
 	meter                    *meter
 	index                    unknownIndex
-	bias                     []float64 // approximate bias of each member, by its number in the workspace
+	bias                     []float64 // approximate bias of each member, by its unknown in index
 }
 
 // countingSteps returns a system with the same choices, and reward 1 per step or unit of time.

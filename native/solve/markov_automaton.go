@@ -63,7 +63,7 @@ func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 type markovAutomaton struct {
 	uniformisation
 	dir              Direction
-	immediate        []uint32    // open immediate states, each after its successors
+	immediate        []uint32    // the immediate maybe states, each after its successors
 	leaveProb        []float64   // of each state: the probability to leave it in one uniformised step
 	immediateRelErr  float64     // relative error of the values of immediate states
 	immediatelyRight *sparse.Set // states that reach right before any time passes

@@ -10,21 +10,21 @@ const truncation = 0x1p-66
 // fineTruncation is the same where values themselves may be as small.
 const fineTruncation = 0x1p-900
 
-// leastRest is what bounds of the rest are at least, so that they have all their digits.
+// leastRest is the least bound on a truncated part, so that bounds keep all their digits.
 const leastRest = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
-// weight[i] is that of first+i.
+// weight[i] is the probability of firstKept+i.
 type poisson struct {
 	mean      float64
 	firstKept int
 	weight    []float64
-	// relErr bounds the relative error of every weight, when the mean's own
-	// relative error is within meanErr.
+	// relErr bounds the relative error of every weight, including the effect of the
+	// relative error of the mean.
 	relErr float64
-	// truncatedProb bounds the probability of all numbers left out.
+	// truncatedProb bounds the probability of all truncated numbers.
 	truncatedProb float64
-	// truncatedExcess bounds the mean of by how much a number exceeds the last one kept.
+	// truncatedExcess bounds the expected excess of a number over the last one kept.
 	truncatedExcess float64
 }
 
@@ -103,7 +103,7 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 // last returns the greatest number kept.
 func (p *poisson) last() int { return p.firstKept + len(p.weight) - 1 }
 
-// prob returns the probability of k, zero when it is left out.
+// prob returns the probability of k, or zero if k is truncated.
 func (p *poisson) prob(k int) float64 {
 	if k < p.firstKept || k > p.last() {
 		return 0

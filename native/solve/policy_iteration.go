@@ -55,7 +55,10 @@ type policyIteration struct {
 // makes this scheduler proper, so that every component is left.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStart) - 1
-	iteration := &policyIteration{equations: local, meter: meter, choice: make([]uint32, n), workLimit: meter.totalWork() + budget, budget: budget, indexInComponent: make([]uint32, n)}
+	iteration := &policyIteration{
+		equations: local, meter: meter, choice: make([]uint32, n), indexInComponent: make([]uint32, n),
+		workLimit: meter.totalWork() + budget, budget: budget,
+	}
 	for k := range iteration.choice {
 		_, iteration.choice[k] = local.lowerUpdateOffGrid(k, local.lower)
 	}

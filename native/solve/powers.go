@@ -41,9 +41,9 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 		system: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
 		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
 	}
-	for id, w := range sys.graph.Rats {
-		steps.scaledWeight = append(steps.scaledWeight, steps.scaledInteger(w, base))
-		if w.Cmp(big.NewRat(1, 1)) == 0 {
+	for id, weight := range sys.graph.Rats {
+		steps.scaledWeight = append(steps.scaledWeight, steps.scaledInteger(weight, base))
+		if weight.Cmp(big.NewRat(1, 1)) == 0 {
 			steps.weightOne = uint32(id)
 		}
 	}

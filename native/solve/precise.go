@@ -120,7 +120,7 @@ type preciseTransient struct {
 	meter      *meter
 	value      []doubleWord
 	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
-	// zeroStates and one are the states whose value is exactly that.
+	// zeroStates and oneStates are the states with value exactly 0 and exactly 1.
 	zeroStates, oneStates *sparse.Set
 	relErr, absErr        float64 // relative error, and absolute error as a multiple of the greatest value
 

@@ -33,8 +33,8 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.solve(ctx, opts, dir == Min)
 }
 
-// rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the
-// open ones, and the choices that these may use (nil for all).
+// rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the maybe
+// states, and the choices that maybe states may use (nil for all).
 type rewardAnalysis struct {
 	dir             Direction
 	infinite, maybe *sparse.Set

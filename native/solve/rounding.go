@@ -69,7 +69,8 @@ func (r rounding) floorToGrid(x float64) float64 {
 	return x
 }
 
-// ceilToGrid rounds x up to a multiple of the grid, likewise.
+// ceilToGrid rounds x up to a multiple of the grid. It returns x itself if the spacing of float64 there is at
+// least the grid.
 func (r rounding) ceilToGrid(x float64) float64 {
 	if r.grid > 0 && x < r.grid*0x1p53 {
 		return math.Ceil(x/r.grid) * r.grid

@@ -51,7 +51,7 @@ type enclosure struct {
 type steadyStateSolver struct {
 	*Forward
 	system *system
-	bscc   *bsccGain // its workspace and its choice of a reference state
+	bscc   *bsccGain // for its index, and for its choice of a reference state
 	values *Values
 }
 

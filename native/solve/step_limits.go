@@ -8,7 +8,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// fewestSteps is how many steps are taken one by one before it is tried to skip the others.
+// fewestSteps is the number of steps that are taken one by one before the others may be skipped.
 const fewestSteps = 256
 
 // stepLimit tries to bound the values after remaining more steps without taking them. old are the bounds one step
@@ -67,16 +67,17 @@ func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir 
 // Source: Odoni (1969), for the long-run average.
 type stepSkipper struct {
 	epsilon    float64
-	savedLower []float64 // after at steps
+	savedLower []float64 // the bounds after savedAfter steps
 	savedUpper []float64
-	savedAfter int     // a power of two; 0 before the first
-	savedMax   float64 // of upper
-	// When left steps remain, low and high are what they add at least and at most; left is 0 while that is not known.
+	savedAfter int     // a power of two; 0 before bounds are saved
+	savedMax   float64 // the greatest saved upper bound
+	// When jumpSteps steps remain, they add at least lowerGrowth and at most upperGrowth; jumpSteps is 0 while
+	// these are unknown.
 	jumpSteps                int
 	lowerGrowth, upperGrowth float64
 }
 
-// newStepSkipper returns nil where every step is taken.
+// newStepSkipper returns nil if every step must be taken.
 func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	if opts.Classic || sys.graph.Kind == sparse.CTMC {
 		return nil

@@ -12,8 +12,8 @@ const (
 	maxTraceChoices = 1 << 28
 )
 
-// stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil trace
-// records nothing.
+// stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil
+// stepScheduler records nothing.
 type stepScheduler struct {
 	completed     [][]uint32 // of the steps so far; equal neighbours share a slice
 	current       []uint32   // of the current step

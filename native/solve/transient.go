@@ -144,24 +144,27 @@ type uniformisation struct {
 	values   *Values
 	opts     Options
 	// Of the maybe states, set by prepare:
-	rate           float64   // of steps
-	maybeStates    []uint32  // the open ones
-	exitRate       []float64 // of each state, self-loops left out
-	stayProb       []float64 // probability of each state that a step stays
-	stepProb       []float64 // that of each weight in a step
+	rate           float64 // of steps
+	maybeStates    []uint32
+	exitRate       []float64 // of each state, without self-loops
+	stayProb       []float64 // of each state: the probability that a step stays in it
+	stepProb       []float64 // of each weight: its probability in one step
 	relErrPerStep  float64   // relative error of one step
 	lossPerStep    float64   // greatest absolute loss of a step because a value is below the floor
 	stepsTaken     float64   // number of steps taken
 	skippedErr     float64   // relative error of the skipped steps
 	lostSmallValue bool      // whether a value fell below the floor in the last step
-	// forward says that steps compute a distribution forwards, so later values are not means of these.
+	// forward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
 	forward bool
 }
 
 func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *uniformisation {
 	opts.Scheduler = false
 	n := graph.NumStates()
-	return &uniformisation{graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts, exitRate: make([]float64, n), stayProb: make([]float64, n)}
+	return &uniformisation{
+		graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts,
+		exitRate: make([]float64, n), stayProb: make([]float64, n),
+	}
 }
 
 func (z *uniformisation) capUpper(x float64) {
@@ -197,8 +200,8 @@ func (z *uniformisation) prepare(maybe *sparse.Set) {
 		z.stayProb[s] = (z.rate - z.exitRate[s]) / z.rate
 	}
 	z.stepProb = z.stepProb[:0]
-	for _, w := range z.graph.Weights {
-		z.stepProb = append(z.stepProb, w/z.rate)
+	for _, weight := range z.graph.Weights {
+		z.stepProb = append(z.stepProb, weight/z.rate)
 	}
 }
 
@@ -369,9 +372,9 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
 	for k, last := 0, false; !last; k++ {
-		w := flatWeight
+		weight := flatWeight
 		if k >= distribution.firstKept {
-			w = weights[k-distribution.firstKept]
+			weight = weights[k-distribution.firstKept]
 		}
 		if last = k == distribution.last(); !last {
 			changed, err := z.step(values, next, meter)
@@ -381,21 +384,21 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
 			switch {
 			case (!changed || k%checkInterval == 0) && z.nearlyEqual(values):
-				w, _ = remaining.sum(1)
+				weight, _ = remaining.sum(1)
 				last = true
 			case !changed: // in float64: each later step has as much error again
-				w, _ = remaining.sum(1)
+				weight, _ = remaining.sum(1)
 				last, z.stepsTaken = true, float64(distribution.last())
 			default:
 				if skippedWeight, ok := z.extrapolate(k, values, next, sum, remaining); ok {
-					w, last = skippedWeight, true
+					weight, last = skippedWeight, true
 				}
 			}
 		}
-		if w > 0 {
+		if weight > 0 {
 			inParallelParts(len(z.maybeStates), 1<<14, func(from, to int) {
 				for _, s := range z.maybeStates[from:to] {
-					sum[s] += w * values[s]
+					sum[s] += weight * values[s]
 				}
 			})
 		}

@@ -74,7 +74,7 @@ func BenchmarkExpand(b *testing.B) {
 // BenchmarkPacked expands 5000 states of the 3x3 board, a state an operation.
 func BenchmarkPacked(b *testing.B) {
 	m := game2048(b, modelgen.Config{Rows: 3, Cols: 3, Max: 32, Spawn: modelgen.SpawnUniform}, "")
-	p := NewPacking(m.prog.Vars)
+	p := NewPacking(m.program.Vars)
 	var states []uint64
 	for _, s := range reachable(b, m, 5000) {
 		n := len(states)

@@ -9,21 +9,23 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// env is the environment in which an expression is evaluated. A failing operation records the first error and returns an
-// arbitrary value; the caller of the evaluation checks err afterwards.
+// env is the environment in which an expression is evaluated. If an operation fails, it records the error in err and returns an
+// arbitrary value. Only the first error is recorded. The caller of the evaluation checks err afterwards.
 type env struct {
-	state []int32
-	err   *evalError
-	cells []cell // values of shared sub-expressions
-	since int    // number of the evaluation; cells of earlier ones are out of date
+	state      []int32
+	err        *evalError
+	cache      []cachedValue // values of shared sub-expressions
+	evaluation int           // number of the evaluation; cells of earlier ones are out of date
 }
 
+// evalError is an error of the evaluation of an expression.
 type evalError struct {
 	pos       syntax.Pos
 	msg       string
 	undecided bool
 }
 
+// fail records an error, unless there is one already.
 func (e *env) fail(pos syntax.Pos, err error) {
 	if e.err == nil {
 		e.err = &evalError{pos: pos, msg: err.Error()}
@@ -31,81 +33,88 @@ func (e *env) fail(pos syntax.Pos, err error) {
 }
 
 type (
-	boolFn func(*env) bool
-	intFn  func(*env) int32
-	numFn  func(*env) float64
+	boolClosure  func(*env) bool
+	intClosure   func(*env) int32
+	floatClosure func(*env) float64
 )
 
-func (m *Model) refuse(e sema.Expr) error {
-	return &UnsupportedError{m.prog.File, e.Pos(), fmt.Sprintf("a %s is no expression over one state (%T)", e.Type(), e)}
+// unsupportedExpr returns the error for an expression whose value one state does not determine, such as P=? [...].
+func (m *Model) unsupportedExpr(e sema.Expr) error {
+	return &UnsupportedError{m.program.File, e.Pos(), fmt.Sprintf("a %s is not an expression over one state (%T)", e.Type(), e)}
 }
 
-// value compiles an Int or a Bool; a Bool is 0 or 1.
-func (m *Model) value(e sema.Expr) (intFn, error) {
+// valueClosure compiles an expression of type Int or Bool. The closure returns 0 or 1 for a Bool.
+func (m *Model) valueClosure(e sema.Expr) (intClosure, error) {
 	if e.Type() != sema.Bool {
-		return compiled(m, e, (*maker).integer)
+		return compileExpr(m, e, (*exprCompiler).intClosure)
 	}
-	f, err := m.boolean(e)
-	return func(v *env) int32 {
-		if f(v) {
+	f, err := m.boolClosure(e)
+	return func(env *env) int32 {
+		if f(env) {
 			return 1
 		}
 		return 0
 	}, err
 }
 
-// boolean compiles an expression of type Bool.
-func (m *Model) boolean(e sema.Expr) (boolFn, error) { return compiled(m, e, (*maker).boolean) }
+// boolClosure compiles an expression of type Bool.
+func (m *Model) boolClosure(e sema.Expr) (boolClosure, error) {
+	return compileExpr(m, e, (*exprCompiler).boolClosure)
+}
 
-// number compiles an expression of type Int or Double to a float64.
-func (m *Model) number(e sema.Expr) (numFn, error) { return compiled(m, e, (*maker).number) }
+// floatClosure compiles an expression of type Int or Double. The closure returns a float64.
+func (m *Model) floatClosure(e sema.Expr) (floatClosure, error) {
+	return compileExpr(m, e, (*exprCompiler).floatClosure)
+}
 
-// maker compiles one expression to closures.
-type maker struct {
+// exprCompiler compiles one expression to closures.
+type exprCompiler struct {
 	*Model
-	shared map[sema.Expr]*shared // sub-expressions that occur in several places
+	sharedExprs map[sema.Expr]*sharedExpr // sub-expressions that occur in several places
 }
 
-// shared is a sub-expression that is compiled once, and evaluated at most once per evaluation.
-type shared struct {
-	cell int // index into env.cells
-	made any // the closure; nil before it is compiled
+// sharedExpr is a sub-expression that occurs in several places. It is compiled once, and evaluated at most once per evaluation of
+// the whole expression.
+type sharedExpr struct {
+	cacheIndex int // index into env.cells
+	closure    any // the closure; nil before it is compiled
 }
 
-// cell has the value of a shared expression.
-type cell struct {
-	since int // env.since when the value was computed
-	value any
+// cachedValue is the value of a shared sub-expression.
+type cachedValue struct {
+	evaluation int // env.since when the value was computed
+	value      any
 }
 
-// compiled compiles a whole expression, one that is not part of another.
-func compiled[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
-	mk := m.maker(e)
-	f, err := compile(mk, e)
-	if err != nil || len(mk.shared) == 0 {
+// compileExpr compiles a whole expression. compile is the method of exprCompiler for its type.
+func compileExpr[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
+	compiler := m.newExprCompiler(e)
+	f, err := compile(compiler, e)
+	if err != nil || len(compiler.sharedExprs) == 0 {
 		return f, err
 	}
-	return func(v *env) T {
-		v.since++
-		for len(v.cells) < len(mk.shared) {
-			v.cells = append(v.cells, cell{})
+	return func(env *env) T {
+		env.evaluation++
+		for len(env.cache) < len(compiler.sharedExprs) {
+			env.cache = append(env.cache, cachedValue{})
 		}
-		return f(v)
+		return f(env)
 	}, nil
 }
 
-func (m *Model) maker(e sema.Expr) *maker {
-	mk := &maker{Model: m}
+// newExprCompiler returns a compiler for an expression, and finds its large repeated sub-expressions.
+func (m *Model) newExprCompiler(e sema.Expr) *exprCompiler {
+	compiler := &exprCompiler{Model: m}
 	for x := range sema.Repeated(e, sema.Large, m.operands) {
-		if mk.shared == nil {
-			mk.shared = make(map[sema.Expr]*shared)
+		if compiler.sharedExprs == nil {
+			compiler.sharedExprs = make(map[sema.Expr]*sharedExpr)
 		}
-		mk.shared[x] = &shared{cell: len(mk.shared)}
+		compiler.sharedExprs[x] = &sharedExpr{cacheIndex: len(compiler.sharedExprs)}
 	}
-	return mk
+	return compiler
 }
 
-// operands calls visit for the operands of an expression, and for the expression of a label.
+// operands calls visit for each operand of an expression. The operand of a label is the expression that it stands for.
 func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
 	if l, ok := e.(*sema.Label); ok {
 		if x, err := m.labelExpr(l); err == nil {
@@ -116,60 +125,64 @@ func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
 	sema.Operands(e, visit)
 }
 
-// once compiles an expression; a shared one is wrapped so that it is evaluated only once.
-func once[F ~func(*env) T, T any](m *maker, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
-	s := m.shared[e]
-	if s == nil {
+// compileOnce compiles a sub-expression. If it is shared, the closure evaluates it once and then returns the cached value.
+func compileOnce[F ~func(*env) T, T any](m *exprCompiler, e sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
+	shared := m.sharedExprs[e]
+	if shared == nil {
 		return compile(m, e)
 	}
-	if f, ok := s.made.(F); ok {
+	if f, ok := shared.closure.(F); ok {
 		return f, nil
 	}
 	f, err := compile(m, e)
 	if err != nil {
 		return nil, err
 	}
-	var g F = func(v *env) T {
-		c := &v.cells[s.cell]
-		if c.since != v.since {
-			x := f(v)
-			c.since, c.value = v.since, x
+	var wrapped F = func(env *env) T {
+		cached := &env.cache[shared.cacheIndex]
+		if cached.evaluation != env.evaluation {
+			x := f(env)
+			cached.evaluation, cached.value = env.evaluation, x
 			return x
 		}
-		return c.value.(T)
+		return cached.value.(T)
 	}
-	s.made = g
-	return g, nil
+	shared.closure = wrapped
+	return wrapped, nil
 }
 
-func (m *maker) boolean(e sema.Expr) (boolFn, error) { return once(m, e, (*maker).newBoolean) }
+// boolClosure compiles a sub-expression of type Bool.
+func (m *exprCompiler) boolClosure(e sema.Expr) (boolClosure, error) {
+	return compileOnce(m, e, (*exprCompiler).compileBool)
+}
 
-func (m *maker) newBoolean(e sema.Expr) (boolFn, error) {
+// compileBool is boolClosure without the cache for shared sub-expressions.
+func (m *exprCompiler) compileBool(e sema.Expr) (boolClosure, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		b := e.Val.Bool
 		return func(*env) bool { return b }, nil
 	case *sema.Var:
 		slot := e.Slot
-		return func(v *env) bool { return v.state[slot] != 0 }, nil
+		return func(env *env) bool { return env.state[slot] != 0 }, nil
 	case *sema.Label:
 		x, err := m.labelExpr(e)
 		if err != nil {
 			return nil, err
 		}
-		return m.boolean(x)
+		return m.boolClosure(x)
 	case *sema.Unary:
-		f, err := m.boolean(e.X)
-		return func(v *env) bool { return !f(v) }, err
+		f, err := m.boolClosure(e.X)
+		return func(env *env) bool { return !f(env) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.boolean)
+		return conditional(m, e, m.boolClosure)
 	case *sema.Binary:
 		return m.boolBinary(e)
 	}
-	return nil, m.refuse(e)
+	return nil, m.unsupportedExpr(e)
 }
 
-// pair compiles two operands with one compiler.
+// pair compiles two operands with the same function.
 func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, err error) {
 	if f, err = compile(x); err != nil {
 		return f, g, err
@@ -178,74 +191,77 @@ func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, er
 	return f, g, err
 }
 
-// conditional compiles ?: with the compiler of its arms.
-func conditional[F ~func(*env) T, T any](m *maker, e *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
-	c, err := m.boolean(e.C)
+// conditional compiles the conditional operator ?:. compile compiles its two arms.
+func conditional[F ~func(*env) T, T any](m *exprCompiler, e *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
+	condition, err := m.boolClosure(e.C)
 	if err != nil {
 		return nil, err
 	}
-	a, b, err := pair(compile, e.A, e.B)
-	return func(v *env) T {
-		if c(v) {
-			return a(v)
+	ifTrue, ifFalse, err := pair(compile, e.A, e.B)
+	return func(env *env) T {
+		if condition(env) {
+			return ifTrue(env)
 		}
-		return b(v)
+		return ifFalse(env)
 	}, err
 }
 
-func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
+// boolBinary compiles a binary operator whose result is a Bool. A comparison of float64 numbers that may be wrong because of
+// rounding is evaluated exactly.
+func (m *exprCompiler) boolBinary(e *sema.Binary) (boolClosure, error) {
 	switch {
 	case e.Op == syntax.OpAnd || e.Op == syntax.OpOr:
 		return m.connective(e)
 	case e.X.Type() == sema.Bool:
-		x, y, err := pair(m.boolean, e.X, e.Y)
-		return logical(e.Op, x, y), err
+		x, y, err := pair(m.boolClosure, e.X, e.Y)
+		return logicalOperation(e.Op, x, y), err
 	case e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
 		if f := compareConst(e); f != nil {
 			return f, nil
 		}
-		x, y, err := pair(m.integer, e.X, e.Y)
+		x, y, err := pair(m.intClosure, e.X, e.Y)
 		return compareInts(e.Op, x, y), err
 	default:
-		x, y, err := pair(m.number, e.X, e.Y)
+		x, y, err := pair(m.floatClosure, e.X, e.Y)
 		compare := compareNumbers(e.Op, x, y)
-		if err != nil || m.doubles.Decide(e) {
+		if err != nil || m.floats.Decide(e) {
 			return compare, err
 		}
-		if m.doubles.ErrorDecides(e) {
-			slack, equal := m.doubles.OperandError(e), sema.Holds(e.Op, 0)
-			return func(v *env) bool {
-				a, b := x(v), y(v)
+		if m.floats.ErrorDecides(e) {
+			slack, equal := m.floats.OperandError(e), sema.Holds(e.Op, 0)
+			return func(env *env) bool {
+				a, b := x(env), y(env)
 				if math.Abs(a-b) <= slack {
 					return equal
 				}
 				return sema.Holds(e.Op, cmp.Compare(a, b))
 			}, nil
 		}
-		doubt, exactly, err := m.careful(e)
-		return func(v *env) bool {
-			if doubt(v) {
-				return exactly(v).Bool
+		mayBeWrong, exactValue, err := m.exactFallback(e)
+		return func(env *env) bool {
+			if mayBeWrong(env) {
+				return exactValue(env).Bool
 			}
-			return compare(v)
+			return compare(env)
 		}, err
 	}
 }
 
-// connective compiles a chain of & or |. It is evaluated from left to right, and stops at the first decisive operand.
-func (m *maker) connective(e *sema.Binary) (boolFn, error) {
-	var fs []boolFn
-	for _, x := range m.chain(e.Y, e.Op, m.chain(e.X, e.Op, nil)) {
-		f, err := m.boolean(x)
+// connective compiles a chain of & or |. The closure evaluates the operands from left to right and stops at the first one that
+// decides the result.
+func (m *exprCompiler) connective(e *sema.Binary) (boolClosure, error) {
+	var operands []boolClosure
+	for _, x := range m.operandChain(e.Y, e.Op, m.operandChain(e.X, e.Op, nil)) {
+		f, err := m.boolClosure(x)
 		if err != nil {
 			return nil, err
 		}
-		fs = append(fs, f)
+		operands = append(operands, f)
 	}
 	decisive := e.Op == syntax.OpOr
-	return func(v *env) bool {
-		for _, f := range fs {
-			if f(v) == decisive {
+	return func(env *env) bool {
+		for _, f := range operands {
+			if f(env) == decisive {
 				return decisive
 			}
 		}
@@ -253,28 +269,29 @@ func (m *maker) connective(e *sema.Binary) (boolFn, error) {
 	}, nil
 }
 
-// chain appends the operands of a chain of one operator, from left to right.
-func (m *maker) chain(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
-	if b, ok := e.(*sema.Binary); ok && b.Op == op && m.shared[e] == nil {
-		return m.chain(b.Y, op, m.chain(b.X, op, dst))
+// operandChain appends the operands of nested applications of one associative operator, from left to right.
+func (m *exprCompiler) operandChain(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
+	if b, ok := e.(*sema.Binary); ok && b.Op == op && m.sharedExprs[e] == nil {
+		return m.operandChain(b.Y, op, m.operandChain(b.X, op, dst))
 	}
 	return append(dst, e)
 }
 
-func logical(op syntax.Op, x, y boolFn) boolFn {
+// logicalOperation returns the closure of =>, !=, = or <=> between Bools.
+func logicalOperation(op syntax.Op, x, y boolClosure) boolClosure {
 	switch op {
 	case syntax.OpImplies:
-		return func(v *env) bool { return !x(v) || y(v) }
+		return func(env *env) bool { return !x(env) || y(env) }
 	case syntax.OpNe:
-		return func(v *env) bool { return x(v) != y(v) }
+		return func(env *env) bool { return x(env) != y(env) }
 	default: // OpEq, OpIff: both sides are evaluated
-		return func(v *env) bool { return x(v) == y(v) }
+		return func(env *env) bool { return x(env) == y(env) }
 	}
 }
 
-// compareConst is compareInts for a variable and a constant, the most common operands, without the calls for them. It
+// compareConst returns the closure of a comparison of an integer variable with a constant, which is the most common comparison. It
 // returns nil for other operands.
-func compareConst(e *sema.Binary) boolFn {
+func compareConst(e *sema.Binary) boolClosure {
 	x, ok1 := e.X.(*sema.Var)
 	y, ok2 := e.Y.(*sema.Const)
 	if !ok1 || !ok2 {
@@ -283,134 +300,143 @@ func compareConst(e *sema.Binary) boolFn {
 	slot, c := x.Slot, y.Val.Int
 	switch e.Op {
 	case syntax.OpEq:
-		return func(v *env) bool { return v.state[slot] == c }
+		return func(env *env) bool { return env.state[slot] == c }
 	case syntax.OpNe:
-		return func(v *env) bool { return v.state[slot] != c }
+		return func(env *env) bool { return env.state[slot] != c }
 	case syntax.OpLt:
-		return func(v *env) bool { return v.state[slot] < c }
+		return func(env *env) bool { return env.state[slot] < c }
 	case syntax.OpLe:
-		return func(v *env) bool { return v.state[slot] <= c }
+		return func(env *env) bool { return env.state[slot] <= c }
 	case syntax.OpGt:
-		return func(v *env) bool { return v.state[slot] > c }
+		return func(env *env) bool { return env.state[slot] > c }
 	default:
-		return func(v *env) bool { return v.state[slot] >= c }
+		return func(env *env) bool { return env.state[slot] >= c }
 	}
 }
 
-func compareInts(op syntax.Op, x, y intFn) boolFn {
+// compareInts returns the closure of a comparison of two Ints.
+func compareInts(op syntax.Op, x, y intClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return x(v) == y(v) }
+		return func(env *env) bool { return x(env) == y(env) }
 	case syntax.OpNe:
-		return func(v *env) bool { return x(v) != y(v) }
+		return func(env *env) bool { return x(env) != y(env) }
 	}
-	return order(op, x, y)
+	return compareOrdered(op, x, y)
 }
 
-func order[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolFn {
+// compareOrdered returns the closure of <, <=, > or >=.
+func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolClosure {
 	switch op {
 	case syntax.OpLt:
-		return func(v *env) bool { return x(v) < y(v) }
+		return func(env *env) bool { return x(env) < y(env) }
 	case syntax.OpLe:
-		return func(v *env) bool { return x(v) <= y(v) }
+		return func(env *env) bool { return x(env) <= y(env) }
 	case syntax.OpGt:
-		return func(v *env) bool { return x(v) > y(v) }
+		return func(env *env) bool { return x(env) > y(env) }
 	default:
-		return func(v *env) bool { return x(v) >= y(v) }
+		return func(env *env) bool { return x(env) >= y(env) }
 	}
 }
 
-func compareNumbers(op syntax.Op, x, y numFn) boolFn {
+// compareNumbers returns the closure of a comparison of two float64 numbers.
+func compareNumbers(op syntax.Op, x, y floatClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return sema.SameFloat(x(v), y(v)) }
+		return func(env *env) bool { return sema.SameFloat(x(env), y(env)) }
 	case syntax.OpNe:
-		return func(v *env) bool { return !sema.SameFloat(x(v), y(v)) }
+		return func(env *env) bool { return !sema.SameFloat(x(env), y(env)) }
 	}
-	return order(op, x, y)
+	return compareOrdered(op, x, y)
 }
 
-// integer compiles an expression of type Int.
-func (m *maker) integer(e sema.Expr) (intFn, error) { return once(m, e, (*maker).newInteger) }
+// intClosure compiles a sub-expression of type Int.
+func (m *exprCompiler) intClosure(e sema.Expr) (intClosure, error) {
+	return compileOnce(m, e, (*exprCompiler).compileInt)
+}
 
-func (m *maker) newInteger(e sema.Expr) (intFn, error) {
+// compileInt is intClosure without the cache for shared sub-expressions.
+func (m *exprCompiler) compileInt(e sema.Expr) (intClosure, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		i := e.Val.Int
 		return func(*env) int32 { return i }, nil
 	case *sema.Var:
 		slot := e.Slot
-		return func(v *env) int32 { return v.state[slot] }, nil
+		return func(env *env) int32 { return env.state[slot] }, nil
 	case *sema.Unary:
-		f, err := m.integer(e.X)
-		return func(v *env) int32 { return narrow(v, e.At, -int64(f(v))) }, err
+		f, err := m.intClosure(e.X)
+		return func(env *env) int32 { return narrowToInt32(env, e.At, -int64(f(env))) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.integer)
+		return conditional(m, e, m.intClosure)
 	case *sema.Binary:
-		x, y, err := pair(m.integer, e.X, e.Y)
+		x, y, err := pair(m.intClosure, e.X, e.Y)
 		return intArithmetic(e, x, y), err
 	case *sema.Call:
 		return m.intCall(e)
 	}
-	return nil, m.refuse(e)
+	return nil, m.unsupportedExpr(e)
 }
 
-// narrow is Java's checked 32-bit arithmetic.
-func narrow(v *env, pos syntax.Pos, x int64) int32 {
+// narrowToInt32 converts x to an int32. It records an error if x does not fit, as in Java's checked arithmetic.
+func narrowToInt32(env *env, pos syntax.Pos, x int64) int32 {
 	i, err := sema.Narrow(x)
 	if err != nil {
-		v.fail(pos, err)
+		env.fail(pos, err)
 	}
 	return i
 }
 
-func intArithmetic(e *sema.Binary, x, y intFn) intFn {
+// intArithmetic returns the closure of an arithmetic operator on Ints.
+func intArithmetic(e *sema.Binary, x, y intClosure) intClosure {
 	switch e.Op {
 	case syntax.OpAdd:
-		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))+int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))+int64(y(env))) }
 	case syntax.OpSub:
-		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))-int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))-int64(y(env))) }
 	case syntax.OpMul:
-		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))*int64(y(v))) }
+		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))*int64(y(env))) }
 	default: // OpPow
-		return partial(e.At, x, y, sema.IntPow)
+		return checkedOperation(e.At, x, y, sema.IntPow)
 	}
 }
 
-// partial compiles an operator that is undefined for some operands.
-func partial(pos syntax.Pos, x, y intFn, op func(x, y int32) (int32, error)) intFn {
-	return func(v *env) int32 {
-		a := x(v)
-		i, err := op(a, y(v))
+// checkedOperation returns the closure of an operator that is undefined for some operands.
+func checkedOperation(pos syntax.Pos, x, y intClosure, op func(x, y int32) (int32, error)) intClosure {
+	return func(env *env) int32 {
+		a := x(env)
+		i, err := op(a, y(env))
 		if err != nil {
-			v.fail(pos, err)
+			env.fail(pos, err)
 		}
 		return i
 	}
 }
 
-func (m *maker) intCall(e *sema.Call) (intFn, error) {
+// intCall compiles a function call whose result is an Int. A rounding function whose float64 operand may be too inaccurate is
+// evaluated exactly.
+func (m *exprCompiler) intCall(e *sema.Call) (intClosure, error) {
 	switch e.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		f, err := m.number(e.Args[0])
-		if err != nil || m.doubles.Decide(e) {
-			return func(v *env) int32 { return toInt(v, e, f(v)) }, err
+		f, err := m.floatClosure(e.Args[0])
+		if err != nil || m.floats.Decide(e) {
+			return func(env *env) int32 { return toInt(env, e, f(env)) }, err
 		}
-		if m.doubles.ErrorDecides(e) {
-			shift := shift(e, m.doubles.OperandError(e))
-			return func(v *env) int32 { return toInt(v, e, f(v)+shift) }, nil
+		if m.floats.ErrorDecides(e) {
+			offset := roundingShift(e, m.floats.OperandError(e))
+			return func(env *env) int32 { return toInt(env, e, f(env)+offset) }, nil
 		}
-		doubt, exactly, err := m.careful(e)
-		return func(v *env) int32 {
-			if doubt(v) {
-				return exactly(v).Int
+		mayBeWrong, exactValue, err := m.exactFallback(e)
+		return func(env *env) int32 {
+			if mayBeWrong(env) {
+				return exactValue(env).Int
 			}
-			return toInt(v, e, f(v))
+			return toInt(env, e, f(env))
 		}, err
 	}
-	args := make([]intFn, len(e.Args))
+	args := make([]intClosure, len(e.Args))
 	for i, a := range e.Args {
-		f, err := m.integer(a)
+		f, err := m.intClosure(a)
 		if err != nil {
 			return nil, err
 		}
@@ -418,93 +444,97 @@ func (m *maker) intCall(e *sema.Call) (intFn, error) {
 	}
 	switch e.Func {
 	case sema.FuncMin:
-		return fold(args, func(x, y int32) int32 { return min(x, y) }), nil
+		return foldArgs(args, func(x, y int32) int32 { return min(x, y) }), nil
 	case sema.FuncMax:
-		return fold(args, func(x, y int32) int32 { return max(x, y) }), nil
+		return foldArgs(args, func(x, y int32) int32 { return max(x, y) }), nil
 	case sema.FuncMod:
-		return partial(e.At, args[0], args[1], sema.Mod), nil
+		return checkedOperation(e.At, args[0], args[1], sema.Mod), nil
 	case sema.FuncPow:
-		return partial(e.At, args[0], args[1], sema.IntPow), nil
+		return checkedOperation(e.At, args[0], args[1], sema.IntPow), nil
 	}
-	return nil, m.refuse(e)
+	return nil, m.unsupportedExpr(e)
 }
 
-func fold[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
-	return func(v *env) T {
-		x := args[0](v)
+// foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
+func foldArgs[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
+	return func(env *env) T {
+		x := args[0](env)
 		for _, f := range args[1:] {
-			x = op(x, f(v))
+			x = op(x, f(env))
 		}
 		return x
 	}
 }
 
-// toInt computes floor, ceil or round.
-func toInt(v *env, e *sema.Call, x float64) int32 {
+// toInt computes floor, ceil or round of x.
+func toInt(env *env, e *sema.Call, x float64) int32 {
 	i, err := e.Func.ToInt(x)
 	if err != nil {
-		v.fail(e.At, err)
+		env.fail(e.At, err)
 	}
 	return i
 }
 
-// shift returns the number that floor, ceil or round adds to a float64 with an error of at most
-// slack.
-func shift(e *sema.Call, slack float64) float64 {
+// roundingShift returns the number to add to the operand of floor, ceil or round before rounding. The float64 operand has an error
+// of at most slack. A value that is an integer within the error then rounds to that integer.
+func roundingShift(e *sema.Call, slack float64) float64 {
 	if e.Func == sema.FuncCeil {
 		return -slack
 	}
 	return slack
 }
 
-// number compiles an expression of type Int or Double to a float64.
-func (m *maker) number(e sema.Expr) (numFn, error) {
+// floatClosure compiles a sub-expression of type Int or Double. The closure returns a float64.
+func (m *exprCompiler) floatClosure(e sema.Expr) (floatClosure, error) {
 	if e.Type() == sema.Int {
-		f, err := m.integer(e)
-		return func(v *env) float64 { return float64(f(v)) }, err
+		f, err := m.intClosure(e)
+		return func(env *env) float64 { return float64(f(env)) }, err
 	}
-	return once(m, e, (*maker).newNumber)
+	return compileOnce(m, e, (*exprCompiler).compileFloat)
 }
 
-func (m *maker) newNumber(e sema.Expr) (numFn, error) {
+// compileFloat is floatClosure without the cache for shared sub-expressions.
+func (m *exprCompiler) compileFloat(e sema.Expr) (floatClosure, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		x := e.Val.Float
 		return func(*env) float64 { return x }, nil
 	case *sema.Unary:
-		f, err := m.number(e.X)
-		return func(v *env) float64 { return -f(v) }, err
+		f, err := m.floatClosure(e.X)
+		return func(env *env) float64 { return -f(env) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.number)
+		return conditional(m, e, m.floatClosure)
 	case *sema.Binary:
-		x, y, err := pair(m.number, e.X, e.Y)
+		x, y, err := pair(m.floatClosure, e.X, e.Y)
 		return arithmetic(e.Op, x, y), err
 	case *sema.Call:
 		return m.numCall(e)
 	}
-	return nil, m.refuse(e)
+	return nil, m.unsupportedExpr(e)
 }
 
-func arithmetic(op syntax.Op, x, y numFn) numFn {
+// arithmetic returns the closure of an arithmetic operator on float64 numbers.
+func arithmetic(op syntax.Op, x, y floatClosure) floatClosure {
 	switch op {
 	case syntax.OpAdd:
-		return func(v *env) float64 { return x(v) + y(v) }
+		return func(env *env) float64 { return x(env) + y(env) }
 	case syntax.OpSub:
-		return func(v *env) float64 { return x(v) - y(v) }
+		return func(env *env) float64 { return x(env) - y(env) }
 	case syntax.OpMul:
 		// The conversion forbids fusing the product into a caller's sum.
-		return func(v *env) float64 { return float64(x(v) * y(v)) }
+		return func(env *env) float64 { return float64(x(env) * y(env)) }
 	case syntax.OpDiv:
-		return func(v *env) float64 { return x(v) / y(v) }
+		return func(env *env) float64 { return x(env) / y(env) }
 	default: // OpPow
-		return func(v *env) float64 { return sema.Pow(x(v), y(v)) }
+		return func(env *env) float64 { return sema.Pow(x(env), y(env)) }
 	}
 }
 
-func (m *maker) numCall(e *sema.Call) (numFn, error) {
-	args := make([]numFn, len(e.Args))
+// numCall compiles a function call whose result is a float64.
+func (m *exprCompiler) numCall(e *sema.Call) (floatClosure, error) {
+	args := make([]floatClosure, len(e.Args))
 	for i, a := range e.Args {
-		f, err := m.number(a)
+		f, err := m.floatClosure(a)
 		if err != nil {
 			return nil, err
 		}
@@ -512,13 +542,13 @@ func (m *maker) numCall(e *sema.Call) (numFn, error) {
 	}
 	switch e.Func {
 	case sema.FuncMin:
-		return fold(args, func(x, y float64) float64 { return min(x, y) }), nil
+		return foldArgs(args, func(x, y float64) float64 { return min(x, y) }), nil
 	case sema.FuncMax:
-		return fold(args, func(x, y float64) float64 { return max(x, y) }), nil
+		return foldArgs(args, func(x, y float64) float64 { return max(x, y) }), nil
 	case sema.FuncPow:
-		return fold(args, sema.Pow), nil
+		return foldArgs(args, sema.Pow), nil
 	case sema.FuncLog:
-		return fold(args, sema.Log), nil
+		return foldArgs(args, sema.Log), nil
 	}
-	return nil, m.refuse(e)
+	return nil, m.unsupportedExpr(e)
 }

@@ -10,7 +10,7 @@ import (
 // Options changes how a model runs. The zero value is PRISM's default.
 type Options struct {
 	// NoFixDeadlocks ends a path at a deadlock with status Deadlocked. By
-	// default a deadlock is absorbing: it keeps its state for ever.
+	// default a path stays in a deadlock forever.
 	NoFixDeadlocks bool
 	// MaxInitial limits how many initial states init…endinit may have; 0 means a million.
 	MaxInitial int
@@ -33,12 +33,12 @@ func (e *UnsupportedError) Error() string {
 
 // Model is an executable model. It is immutable and safe for concurrent use.
 type Model struct {
-	prog    *sema.Program
+	program *sema.Program
 	opts    Options
-	doubles sema.FloatAnalysis // decides where float64 evaluation is exact enough
+	floats  sema.FloatAnalysis // decides where float64 evaluation is exact enough
 	// commands holds the commands of all modules, in module and command order.
-	commands []*command
-	first    []int // of each module in commands
+	commands     []*command
+	firstCommand []int // index in commands of the first command of each module
 	// synchronisations are in the order of PRISM's explicit engine.
 	synchronisations []synchronisation
 	numParticipants  int // number of pairs of a module and an action that have commands
@@ -48,73 +48,78 @@ type Model struct {
 // command is one command with its expressions compiled to closures.
 type command struct {
 	module, index int
-	ord           int // index into Model.commands
+	order         int // index into Model.commands
 	participant   int // index of its pair of module and action
-	src           *sema.Command
-	guard         boolFn
+	source        *sema.Command
+	guard         boolClosure
 	updates       []update
 }
 
+// update is one update of a command, compiled to closures.
 type update struct {
-	prob    numFn
+	prob    floatClosure
 	assigns []assign
-	src     *sema.Update
+	source  *sema.Update
 }
 
+// assign is one assignment of an update.
 type assign struct {
-	slot  int
-	value intFn
-	src   *sema.Assign
+	slot   int
+	value  intClosure
+	source *sema.Assign
 }
 
-// Compile prepares a program for execution. It refuses timed models with an *UnsupportedError. A partially observable MDP
-// is executed as an MDP. An interval model has no sample paths, but its choices can be listed.
-func Compile(prog *sema.Program, opts Options) (*Model, error) {
+// Compile prepares a program for execution. It returns an *UnsupportedError for a timed model. A partially observable MDP is
+// executed as an MDP. An interval model has no sample paths, but its choices can be listed.
+func Compile(program *sema.Program, opts Options) (*Model, error) {
 	if opts.MaxInitial == 0 {
 		opts.MaxInitial = 1_000_000
 	}
-	if err := supported(prog); err != nil {
+	if err := checkSupported(program); err != nil {
 		return nil, err
 	}
-	m := &Model{prog: prog, opts: opts, doubles: sema.NewFloatAnalysis(prog)}
-	for i := range prog.Modules {
-		if err := m.addCommands(i); err != nil {
+	model := &Model{program: program, opts: opts, floats: sema.NewFloatAnalysis(program)}
+	for i := range program.Modules {
+		if err := model.addCommands(i); err != nil {
 			return nil, err
 		}
 	}
-	first, leaves, b := make(map[*command][]equalityTest), make(map[[2]int]int), m.newBuilder()
-	for _, c := range m.commands {
-		first[c] = m.leadingEqualities(c.src.Guard, b)
-		pair := [2]int{c.module, c.src.Action}
-		if _, ok := leaves[pair]; !ok {
-			leaves[pair] = len(leaves)
+	leadingEqualities, participants, builder := make(map[*command][]equalityTest), make(map[[2]int]int), model.newGraphBuilder()
+	for _, command := range model.commands {
+		leadingEqualities[command] = model.leadingEqualities(command.source.Guard, builder)
+		pair := [2]int{command.module, command.source.Action}
+		if _, ok := participants[pair]; !ok {
+			participants[pair] = len(participants)
 		}
-		c.participant = leaves[pair]
+		command.participant = participants[pair]
 	}
-	m.numParticipants, m.guards = len(leaves), newGuardIndex(m.commands, first, 0)
-	groups, err := m.compose()
+	model.numParticipants, model.guards = len(participants), newGuardIndex(model.commands, leadingEqualities, 0)
+	synchronisations, err := model.composeModules()
 	if err != nil {
 		return nil, err
 	}
-	m.synchronisations = groups
-	return m, nil
+	model.synchronisations = synchronisations
+	return model, nil
 }
 
 // Samples returns an *UnsupportedError if the model has no sample paths because its probabilities are intervals.
 func (m *Model) Samples() error {
-	if m.prog.Type == syntax.IDTMC || m.prog.Type == syntax.IMDP {
-		return &UnsupportedError{m.prog.File, syntax.Pos{}, fmt.Sprintf("found an %s, of whose probabilities only intervals are known: it has no sample paths", m.prog.Type)}
+	if m.program.Type == syntax.IDTMC || m.program.Type == syntax.IMDP {
+		return &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("found an %s, wanted a model whose probabilities are numbers: intervals have no sample paths", m.program.Type)}
 	}
 	return nil
 }
 
 // Program returns the program the model was compiled from.
-func (m *Model) Program() *sema.Program { return m.prog }
+func (m *Model) Program() *sema.Program { return m.program }
 
-// command returns the command that a reference names.
-func (m *Model) command(ref CommandRef) *command { return m.commands[m.first[ref.Module]+ref.Command] }
+// command returns the command that a reference identifies.
+func (m *Model) command(ref CommandRef) *command {
+	return m.commands[m.firstCommand[ref.Module]+ref.Command]
+}
 
-func supported(prog *sema.Program) error {
+// checkSupported returns an *UnsupportedError for a type of model that cannot be executed.
+func checkSupported(prog *sema.Program) error {
 	switch prog.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.SMG:
 	default:
@@ -128,61 +133,64 @@ func supported(prog *sema.Program) error {
 	return nil
 }
 
+// addCommands compiles the commands of a module.
 func (m *Model) addCommands(module int) error {
-	commands := m.prog.Modules[module].Commands
-	m.first = append(m.first, len(m.commands))
+	commands := m.program.Modules[module].Commands
+	m.firstCommand = append(m.firstCommand, len(m.commands))
 	for i := range commands {
-		c, err := m.newCommand(&commands[i])
+		command, err := m.newCommand(&commands[i])
 		if err != nil {
 			return err
 		}
-		c.module, c.index, c.ord = module, i, len(m.commands)
-		m.commands = append(m.commands, c)
+		command.module, command.index, command.order = module, i, len(m.commands)
+		m.commands = append(m.commands, command)
 	}
 	return nil
 }
 
-func (m *Model) newCommand(src *sema.Command) (*command, error) {
-	guard, err := m.boolean(src.Guard)
+// newCommand compiles the guard and the updates of a command.
+func (m *Model) newCommand(source *sema.Command) (*command, error) {
+	guard, err := m.boolClosure(source.Guard)
 	if err != nil {
 		return nil, err
 	}
-	c := &command{src: src, guard: guard}
-	for i := range src.Updates {
-		u, err := m.newUpdate(&src.Updates[i])
+	command := &command{source: source, guard: guard}
+	for i := range source.Updates {
+		u, err := m.newUpdate(&source.Updates[i])
 		if err != nil {
 			return nil, err
 		}
-		c.updates = append(c.updates, u)
+		command.updates = append(command.updates, u)
 	}
-	return c, nil
+	return command, nil
 }
 
-func (m *Model) newUpdate(src *sema.Update) (update, error) {
-	u := update{src: src, prob: func(*env) float64 { return 1 }}
-	if src.Prob != nil {
-		prob, err := m.number(src.Prob)
+// newUpdate compiles the probability and the assignments of an update.
+func (m *Model) newUpdate(source *sema.Update) (update, error) {
+	update := update{source: source, prob: func(*env) float64 { return 1 }}
+	if source.Prob != nil {
+		prob, err := m.floatClosure(source.Prob)
 		if err != nil {
-			return u, err
+			return update, err
 		}
-		u.prob = prob
+		update.prob = prob
 	}
-	for i := range src.Assigns {
-		a := assign{slot: src.Assigns[i].Slot, src: &src.Assigns[i]}
-		value, err := m.value(a.src.Value)
+	for i := range source.Assigns {
+		assignment := assign{slot: source.Assigns[i].Slot, source: &source.Assigns[i]}
+		value, err := m.valueClosure(assignment.source.Value)
 		if err != nil {
-			return u, err
+			return update, err
 		}
-		a.value = value
-		u.assigns = append(u.assigns, a)
+		assignment.value = value
+		update.assigns = append(update.assigns, assignment)
 	}
-	return u, nil
+	return update, nil
 }
 
-// continuous reports whether the model's updates carry rates.
-func (m *Model) continuous() bool { return m.prog.Type == syntax.CTMC }
+// continuous reports whether the model is a CTMC.
+func (m *Model) continuous() bool { return m.program.Type == syntax.CTMC }
 
 // nondeterministic reports whether a scheduler resolves the choices of a state.
 func (m *Model) nondeterministic() bool {
-	return m.prog.Type != syntax.CTMC && m.prog.Type != syntax.DTMC && m.prog.Type != syntax.IDTMC
+	return m.program.Type != syntax.CTMC && m.program.Type != syntax.DTMC && m.program.Type != syntax.IDTMC
 }

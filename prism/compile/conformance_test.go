@@ -86,7 +86,7 @@ func (sp *space) addRows(m *Model, source int, cs *Choices) {
 		if action == sema.Unlabelled {
 			return ""
 		}
-		return m.prog.Actions[action]
+		return m.program.Actions[action]
 	}
 	switch {
 	case cs.Deadlock():

@@ -17,5 +17,5 @@
 // PackedExpander lists the choices of many states, in either way.
 //
 // The package does not build state spaces and does not estimate anything. It does
-// not decide how nondeterminism is to be resolved.
+// not decide how nondeterminism is resolved.
 package compile

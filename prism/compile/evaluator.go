@@ -11,52 +11,56 @@ type Evaluator interface {
 	Num(state []int32) (float64, error)
 }
 
+// evaluator implements Evaluator with closures.
 type evaluator struct {
-	m    *Model
-	env  env
-	bool boolFn
-	num  numFn
+	model *Model
+	env   env
+	bool  boolClosure
+	float floatClosure
 }
 
-// Evaluator compiles an expression over the model's variables and labels. It
-// refuses path formulas and operators such as P with an *UnsupportedError.
+// Evaluator compiles an expression over the model's variables and labels. It returns an *UnsupportedError for path formulas and
+// for operators such as P.
 func (m *Model) Evaluator(e sema.Expr) (Evaluator, error) {
 	if e.Type() == sema.Bool {
-		f, err := m.boolean(e)
+		f, err := m.boolClosure(e)
 		if err != nil {
 			return nil, err
 		}
-		return &evaluator{m: m, bool: f, num: func(v *env) float64 { return indicator(f(v)) }}, nil
+		return &evaluator{model: m, bool: f, float: func(env *env) float64 { return boolToFloat(f(env)) }}, nil
 	}
-	f, err := m.number(e)
+	f, err := m.floatClosure(e)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{m: m, bool: func(v *env) bool { return f(v) != 0 }, num: f}, nil
+	return &evaluator{model: m, bool: func(env *env) bool { return f(env) != 0 }, float: f}, nil
 }
 
-func indicator(b bool) float64 {
+// boolToFloat returns 1 for true and 0 for false.
+func boolToFloat(b bool) float64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
+// Bool implements Evaluator.
 func (e *evaluator) Bool(state []int32) (bool, error) {
 	e.env.state = state
 	b := e.bool(&e.env)
 	return b, e.failure()
 }
 
+// Num implements Evaluator.
 func (e *evaluator) Num(state []int32) (float64, error) {
 	e.env.state = state
-	x := e.num(&e.env)
+	x := e.float(&e.env)
 	return x, e.failure()
 }
 
-// failure avoids a non-nil error that holds a nil *StateError.
+// failure returns the error of the last evaluation. It returns a plain nil, not a nil *StateError in an error.
 func (e *evaluator) failure() error {
-	if err := e.m.takeError(&e.env); err != nil {
+	if err := e.model.takeError(&e.env); err != nil {
 		return err
 	}
 	return nil

@@ -7,58 +7,57 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// exactly evaluates an expression in exact arithmetic, for expressions that float64 arithmetic may
-// get wrong: see sema.FloatAnalysis.
-func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
-	e, err := m.unlabelled(e)
-	return func(v *env) sema.Value {
-		x, _, err := sema.EvalExact(e, v.state)
-		if e, ok := errors.AsType[*sema.EvalError](err); ok && v.err == nil {
-			v.err = &evalError{e.Pos, e.Msg, e.Undecided}
+// exactClosure compiles an expression to a closure that evaluates it in exact arithmetic. It is for expressions for which float64
+// arithmetic may give a wrong result; see sema.FloatAnalysis.
+func (m *Model) exactClosure(e sema.Expr) (func(*env) sema.Value, error) {
+	e, err := m.replaceLabels(e)
+	return func(env *env) sema.Value {
+		x, _, err := sema.EvalExact(e, env.state)
+		if e, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
+			env.err = &evalError{e.Pos, e.Msg, e.Undecided}
 		}
 		return x
 	}, err
 }
 
-// careful returns a test for whether an expression must be evaluated exactly, and a function that
-// does so.
-func (m *maker) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err error) {
-	if doubt, err = m.doubt(e); err != nil {
+// exactFallback returns a closure that reports whether float64 arithmetic may give a wrong result in a state, and a closure that
+// evaluates the expression exactly.
+func (m *exprCompiler) exactFallback(e sema.Expr) (mayBeWrong boolClosure, f func(*env) sema.Value, err error) {
+	if mayBeWrong, err = m.mayBeWrong(e); err != nil {
 		return nil, nil, err
 	}
-	f, err = m.exactly(e)
-	return doubt, f, err
+	f, err = m.exactClosure(e)
+	return mayBeWrong, f, err
 }
 
-// doubt returns a test for whether float64 arithmetic may get an expression wrong in a state:
-// whether the compared numbers, or a number and the nearest one that rounds differently, are
-// within the error. Only expressions for which sema.FloatAnalysis.Decide is false need it.
-func (m *maker) doubt(e sema.Expr) (boolFn, error) {
+// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state. That
+// is the case if the numbers that it compares differ by at most the rounding error, or if the number that it rounds is within the
+// error of one that rounds differently. Only expressions for which sema.FloatAnalysis.Decide is false need it.
+func (m *exprCompiler) mayBeWrong(e sema.Expr) (boolClosure, error) {
 	slack, f, err := m.distance(e)
-	return func(v *env) bool {
-		before := v.err
-		far := f(v) > slack
-		failed := v.err != before
-		if v.err = before; failed {
-			v.since++ // a failed evaluation has no value to cache
+	return func(env *env) bool {
+		before := env.err
+		far := f(env) > slack
+		failed := env.err != before
+		if env.err = before; failed {
+			env.evaluation++ // a failed evaluation has no value to cache
 		}
 		return !far || failed
 	}, err
 }
 
-// distance returns the float64 error of an expression that compares or rounds, and a function for
-// the distance between its numbers. If the distance is at most the error, float64 arithmetic may
-// be wrong.
-func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
+// distance returns a bound on the rounding error of an expression that compares or rounds, and a closure for the distance between
+// its numbers. If the distance is at most the error, float64 arithmetic may give a wrong result.
+func (m *exprCompiler) distance(e sema.Expr) (slack float64, f floatClosure, err error) {
 	switch e := e.(type) {
 	case *sema.Binary:
-		x, y, err := pair(m.number, e.X, e.Y)
-		return m.doubles.OperandError(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
+		x, y, err := pair(m.floatClosure, e.X, e.Y)
+		return m.floats.OperandError(e), func(env *env) float64 { return math.Abs(x(env) - y(env)) }, err
 	case *sema.Call:
-		x, err := m.number(e.Args[0])
-		slack := m.doubles.OperandError(e)
-		return slack, func(v *env) float64 {
-			if a := x(v); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
+		x, err := m.floatClosure(e.Args[0])
+		slack := m.floats.OperandError(e)
+		return slack, func(env *env) float64 {
+			if a := x(env); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
 				return math.Inf(1)
 			}
 			return 0
@@ -67,38 +66,37 @@ func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	return math.Inf(1), func(*env) float64 { return 0 }, nil
 }
 
-// differs returns a test for whether the plain float64 value of an expression differs from the
-// value that takes the error into account, which is exact here.
-func (m *maker) differs(e sema.Expr) (boolFn, error) {
-	slack := m.doubles.OperandError(e)
+// differsFromExact returns a closure that reports whether the plain float64 value of an expression differs from its exact value. For
+// these expressions, the value that takes the error bound into account is exact.
+func (m *exprCompiler) differsFromExact(e sema.Expr) (boolClosure, error) {
+	slack := m.floats.OperandError(e)
 	switch e := e.(type) {
 	case *sema.Binary:
-		x, y, err := pair(m.number, e.X, e.Y)
+		x, y, err := pair(m.floatClosure, e.X, e.Y)
 		plain, equal := compareNumbers(e.Op, x, y), sema.Holds(e.Op, 0)
-		return func(v *env) bool { return math.Abs(x(v)-y(v)) <= slack && plain(v) != equal }, err
+		return func(env *env) bool { return math.Abs(x(env)-y(env)) <= slack && plain(env) != equal }, err
 	case *sema.Call:
-		x, err := m.number(e.Args[0])
-		by := shift(e, slack)
-		return func(v *env) bool { a := x(v); return e.Func.Round(a) != e.Func.Round(a+by) }, err
+		x, err := m.floatClosure(e.Args[0])
+		offset := roundingShift(e, slack)
+		return func(env *env) bool { a := x(env); return e.Func.Round(a) != e.Func.Round(a+offset) }, err
 	}
-	return m.doubt(e)
+	return m.mayBeWrong(e)
 }
 
-// Doubtful returns a test for whether PRISM's float64 arithmetic may give an expression of type
-// Bool or Int another value in a state than exact arithmetic; nil if it cannot in any state. It is
-// not safe for concurrent use.
+// Doubtful returns a function that reports for a state whether PRISM's float64 arithmetic may give an expression of type Bool or Int
+// another value than exact arithmetic. It returns nil if that happens in no state. The function is not safe for concurrent use.
 func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
-	e, err := m.unlabelled(e)
+	e, err := m.replaceLabels(e)
 	if err != nil {
 		return nil, err
 	}
-	var fs []boolFn
-	for _, x := range m.doubles.Doubtful(e) {
-		doubt := (*maker).doubt
-		if m.doubles.ErrorDecides(x) {
-			doubt = (*maker).differs
+	var fs []boolClosure
+	for _, x := range m.floats.Doubtful(e) {
+		doubt := (*exprCompiler).mayBeWrong
+		if m.floats.ErrorDecides(x) {
+			doubt = (*exprCompiler).differsFromExact
 		}
-		f, err := compiled(m, x, doubt)
+		f, err := compileExpr(m, x, doubt)
 		if err != nil {
 			return nil, err
 		}
@@ -107,11 +105,11 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	if len(fs) == 0 {
 		return nil, nil
 	}
-	v := &env{}
+	env := &env{}
 	return func(state []int32) bool {
-		v.state = state
+		env.state = state
 		for _, f := range fs {
-			if f(v) {
+			if f(env) {
 				return true
 			}
 		}
@@ -119,15 +117,15 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	}, nil
 }
 
-// unlabelled replaces labels by their expressions.
-func (m *Model) unlabelled(e sema.Expr) (sema.Expr, error) {
+// replaceLabels returns the expression with each label replaced by the expression that it stands for.
+func (m *Model) replaceLabels(e sema.Expr) (sema.Expr, error) {
 	var r sema.Rewriter
 	r.Other = func(e sema.Expr) (sema.Expr, error) {
-		l, ok := e.(*sema.Label)
+		label, ok := e.(*sema.Label)
 		if !ok {
-			return nil, m.refuse(e)
+			return nil, m.unsupportedExpr(e)
 		}
-		x, err := m.labelExpr(l)
+		x, err := m.labelExpr(label)
 		if err != nil {
 			return nil, err
 		}

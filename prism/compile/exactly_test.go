@@ -42,7 +42,7 @@ func TestCareful(t *testing.T) {
 			text = fmt.Sprintf("%s(%s)=%d", []string{"floor", "ceil", "round"}[rng.IntN(3)], hurtful(rng, 3), rng.IntN(4))
 		}
 		m := model(t, `dtmc module m x:[0..12]; y:[0..12]; [] true -> true; endmodule label "l" = `+text+`;`, Options{})
-		e := m.prog.Labels[0].X
+		e := m.program.Labels[0].X
 		f, err := m.Evaluator(e)
 		if err != nil {
 			t.Fatal(err)
@@ -51,12 +51,12 @@ func TestCareful(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range m.doubles.Doubtful(e) {
-			if m.doubles.ErrorDecides(d) {
+		for _, d := range m.floats.Doubtful(e) {
+			if m.floats.ErrorDecides(d) {
 				bySlack++
 			}
 		}
-		term := m.newBuilder().expr(e)
+		term := m.newGraphBuilder().expr(e)
 		for x := range int32(13) {
 			state := []int32{x, rng.Int32N(13)}
 			truth, _, err := sema.EvalExact(e, state)

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// SumTolerance is the greatest relative difference of a sum of probabilities from 1.
+// SumTolerance is the largest accepted relative difference between 1 and a sum of probabilities.
 //
 // Source: prism/src/prism/PrismUtils.java, epsilonDouble.
 const SumTolerance = 1e-12
 
-// CommandRef names a command: Program.Modules[Module].Commands[Command].
+// CommandRef identifies the command Program.Modules[Module].Commands[Command].
 type CommandRef struct{ Module, Command int }
 
 // Transition is one probabilistic alternative of a choice. Weight is a
@@ -60,9 +60,9 @@ type Expander interface {
 	// Enabled lists the same choices without transitions: no probability is
 	// evaluated or checked.
 	Enabled(state []int32) (*Choices, error)
-	// Apply writes the valuation that the state given to Expand or Enabled last
-	// turns into by the update number updates[i] of the i-th command. Its errors
-	// are those of Expand.
+	// Apply writes the successor of a state to target. The state is the one that
+	// Expand or Enabled got last; the i-th command makes its update number
+	// updates[i]. Errors are as for Expand.
 	Apply(target []int32, commands []CommandRef, updates []int) error
 }
 
@@ -77,47 +77,50 @@ func (m *Model) NewExpanderUntil(ctx context.Context) Expander {
 	return x
 }
 
+// expander implements Expander by evaluating the closures of the commands.
 type expander struct {
-	m   *Model
-	env env
-	ctx context.Context
+	model *Model
+	env   env
+	ctx   context.Context
 	// work is the work since ctx was last polled: the number of commands in combinations
 	// and of values in targets. stopped is the error of ctx.
-	work    int
-	stopped error
+	workDone int
+	stopped  error
 	// enabled has the enabled commands, by command.participant. weights[i] has the
 	// probabilities of the updates of Model.commands[i] once weighed[i] is set.
-	enabled      [][]*command
-	weighed      []bool
-	weights      [][]float64
-	combinations []combination
-	members      []*command // of all combos
-	updates      []int      // odometer: one update per member
-	targets      []int32    // of all transitions
-	flat         []Transition
+	enabled             [][]*command
+	hasWeights          []bool
+	weights             [][]float64
+	combinations        []combination
+	combinationCommands []*command // of all combos
+	updates             []int      // the current combination: one update per command
+	targets             []int32    // of all transitions
+	transitions         []Transition
 	// hashSlots is a hash table of the transitions of a choice that has many, by their
 	// targets, numbered from 1. hashed is the number of transitions in it.
-	hashSlots []int32
-	hashed    int
-	refs      []CommandRef
-	out       Choices
+	hashSlots   []int32
+	numHashed   int
+	commandRefs []CommandRef
+	choices     Choices
 }
 
-// combination is a choice without its transitions: the commands members[first:last].
+// combination is a combination of commands, one per participant, that is a choice of the current state:
+// combinationCommands[first:last].
 type combination struct {
 	action, first, last int
 }
 
+// newExpander returns an expander with buffers for the weights of all commands.
 func newExpander(m *Model) *expander {
 	x := &expander{
-		m:       m,
-		ctx:     context.Background(),
-		enabled: make([][]*command, m.numParticipants),
-		weighed: make([]bool, len(m.commands)),
-		weights: make([][]float64, len(m.commands)),
+		model:      m,
+		ctx:        context.Background(),
+		enabled:    make([][]*command, m.numParticipants),
+		hasWeights: make([]bool, len(m.commands)),
+		weights:    make([][]float64, len(m.commands)),
 	}
-	for i, c := range m.commands {
-		x.weights[i] = make([]float64, len(c.updates))
+	for i, command := range m.commands {
+		x.weights[i] = make([]float64, len(command.updates))
 	}
 	return x
 }
@@ -130,27 +133,29 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 	if x.stopped != nil {
 		return nil, x.stopped
 	}
-	return &x.out, nil
+	return &x.choices, nil
 }
 
 // workPerPoll is the work between polls of the context: some milliseconds.
 const workPerPoll = 1 << 17
 
-// addWork counts work and polls the context. It reports whether to continue.
+// addWork counts work and polls the context after every workPerPoll of it. It returns false if the context has ended.
 func (x *expander) addWork(work int) bool {
-	if x.work += work; x.work >= workPerPoll {
-		x.work = 0
+	x.workDone += work
+	if x.workDone >= workPerPoll {
+		x.workDone = 0
 		x.stopped = x.ctx.Err()
 	}
 	return x.stopped == nil
 }
 
+// expand lists the choices of a state in x.choices.
 func (x *expander) expand(state []int32) *StateError {
-	if err := x.listWeighed(state); err != nil {
+	if err := x.listWithWeights(state); err != nil {
 		return err
 	}
-	x.targets, x.flat, x.refs = x.targets[:0], x.flat[:0], x.refs[:0]
-	x.out.List = x.out.List[:0]
+	x.targets, x.transitions, x.commandRefs = x.targets[:0], x.transitions[:0], x.commandRefs[:0]
+	x.choices.List = x.choices.List[:0]
 	for _, c := range x.combinations {
 		if x.stopped != nil {
 			return nil
@@ -168,30 +173,30 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 	if err := x.listCombinations(state); err != nil {
 		return nil, err
 	}
-	x.refs, x.flat, x.out.List = x.refs[:0], x.flat[:0], x.out.List[:0]
+	x.commandRefs, x.transitions, x.choices.List = x.commandRefs[:0], x.transitions[:0], x.choices.List[:0]
 	for _, c := range x.combinations {
-		x.out.List = append(x.out.List, x.withoutTransitions(c))
+		x.choices.List = append(x.choices.List, x.withoutTransitions(c))
 	}
 	if x.stopped != nil {
 		return nil, x.stopped
 	}
 	x.setSlices()
-	return &x.out, nil
+	return &x.choices, nil
 }
 
 // Apply implements Expander.
 func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
 	copy(target, x.env.state)
 	for i, ref := range commands {
-		if err := x.assign(target, x.m.command(ref), updates[i]); err != nil {
+		if err := x.applyUpdate(target, x.model.command(ref), updates[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listWeighed lists the combinations of a state, and evaluates the weights of each command in them.
-func (x *expander) listWeighed(state []int32) *StateError {
+// listWithWeights lists the combinations of a state and evaluates the weights of all commands in them.
+func (x *expander) listWithWeights(state []int32) *StateError {
 	if err := x.listCombinations(state); err != nil {
 		return err
 	}
@@ -199,8 +204,8 @@ func (x *expander) listWeighed(state []int32) *StateError {
 		if !x.addWork(c.last - c.first) {
 			return nil
 		}
-		for _, member := range x.members[c.first:c.last] {
-			if err := x.weigh(member); err != nil {
+		for _, member := range x.combinationCommands[c.first:c.last] {
+			if err := x.evaluateWeights(member); err != nil {
 				return err
 			}
 		}
@@ -208,161 +213,165 @@ func (x *expander) listWeighed(state []int32) *StateError {
 	return nil
 }
 
-// listCombinations evaluates the guards and lists the combinations of enabled commands.
+// listCombinations evaluates the guards of the commands and lists the combinations of enabled commands.
 func (x *expander) listCombinations(state []int32) *StateError {
 	x.env.state = state
 	x.stopped = nil
-	clear(x.weighed)
+	clear(x.hasWeights)
 	for i := range x.enabled {
 		x.enabled[i] = x.enabled[i][:0]
 	}
-	x.m.guards.forEachCandidate(state, func(c *command) {
-		if c.guard(&x.env) {
-			x.enabled[c.participant] = append(x.enabled[c.participant], c)
+	x.model.guards.forEachCandidate(state, func(command *command) {
+		if command.guard(&x.env) {
+			x.enabled[command.participant] = append(x.enabled[command.participant], command)
 		}
 	})
 	if x.env.err != nil { // report the error of the first command in order
 		x.env.err = nil
-		for _, c := range x.m.commands {
-			c.guard(&x.env)
+		for _, command := range x.model.commands {
+			command.guard(&x.env)
 		}
-		return x.m.takeError(&x.env)
+		return x.model.takeError(&x.env)
 	}
-	x.combinations, x.members = x.combinations[:0], x.members[:0]
-	for i := range x.m.synchronisations {
-		x.addCombos(&x.m.synchronisations[i])
+	x.combinations, x.combinationCommands = x.combinations[:0], x.combinationCommands[:0]
+	for i := range x.model.synchronisations {
+		x.addCombinations(&x.model.synchronisations[i])
 	}
 	return nil
 }
 
-// addCombos appends the product of the participants' enabled commands, the first participant varying fastest.
-func (x *expander) addCombos(g *synchronisation) {
-	for _, l := range g.participants {
-		if len(x.enabled[l.commands[0].participant]) == 0 {
+// addCombinations appends every combination of one enabled command per participant. The command of the first participant varies
+// fastest.
+func (x *expander) addCombinations(sync *synchronisation) {
+	for _, participant := range sync.participants {
+		if len(x.enabled[participant.commands[0].participant]) == 0 {
 			return
 		}
 	}
 	start := len(x.combinations)
-	for i, l := range g.participants {
-		on := x.enabled[l.commands[0].participant]
-		if !slices.IsSortedFunc(on, inOrder) {
-			slices.SortFunc(on, inOrder)
+	for i, participant := range sync.participants {
+		enabled := x.enabled[participant.commands[0].participant]
+		if !slices.IsSortedFunc(enabled, compareOrder) {
+			slices.SortFunc(enabled, compareOrder)
 		}
-		n := len(x.combinations) - start
-		for _, c := range on {
+		numOld := len(x.combinations) - start
+		for _, command := range enabled {
 			if i > 0 {
-				x.extend(start, n, c)
+				x.extendCombinations(start, numOld, command)
 				continue
 			}
-			x.combinations = append(x.combinations, combination{g.action, len(x.members), len(x.members) + 1})
-			x.members = append(x.members, c)
+			x.combinations = append(x.combinations, combination{sync.action, len(x.combinationCommands), len(x.combinationCommands) + 1})
+			x.combinationCommands = append(x.combinationCommands, command)
 		}
 		// Remove the combinations without this participant.
-		x.combinations = slices.Delete(x.combinations, start, start+n)
+		x.combinations = slices.Delete(x.combinations, start, start+numOld)
 	}
 }
 
-func inOrder(a, b *command) int { return a.ord - b.ord }
+// compareOrder compares commands by their order in the model.
+func compareOrder(a, b *command) int { return a.order - b.order }
 
-// extend appends copies of the n combinations from index start, each with c added.
-func (x *expander) extend(start, n int, c *command) {
+// extendCombinations appends copies of the n combinations from index start on, each with command c added.
+func (x *expander) extendCombinations(start, n int, command *command) {
 	for _, old := range x.combinations[start : start+n] {
 		if !x.addWork(old.last - old.first) {
 			return
 		}
-		first := len(x.members)
-		x.members = append(x.members, x.members[old.first:old.last]...)
-		x.members = append(x.members, c)
-		x.combinations = append(x.combinations, combination{old.action, first, len(x.members)})
+		first := len(x.combinationCommands)
+		x.combinationCommands = append(x.combinationCommands, x.combinationCommands[old.first:old.last]...)
+		x.combinationCommands = append(x.combinationCommands, command)
+		x.combinations = append(x.combinations, combination{old.action, first, len(x.combinationCommands)})
 	}
 }
 
-// weigh evaluates and checks the probabilities or rates of a command's updates.
+// evaluateWeights evaluates and checks the probabilities or rates of a command's updates, once per state.
 //
 // Source: PRISM's checks, reference section 2.4.
-func (x *expander) weigh(c *command) *StateError {
-	if x.weighed[c.ord] {
+func (x *expander) evaluateWeights(command *command) *StateError {
+	if x.hasWeights[command.order] {
 		return nil
 	}
-	what := "probability"
-	if x.m.continuous() {
-		what = "rate"
+	quantity := "probability"
+	if x.model.continuous() {
+		quantity = "rate"
 	}
 	sum := 0.0
-	for i, u := range c.updates {
+	for i, u := range command.updates {
 		p := u.prob(&x.env)
-		if err := x.m.takeError(&x.env); err != nil {
+		if err := x.model.takeError(&x.env); err != nil {
 			return err
 		}
 		switch {
 		case p < 0:
-			return x.m.stateError(x.env.state, u.src.Prob.Pos(), fmt.Sprintf("%s %v is negative", what, p))
+			return x.model.stateError(x.env.state, u.source.Prob.Pos(), fmt.Sprintf("%s %v is negative", quantity, p))
 		case !(p <= math.MaxFloat64):
-			return x.m.stateError(x.env.state, u.src.Prob.Pos(), fmt.Sprintf("%s %v is not finite", what, p))
+			return x.model.stateError(x.env.state, u.source.Prob.Pos(), fmt.Sprintf("%s %v is not finite", quantity, p))
 		}
-		x.weights[c.ord][i] = p
+		x.weights[command.order][i] = p
 		sum += p
 	}
 	switch {
 	case sum == 0:
-		return x.m.stateError(x.env.state, c.src.Pos, what+" of every update is zero")
-	case !x.m.continuous() && !sumsToOne(sum):
-		return x.m.stateError(x.env.state, c.src.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
+		return x.model.stateError(x.env.state, command.source.Pos, quantity+" of every update is zero")
+	case !x.model.continuous() && !sumsToOne(sum):
+		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
-	x.weighed[c.ord] = true
+	x.hasWeights[command.order] = true
 	return nil
 }
 
-// sumsToOne is PRISM's test, relative to the sum.
+// sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as PRISM tests it.
 func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
-// addChoice appends the choice of a combination: the product of its commands' updates, the first command's varying fastest. It
-// leaves out combinations of weight zero and adds up those with equal targets.
+// addChoice appends the choice of a combination. Each combination of one update per command gives a transition; the update of the
+// first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed.
 func (x *expander) addChoice(c combination) *StateError {
-	members := x.members[c.first:c.last]
-	ch, first := x.withoutTransitions(c), len(x.flat)
+	commands := x.combinationCommands[c.first:c.last]
+	choice, first := x.withoutTransitions(c), len(x.transitions)
 	x.updates = x.updates[:0]
-	for range members {
+	for range commands {
 		x.updates = append(x.updates, 0)
 	}
-	x.hashed = 0
-	for x.addWork(len(members) + len(x.env.state)) {
-		if w := x.weight(members, x.updates); w > 0 {
-			if err := x.addTransition(first, members, w); err != nil {
+	x.numHashed = 0
+	for x.addWork(len(commands) + len(x.env.state)) {
+		if weight := x.weight(commands, x.updates); weight > 0 {
+			if err := x.addTransition(first, commands, weight); err != nil {
 				return err
 			}
 		}
-		if !advance(members, x.updates) {
+		if !nextCombination(commands, x.updates) {
 			break
 		}
 	}
-	ch.Transitions = x.flat[first:]
-	x.out.List = append(x.out.List, ch)
+	choice.Transitions = x.transitions[first:]
+	x.choices.List = append(x.choices.List, choice)
 	return nil
 }
 
 // withoutTransitions returns the choice of a combination without its transitions.
 func (x *expander) withoutTransitions(c combination) Choice {
-	members, first := x.members[c.first:c.last], len(x.refs)
-	for _, cmd := range members {
-		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
+	commands, first := x.combinationCommands[c.first:c.last], len(x.commandRefs)
+	for _, cmd := range commands {
+		x.commandRefs = append(x.commandRefs, CommandRef{cmd.module, cmd.index})
 	}
-	return Choice{Action: c.action, Module: ownModule(c.action, members), Commands: x.refs[first:]}
+	return Choice{Action: c.action, Module: ownModule(c.action, commands), Commands: x.commandRefs[first:]}
 }
 
 // weight returns the product of the members' weights, multiplied in order.
-func (x *expander) weight(members []*command, updates []int) float64 {
-	w := x.weights[members[0].ord][updates[0]]
-	for i, c := range members[1:] {
-		w = float64(w * x.weights[c.ord][updates[i+1]])
+func (x *expander) weight(commands []*command, updates []int) float64 {
+	w := x.weights[commands[0].order][updates[0]]
+	for i, command := range commands[1:] {
+		w = float64(w * x.weights[command.order][updates[i+1]])
 	}
 	return w
 }
 
-// advance moves to the next tuple of updates, the first varying fastest.
-func advance(members []*command, updates []int) bool {
-	for i, c := range members {
-		if updates[i]++; updates[i] < len(c.updates) {
+// nextCombination advances updates to the next combination of one update per command; the first varies fastest. It returns false
+// after the last combination, when updates is the first one again.
+func nextCombination(commands []*command, updates []int) bool {
+	for i, command := range commands {
+		updates[i]++
+		if updates[i] < len(command.updates) {
 			return true
 		}
 		updates[i] = 0
@@ -370,50 +379,53 @@ func advance(members []*command, updates []int) bool {
 	return false
 }
 
-func (x *expander) addTransition(first int, members []*command, w float64) *StateError {
+// addTransition computes the target of the current combination of updates and adds a transition with weight w to the choice whose
+// transitions begin at index first.
+func (x *expander) addTransition(first int, commands []*command, w float64) *StateError {
 	n := len(x.env.state)
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
 	target := x.targets[start:]
-	if err := x.apply(target, members, x.updates); err != nil {
+	if err := x.applyUpdates(target, commands, x.updates); err != nil {
 		return err
 	}
-	if i := x.find(first, n, target); i >= 0 {
-		x.flat[i].Weight += w
+	if i := x.findTransition(first, n, target); i >= 0 {
+		x.transitions[i].Weight += w
 		x.targets = x.targets[:start]
 		return nil
 	}
-	x.flat = append(x.flat, Transition{Weight: w})
+	x.transitions = append(x.transitions, Transition{Weight: w})
 	return nil
 }
 
-// find returns the index of the transition, from first on, with a target of n values; -1 if there is none.
-func (x *expander) find(first, n int, target []int32) int {
+// findTransition returns the index of the transition, from index first on, whose target has the given n values; -1 if there is
+// none. It searches a few transitions linearly and many with a hash table.
+func (x *expander) findTransition(first, n int, target []int32) int {
 	const few = 16
-	if len(x.flat)-first < few {
-		for i := first; i < len(x.flat); i++ {
+	if len(x.transitions)-first < few {
+		for i := first; i < len(x.transitions); i++ {
 			if slices.Equal(x.targets[i*n:(i+1)*n], target) {
 				return i
 			}
 		}
 		return -1
 	}
-	if 2*(len(x.flat)-first) > len(x.hashSlots) {
-		x.hashSlots, x.hashed = make([]int32, max(4*few, 4*len(x.hashSlots))), 0
-	} else if x.hashed == 0 {
+	if 2*(len(x.transitions)-first) > len(x.hashSlots) {
+		x.hashSlots, x.numHashed = make([]int32, max(4*few, 4*len(x.hashSlots))), 0
+	} else if x.numHashed == 0 {
 		clear(x.hashSlots)
 	}
-	for ; x.hashed < len(x.flat)-first; x.hashed++ {
-		i := first + x.hashed
-		slot, _ := x.probe(first, n, x.targets[i*n:(i+1)*n])
-		x.hashSlots[slot] = int32(x.hashed + 1)
+	for ; x.numHashed < len(x.transitions)-first; x.numHashed++ {
+		i := first + x.numHashed
+		slot, _ := x.probeTarget(first, n, x.targets[i*n:(i+1)*n])
+		x.hashSlots[slot] = int32(x.numHashed + 1)
 	}
-	_, i := x.probe(first, n, target)
+	_, i := x.probeTarget(first, n, target)
 	return i
 }
 
-// probe returns the hash slot of a target, and the transition in it; -1 if the slot is empty.
-func (x *expander) probe(first, n int, target []int32) (slot, transition int) {
+// probeTarget returns the slot of a target in the hash table, and the transition in it; -1 if the slot is free.
+func (x *expander) probeTarget(first, n int, target []int32) (slot, transition int) {
 	h := uint64(len(target))
 	for _, v := range target {
 		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
@@ -429,44 +441,45 @@ func (x *expander) probe(first, n int, target []int32) (slot, transition int) {
 	return slot, -1
 }
 
-// apply writes the values of the chosen updates into target. All updates read the state before the transition.
-func (x *expander) apply(target []int32, members []*command, updates []int) *StateError {
-	for i, c := range members {
-		if err := x.assign(target, c, updates[i]); err != nil {
+// applyUpdates writes the values that the updates assign to target. All updates read the state before the transition.
+func (x *expander) applyUpdates(target []int32, commands []*command, updates []int) *StateError {
+	for i, command := range commands {
+		if err := x.applyUpdate(target, command, updates[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// assign writes the values of one update of a command.
-func (x *expander) assign(target []int32, c *command, update int) *StateError {
-	for _, a := range c.updates[update].assigns {
+// applyUpdate writes the values that one update of a command assigns to target. A value outside the range of its variable is an
+// error.
+func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
+	for _, a := range command.updates[update].assigns {
 		value := a.value(&x.env)
-		if err := x.m.takeError(&x.env); err != nil {
+		if err := x.model.takeError(&x.env); err != nil {
 			return err
 		}
-		v := &x.m.prog.Vars[a.slot]
+		v := &x.model.program.Vars[a.slot]
 		if value < v.Low || value > v.High {
 			msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", v.Name, valueText(v.Type, value), v.Low, v.High)
-			return x.m.stateError(x.env.state, a.src.Pos, msg)
+			return x.model.stateError(x.env.state, a.source.Pos, msg)
 		}
 		target[a.slot] = value
 	}
 	return nil
 }
 
-// setSlices sets the slices that refer to buffers, after the buffers have stopped growing.
+// setSlices sets the slices of all choices that point into buffers. It runs last, because growing buffers move.
 func (x *expander) setSlices() {
 	n := len(x.env.state)
-	for i := range x.flat {
-		x.flat[i].Target = x.targets[i*n : (i+1)*n : (i+1)*n]
+	for i := range x.transitions {
+		x.transitions[i].Target = x.targets[i*n : (i+1)*n : (i+1)*n]
 	}
 	ref, tr := 0, 0
-	for i := range x.out.List {
-		c := &x.out.List[i]
-		c.Commands = x.refs[ref : ref+len(c.Commands)]
-		c.Transitions = x.flat[tr : tr+len(c.Transitions)]
+	for i := range x.choices.List {
+		c := &x.choices.List[i]
+		c.Commands = x.commandRefs[ref : ref+len(c.Commands)]
+		c.Transitions = x.transitions[tr : tr+len(c.Transitions)]
 		ref, tr = ref+len(c.Commands), tr+len(c.Transitions)
 	}
 }

@@ -80,9 +80,9 @@ func TestExpressions(t *testing.T) {
 				t.Errorf("%s: %s gave %d, want %d", tt.e, r.Name(), got, want)
 			}
 		}
-		b := m.newBuilder()
+		b := m.newGraphBuilder()
 		b.flatten()
-		if got := evaluate(b.expr(e), m.initialState()); m.doubles.Decided(m.prog.Labels[0].X) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
+		if got := evaluate(b.expr(e), m.initialState()); m.floats.Decided(m.program.Labels[0].X) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
 			t.Errorf("%s: term gave %+v", tt.e, got)
 		}
 	}
@@ -112,12 +112,12 @@ func compareEval(t *testing.T, seed uint64) {
 	texts := []string{w.boolean(3), w.boolean(2), fmt.Sprintf("%s > 0.5", w.number(2)), fmt.Sprintf("%s = 1", w.integer(3))}
 	for _, text := range texts {
 		m, _ := expr(t, decls, text, Options{})
-		e := m.prog.Labels[0].X
+		e := m.program.Labels[0].X
 		ev, err := m.Evaluator(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := m.newBuilder()
+		b := m.newGraphBuilder()
 		b.register(e)
 		b.flatten()
 		for range 20 {
@@ -129,14 +129,14 @@ func compareEval(t *testing.T, seed uint64) {
 			}
 			known := b.noFacts()
 			for slot, x := range state[:2] {
-				known.learn(b.eq(b.variable(slot, sortInt), b.integer(int64(x))), true)
+				known.learn(b.eq(b.variable(slot, sortInt), b.intConst(int64(x))), true)
 			}
 			for _, tm := range []*term{b.expr(e), known.simplify(b.expr(e))} {
 				v := evaluate(tm, state)
-				if v.failed != (wantErr != nil) && (!v.failed || m.doubles.Decided(e)) || !v.failed && (v.i == 1) != want.Bool {
+				if v.failed != (wantErr != nil) && (!v.failed || m.floats.Decided(e)) || !v.failed && (v.i == 1) != want.Bool {
 					t.Fatalf("%s in %s: term %+v, want %v, %v", text, m.StateText(state), v, want.Bool, wantErr)
 				}
-				if v.failed && !tm.fails {
+				if v.failed && !tm.mayFail {
 					t.Fatalf("%s in %s: the term says that it cannot fail", text, m.StateText(state))
 				}
 			}
@@ -156,20 +156,20 @@ func TestIntervals(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 30 {
 			state := randomState(r, m)
-			for _, tm := range p.b.terms {
+			for _, tm := range p.builder.terms {
 				v := evaluate(tm, state)
 				bad := tm.sort == sortInt && (v.i < tm.lo || v.i > tm.hi)
-				bad = bad || tm.sort == sortNum && !tm.nan && !(v.f >= tm.flo && v.f <= tm.fhi)
+				bad = bad || tm.sort == sortFloat && !tm.maybeNaN && !(v.f >= tm.floatLow && v.f <= tm.floatHigh)
 				if bad && !v.failed {
 					t.Fatalf("seed %d: %+v is %+v in %v", seed, tm, v, state)
 				}
 			}
 		}
 	}
-	if b := newGraph([]interval{{0, 4}}); b.toInt(opFloor, b.num(opNumDiv, b.toNum(b.variable(0, sortInt)), b.number(2))).fails {
+	if b := newGraph([]interval{{0, 4}}); b.toInt(opFloor, b.floatOperation(opNumDiv, b.toFloat(b.variable(0, sortInt)), b.floatConst(2))).mayFail {
 		t.Error("floor(x/2) may fail")
 	}
-	if !math.IsNaN(applyNum(opNumMin, math.NaN(), math.Inf(-1))) {
+	if !math.IsNaN(evaluateFloats(opNumMin, math.NaN(), math.Inf(-1))) {
 		t.Error("min does not propagate NaN")
 	}
 }

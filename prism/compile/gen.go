@@ -9,10 +9,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble compiles the model and a monitor to a WebAssembly module. It refuses models that need too much code, and those
-// whose initial state is outside the declared ranges, because the machine's arithmetic relies on these.
+// assemble compiles the model and a monitor to a WebAssembly module that draws random paths. It returns an *UnsupportedError for a
+// model that needs too much code, and for an initial state outside the declared ranges, on which the generated arithmetic relies.
 func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
-	for i, v := range m.prog.Vars {
+	for i, v := range m.program.Vars {
 		if start[i] < v.Low || start[i] > v.High {
 			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
 		}
@@ -20,19 +20,19 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 	return newPathGenerator(m, w, start).assemble()
 }
 
-// moveGenerator emits code that path drawing and state expansion have in common: which moves are enabled, and the weights and
-// values of their updates.
+// moveGenerator emits the code that drawing paths and expanding states have in common: which moves are enabled, and the weights and
+// values of their updates. A move is a combination of commands that can be a choice.
 type moveGenerator struct {
 	codeGenerator
-	m            *Model
-	b            *builder
-	mod          *wasm.Module
-	moves        []commandSet
-	used         int              // bytes of memory in use
-	memos        map[string]*memo // by description
-	onlyVariable map[*term]int    // the variable of a condition that reads only one; otherwise -1
+	model        *Model
+	builder      *builder
+	module       *wasm.Module
+	moves        []moveSpec
+	memoryUsed   int                   // bytes of memory in use
+	memos        map[string]*memoTable // by description
+	onlyVariable map[*term]int         // the variable of a condition that reads only one; otherwise -1
 
-	words           bitset                           // locals for bitsets
+	bitsetLocals    bitset                           // locals for bitsets
 	weights         map[*command][]wasm.Var[float64] // locals of computed weights
 	constantWeights map[*command][]float64
 	// emitLeaf emits the code of a leaf of the decision tree, for the moves that remain
@@ -40,69 +40,72 @@ type moveGenerator struct {
 	emitLeaf func(moves []candidate)
 }
 
-// newMoveGenerator returns a moveGenerator for a module whose first bytes of memory are reserved.
+// newMoveGenerator returns a moveGenerator for a module that reserves the first bytes of its memory.
 //
-// It is a function: a package that imports compile compiles the types in the signatures of Model's methods,
-// and the generic types of wasm take a second each time.
+// It is not a method of Model, to save compile time. Packages that import compile also compile the types in the signatures of
+// Model's methods, and the generic types of package wasm take a second each time.
 func newMoveGenerator(m *Model, reserved int) moveGenerator {
-	b := m.newBuilder()
+	b := m.newGraphBuilder()
 	return moveGenerator{
 		codeGenerator: codeGenerator{
-			g: b.graph, facts: b.noFacts(),
-			local: map[*term]emitter{}, uses: map[*term]int{},
+			graph: b.graph, facts: b.noFacts(),
+			computed: map[*term]typedCode{}, uses: map[*term]int{},
 		},
-		m: m, b: b, mod: &wasm.Module{},
+		model: m, builder: b, module: &wasm.Module{},
 		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},
-		used: reserved, memos: map[string]*memo{}, onlyVariable: map[*term]int{},
+		memoryUsed: reserved, memos: map[string]*memoTable{}, onlyVariable: map[*term]int{},
 	}
 }
 
+// newPathGenerator returns a generator of code that draws paths from an initial state under a monitor.
 func newPathGenerator(m *Model, w *watch, start []int32) *pathGenerator {
-	p := &pathGenerator{moveGenerator: newMoveGenerator(m, tablesAt), w: w, start: start}
+	p := &pathGenerator{moveGenerator: newMoveGenerator(m, tablesAt), watch: w, initialState: start}
 	p.emitLeaf = p.decideLeaf
 	return p
 }
 
+// assemble registers all expressions and emits the module.
 func (p *pathGenerator) assemble() ([]byte, error) {
 	p.registerModel()
 	p.registerMonitor()
-	if err := p.prepare(); err != nil {
+	if err := p.prepareMoves(); err != nil {
 		return nil, err
 	}
-	code := p.emit()
+	code := p.emitModule()
 	if code == nil {
-		return nil, p.m.tooHard("more than %d bytes of code", maxCode)
+		return nil, p.model.tooHard("more than %d bytes of code", maxCode)
 	}
 	return code, nil
 }
 
+// tooHard returns an *UnsupportedError for a model that is not compiled to WebAssembly.
 func (m *Model) tooHard(format string, args ...any) error {
-	return &UnsupportedError{m.prog.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
+	return &UnsupportedError{m.program.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
-// prepare lists the moves and the constant weights. All expressions must be registered before.
-func (p *moveGenerator) prepare() error {
-	p.b.flatten()
+// prepareMoves lists the moves and the constant weights. All expressions must be registered before.
+func (p *moveGenerator) prepareMoves() error {
+	p.builder.flatten()
 	if err := p.listMoves(); err != nil {
 		return err
 	}
-	for _, c := range p.m.commands {
-		p.classifyWeights(c)
+	for _, command := range p.model.commands {
+		p.classifyWeights(command)
 	}
-	if n := len(p.b.terms); n > maxTermCount {
-		return p.m.tooHard("%d terms, more than %d", n, maxTermCount)
+	if n := len(p.builder.terms); n > maxTermCount {
+		return p.model.tooHard("%d terms, more than %d", n, maxTermCount)
 	}
 	return nil
 }
 
 // registerModel registers every expression of the model's commands with the builder.
 func (p *moveGenerator) registerModel() {
-	for _, c := range p.m.commands {
-		p.b.registerGuard(c.src.Guard)
-		for _, u := range c.src.Updates {
-			p.b.register(u.Prob)
+	for _, command := range p.model.commands {
+		p.builder.registerGuard(command.source.Guard)
+		for _, u := range command.source.Updates {
+			p.builder.register(u.Prob)
 			for _, a := range u.Assigns {
-				p.b.register(a.Value)
+				p.builder.register(a.Value)
 			}
 		}
 	}
@@ -110,92 +113,93 @@ func (p *moveGenerator) registerModel() {
 
 // registerMonitor registers the expressions of the monitor.
 func (p *pathGenerator) registerMonitor() {
-	p.b.register(p.w.Left)
-	p.b.register(p.w.Right)
-	if p.w.rewards != nil {
-		for _, it := range p.w.rewards.src.Items {
-			p.b.register(it.Guard)
-			p.b.register(it.Value)
+	p.builder.register(p.watch.Left)
+	p.builder.register(p.watch.Right)
+	if p.watch.rewards != nil {
+		for _, it := range p.watch.rewards.structure.Items {
+			p.builder.register(it.Guard)
+			p.builder.register(it.Value)
 		}
 	}
 }
 
-// listMoves lists every combination of commands whose guards do not contradict
-// each other, in the order in which the interpreter finds the enabled ones.
+// listMoves lists every combination of commands whose guards do not contradict each other. The order is that in which the
+// interpreter lists the enabled combinations.
 func (p *moveGenerator) listMoves() error {
-	for _, g := range p.m.synchronisations {
-		members := make([]*command, len(g.participants))
-		if err := p.combine(g, len(g.participants)-1, members, p.facts); err != nil {
+	for _, sync := range p.model.synchronisations {
+		commands := make([]*command, len(sync.participants))
+		if err := p.listCombinations(sync, len(sync.participants)-1, commands, p.facts); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// combine chooses the commands of participants i, i-1, …, 0; the first one varies fastest. f has the guards of the commands
-// chosen so far.
-func (p *moveGenerator) combine(g synchronisation, i int, members []*command, f *facts) error {
-	if i < 0 {
-		return p.addMove(g.action, members)
+// listCombinations adds the moves for all combinations of commands of the participants up to index last; the command of the first
+// participant varies fastest. The commands of later participants are selected already, and facts says that their guards hold.
+func (p *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
+	if last < 0 {
+		return p.addMove(sync.action, commands)
 	}
-	for _, c := range g.participants[i].commands {
-		guard := p.b.expr(c.src.Guard)
-		if f.simplify(guard) == p.g.no {
+	for _, command := range sync.participants[last].commands {
+		guard := p.builder.expr(command.source.Guard)
+		if facts.simplify(guard) == p.graph.falseTerm {
 			continue
 		}
-		members[i] = c
-		if err := p.combine(g, i-1, members, f.assume(guard, true)); err != nil {
+		commands[last] = command
+		if err := p.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *moveGenerator) addMove(action int, members []*command) error {
+// addMove adds a move with the given commands, and the conjuncts of their guards.
+func (p *moveGenerator) addMove(action int, commands []*command) error {
 	if len(p.moves) == maxMoves {
-		return p.m.tooHard("more than %d combinations of commands", maxMoves)
+		return p.model.tooHard("more than %d combinations of commands", maxMoves)
 	}
-	mv := commandSet{action: action, members: slices.Clone(members)}
-	if n := alternatives(mv.members); n > maxUpdates {
-		return p.m.tooHard("%d combinations of updates in one choice", n)
+	move := moveSpec{action: action, commands: slices.Clone(commands)}
+	if n := numAlternatives(move.commands); n > maxUpdates {
+		return p.model.tooHard("%d combinations of updates in one choice", n)
 	}
-	for _, c := range mv.members {
-		mv.guard = append(mv.guard, p.b.conjuncts(p.b.expr(c.src.Guard))...)
+	for _, command := range move.commands {
+		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(command.source.Guard))...)
 	}
-	p.moves = append(p.moves, mv)
+	p.moves = append(p.moves, move)
 	return nil
 }
 
-// classifyWeights records a command's weights if they are constants that pass the checks of expander.weigh. For weights that
-// are not constant it prepares locals. Invalid constant weights get neither; see hasInvalidWeights.
-func (p *moveGenerator) classifyWeights(c *command) {
-	var ws []float64
-	for i := range c.updates {
-		t := p.probability(c, i)
-		if !t.isConst() {
-			p.weights[c] = make([]wasm.Var[float64], len(c.updates))
+// classifyWeights records the weights of a command's updates if they are valid constants. It reserves locals for weights that are
+// not constant. Invalid constant weights get neither; see hasInvalidWeights. The checks are those of expander.evaluateWeights.
+func (p *moveGenerator) classifyWeights(command *command) {
+	var weights []float64
+	for i := range command.updates {
+		probability := p.probabilityTerm(command, i)
+		if !probability.isConst() {
+			p.weights[command] = make([]wasm.Var[float64], len(command.updates))
 			return
 		}
-		ws = append(ws, t.f)
+		weights = append(weights, probability.floatValue)
 	}
 	sum := 0.0
-	for _, w := range ws {
+	for _, w := range weights {
 		if !(w >= 0 && w <= math.MaxFloat64) {
 			return
 		}
 		sum += w
 	}
-	if sum == 0 || !p.m.continuous() && !sumsToOne(sum) {
+	if sum == 0 || !p.model.continuous() && !sumsToOne(sum) {
 		return
 	}
-	p.constantWeights[c] = ws
+	p.constantWeights[command] = weights
 }
 
-// weightLocals declares the locals that classifyWeights prepared.
+// weightLocals declares the locals that classifyWeights reserved for the given commands.
 func (p *moveGenerator) weightLocals(commands ...*command) {
-	for _, c := range commands {
-		for i := range p.weights[c] {
-			p.weights[c][i] = wasm.Local[float64](p.f)
+	for _, command := range commands {
+		for i := range p.weights[command] {
+			p.weights[command][i] = wasm.Local[float64](p.fn)
 		}
 	}
 }

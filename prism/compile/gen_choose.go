@@ -7,218 +7,229 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing evaluates in every state the guards that may fail, as the interpreter does. The decision tree then finds their
-// values in locals.
+// evaluateFailing emits the evaluation of the guards that may fail. The interpreter evaluates all guards in every state, so a failure
+// must not be skipped. The decision tree then finds the values in locals.
 func (p *moveGenerator) evaluateFailing() {
-	for _, c := range p.m.commands {
-		guard := p.condition(c.src.Guard)
-		if !guard.fails {
+	for _, command := range p.model.commands {
+		guard := p.conditionTerm(command.source.Guard)
+		if !guard.mayFail {
 			continue
 		}
-		p.f.Drop(wasm.Expr[int32](func(*wasm.Func) {
-			if _, kept := p.local[guard]; kept || guard.isConst() || p.uses[guard] > 1 {
-				p.expr(guard)
+		p.fn.Drop(wasm.Expr[int32](func(*wasm.Func) {
+			if _, kept := p.computed[guard]; kept || guard.isConst() || p.uses[guard] > 1 {
+				p.emitTerm(guard)
 			} else {
-				p.keepInLocal(guard, func(*wasm.Func) { p.expr(guard) })
+				p.keepInLocal(guard, func(*wasm.Func) { p.emitTerm(guard) })
 			}
 		}))
 	}
 }
 
-// choose emits the decision tree and the code of the moves. Each move's code is emitted once, after the end of its own block.
-func (p *pathGenerator) choose() {
+// emitChoiceOfMove emits the decision tree and the code of the moves. The code of each move is emitted once, after the end of the
+// block that its label belongs to.
+func (p *pathGenerator) emitChoiceOfMove() {
 	tree := p.buildTree()
 	p.countTreeUses(tree)
 	p.moveLabels = make([]wasm.Label, len(p.moves))
 	for i := len(p.moves) - 1; i >= 0; i-- {
-		p.moveLabels[i] = p.f.Open()
+		p.moveLabels[i] = p.fn.Open()
 	}
 	p.scoped(func() { p.emitTree(tree) })
 	for i := range p.moves {
-		p.f.End()
-		p.scoped(func() { p.move(&p.moves[i]) })
-		p.f.Br(p.step)
+		p.fn.End()
+		p.scoped(func() { p.emitMove(&p.moves[i]) })
+		p.fn.Br(p.nextStep)
 	}
 }
 
+// buildTree builds the decision tree for all moves.
 func (p *moveGenerator) buildTree() *decisionTree {
-	pl := &treeBuilder{b: p.b, growth: 4*len(p.moves) + 64}
-	cands := make([]candidate, len(p.moves))
+	treeBuilder := &treeBuilder{builder: p.builder, growth: 4*len(p.moves) + 64}
+	candidates := make([]candidate, len(p.moves))
 	for i, mv := range p.moves {
-		cands[i] = candidate{i, mv.guard}
+		candidates[i] = candidate{i, mv.guard}
 	}
-	return pl.build(cands, p.facts)
+	return treeBuilder.build(candidates, p.facts)
 }
 
-func (p *moveGenerator) countTreeUses(t *decisionTree) {
-	if t.test != nil {
-		p.countUses(t.test)
+// countTreeUses counts the uses of all terms in a decision tree.
+func (p *moveGenerator) countTreeUses(tree *decisionTree) {
+	if tree.test != nil {
+		p.countUses(tree.test)
 	}
-	for _, c := range t.moves {
-		for _, g := range c.guard {
-			p.countUses(g)
+	for _, candidate := range tree.moves {
+		for _, conjunct := range candidate.guard {
+			p.countUses(conjunct)
 		}
 	}
-	for _, n := range t.next {
-		p.countTreeUses(n)
+	for _, child := range tree.next {
+		p.countTreeUses(child)
 	}
 }
 
-// emitTree emits a decision tree. Every path through it ends in a jump.
-func (p *moveGenerator) emitTree(t *decisionTree) {
+// emitTree emits a decision tree. Every path through the code ends in a jump.
+func (p *moveGenerator) emitTree(tree *decisionTree) {
 	outer := p.facts
-	p.facts = t.facts
+	p.facts = tree.facts
 	defer func() { p.facts = outer }()
 	switch {
-	case t.test != nil:
-		p.f.IfElse(wasm.Void, p.integer(t.test), p.emitSubtree(t.next[0]), p.emitSubtree(t.next[1]))
-		p.f.Op(wasm.Unreachable)
-	case t.next != nil:
-		p.emitVariableSwitch(t)
+	case tree.test != nil:
+		p.fn.IfElse(wasm.Void, p.intCode(tree.test), p.emitSubtree(tree.next[0]), p.emitSubtree(tree.next[1]))
+		p.fn.Op(wasm.Unreachable)
+	case tree.next != nil:
+		p.emitVariableSwitch(tree)
 	default:
-		p.emitLeaf(t.moves)
+		p.emitLeaf(tree.moves)
 	}
 }
 
-func (p *moveGenerator) emitSubtree(t *decisionTree) func() {
-	return func() { p.scoped(func() { p.emitTree(t) }) }
+// emitSubtree returns a function that emits a subtree in its own scope.
+func (p *moveGenerator) emitSubtree(tree *decisionTree) func() {
+	return func() { p.scoped(func() { p.emitTree(tree) }) }
 }
 
-// emitVariableSwitch emits the branch on a variable's value: a jump table if the values are dense, otherwise a sequence of comparisons.
-func (p *moveGenerator) emitVariableSwitch(t *decisionTree) {
-	n := len(t.values)
-	if first, last := t.values[0], t.values[n-1]; n > 2 && last-first < int64(2*n+8) {
-		p.emitJumpTable(t, first, last)
+// emitVariableSwitch emits a branch on the value of a variable: a jump table if the values are dense, otherwise a sequence of
+// comparisons.
+func (p *moveGenerator) emitVariableSwitch(tree *decisionTree) {
+	n := len(tree.values)
+	if first, last := tree.values[0], tree.values[n-1]; n > 2 && last-first < int64(2*n+8) {
+		p.emitJumpTable(tree, first, last)
 		return
 	}
-	for i, v := range t.values {
-		if i == len(t.next)-1 { // no other value is left
-			p.emitSubtree(t.next[i])()
+	for i, v := range tree.values {
+		if i == len(tree.next)-1 { // no other value is left
+			p.emitSubtree(tree.next[i])()
 			return
 		}
-		p.f.If(p.slots[t.slot].Eq(constI32(v)), p.emitSubtree(t.next[i]))
+		p.fn.If(p.slots[tree.slot].Eq(constI32(v)), p.emitSubtree(tree.next[i]))
 	}
-	p.emitSubtree(t.next[n])()
+	p.emitSubtree(tree.next[n])()
 }
 
-func (p *moveGenerator) emitJumpTable(t *decisionTree, first, last int64) {
-	labels := make([]wasm.Label, len(t.next))
+// emitJumpTable emits a jump table for the values from first to last.
+func (p *moveGenerator) emitJumpTable(tree *decisionTree, first, last int64) {
+	labels := make([]wasm.Label, len(tree.next))
 	for i := range labels {
-		labels[len(labels)-1-i] = p.f.Open()
+		labels[len(labels)-1-i] = p.fn.Open()
 	}
 	otherwise := labels[len(labels)-1]
 	table := make([]wasm.Label, last-first+1)
 	for i := range table {
 		table[i] = otherwise
 	}
-	for i, v := range t.values {
+	for i, v := range tree.values {
 		table[v-first] = labels[i]
 	}
-	p.f.BrTable(p.slots[t.slot].Sub(constI32(first)), table, otherwise)
+	p.fn.BrTable(p.slots[tree.slot].Sub(constI32(first)), table, otherwise)
 	for i := range labels {
-		p.f.End()
-		p.emitSubtree(t.next[i])()
+		p.fn.End()
+		p.emitSubtree(tree.next[i])()
 	}
-	p.f.Op(wasm.Unreachable)
+	p.fn.Op(wasm.Unreachable)
 }
 
-// decideLeaf emits the decision among the moves that remain in a leaf of the tree.
+// decideLeaf emits the code for a leaf of the decision tree: it finds the enabled moves among those of the leaf, and picks one.
 func (p *pathGenerator) decideLeaf(moves []candidate) {
 	switch {
 	case len(moves) == 0:
-		p.f.Br(p.deadlockLabel)
+		p.fn.Br(p.deadlockLabel)
 	case len(moves) == 1:
-		for _, g := range moves[0].guard {
-			p.branch(g, false, p.deadlockLabel)
+		for _, conjunct := range moves[0].guard {
+			p.jumpIf(conjunct, false, p.deadlockLabel)
 		}
-		p.count.Set(p.f, constI32(1))
-		p.check(moves, nil)
+		p.numChoices.Set(p.fn, constI32(1))
+		p.checkWeights(moves, nil)
 		p.leaveIfOutOfBudget()
-		p.resolve(moves, nil)
+		p.pickMove(moves, nil)
 	default:
 		bits := p.evaluateGuards(moves)
 		p.countChoices(moves, bits)
-		p.check(moves, bits)
+		p.checkWeights(moves, bits)
 		p.leaveIfOutOfBudget()
-		p.resolve(moves, bits)
+		p.pickMove(moves, bits)
 	}
 }
 
-func (p *pathGenerator) leaveIfOutOfBudget() { p.f.BrIf(p.outOfBudget, p.steps.Ge(p.limit)) }
+// leaveIfOutOfBudget emits a jump out of the loop if the step budget is used up.
+func (p *pathGenerator) leaveIfOutOfBudget() { p.fn.BrIf(p.outOfBudget, p.steps.Ge(p.maxSteps)) }
 
-// bitset is one i64 local per 64 moves of a leaf: bit i%64 of word i/64 says that move i is enabled. nil means that all moves
-// are enabled.
+// bitset says which moves of a leaf are enabled. It has an i64 local for each 64 moves; bit i%64 of local i/64 stands for move i. nil
+// means that all moves are enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards evaluates the remaining guards into a bitset; nil if no guards remain.
+// evaluateGuards emits the evaluation of the guards that the decision tree left. It returns the enabled moves; nil if there is no
+// guard to evaluate.
 func (p *moveGenerator) evaluateGuards(moves []candidate) bitset {
-	if !slices.ContainsFunc(moves, func(c candidate) bool { return len(c.guard) > 0 }) {
+	if !slices.ContainsFunc(moves, func(candidate candidate) bool { return len(candidate.guard) > 0 }) {
 		return nil
 	}
 	moves, gate := p.buildTables(moves)
-	sure := make([]int64, (len(moves)+63)/64)
-	var open []int
-	for i, c := range moves {
-		if len(c.guard) == 0 {
-			sure[i/64] |= 1 << (i % 64)
+	alwaysEnabled := make([]int64, (len(moves)+63)/64)
+	var undecided []int
+	for i, candidate := range moves {
+		if len(candidate.guard) == 0 {
+			alwaysEnabled[i/64] |= 1 << (i % 64)
 		} else {
-			open = append(open, i)
+			undecided = append(undecided, i)
 		}
 	}
-	bits := make(bitset, len(sure))
-	for i, b := range sure {
-		for len(p.words) <= i {
-			p.words = append(p.words, wasm.Local[int64](p.f))
+	bits := make(bitset, len(alwaysEnabled))
+	for i, b := range alwaysEnabled {
+		for len(p.bitsetLocals) <= i {
+			p.bitsetLocals = append(p.bitsetLocals, wasm.Local[int64](p.fn))
 		}
-		bits[i] = p.words[i]
-		bits[i].Set(p.f, constI64(b))
+		bits[i] = p.bitsetLocals[i]
+		bits[i].Set(p.fn, constI64(b))
 	}
-	p.setBits(moves, open, bits, gate)
+	p.setBits(moves, undecided, bits, gate)
 	for i := range gate {
-		bits[i].Set(p.f, bits[i].And(gate[i]))
+		bits[i].Set(p.fn, bits[i].And(gate[i]))
 	}
 	return bits
 }
 
-// setBits sets the bits of the open moves. Moves that test for the same value of a variable are evaluated together, under one test.
-func (p *moveGenerator) setBits(moves []candidate, open []int, bits, gate bitset) {
-	for len(open) > 0 {
-		slot, value, same, others := sharedValue(moves, open)
+// setBits emits code that sets the bits of enabled moves among the undecided ones. Moves that test for the same value of a variable
+// are evaluated together, under one test.
+func (p *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate bitset) {
+	for len(undecided) > 0 {
+		slot, value, same, others := sharedValue(moves, undecided)
 		if len(same) < 2 {
 			break
 		}
-		p.f.If(p.slots[slot].Eq(constI32(value)), func() {
-			p.scoped(func() { p.setBits(without(moves, same, slot, value), same, bits, gate) })
+		p.fn.If(p.slots[slot].Eq(constI32(value)), func() {
+			p.scoped(func() { p.setBits(withoutTest(moves, same, slot, value), same, bits, gate) })
 		})
-		open = others
+		undecided = others
 	}
-	for _, i := range open {
+	for _, i := range undecided {
 		p.setBit(moves[i].guard, i, bits, gate)
 	}
 }
 
-// sharedValue returns the variable and value that most of the open moves test for, and splits the moves accordingly.
-func sharedValue(moves []candidate, open []int) (slot int, value int64, same, others []int) {
-	type want struct {
+// sharedValue finds the variable and the value for which most of the undecided moves test. It splits these moves into those with
+// the same test and the others.
+func sharedValue(moves []candidate, undecided []int) (slot int, value int64, same, others []int) {
+	type test struct {
 		slot  int
 		value int64
 	}
-	count := map[want]int{}
-	best := want{-1, 0}
-	for _, i := range open {
-		for _, t := range moves[i].guard {
-			s, v, ok := variableValueOf(t)
+	count := map[test]int{}
+	best := test{-1, 0}
+	for _, i := range undecided {
+		for _, term := range moves[i].guard {
+			s, v, ok := variableValueOf(term)
 			if !ok {
 				continue
 			}
-			w := want{s, v}
-			if count[w]++; best.slot < 0 || count[w] > count[best] {
-				best = w
+			found := test{s, v}
+			count[found]++
+			if best.slot < 0 || count[found] > count[best] {
+				best = found
 			}
 		}
 	}
-	for _, i := range open {
-		if asksFor(moves[i], best.slot, best.value) {
+	for _, i := range undecided {
+		if testsFor(moves[i], best.slot, best.value) {
 			same = append(same, i)
 		} else {
 			others = append(others, i)
@@ -227,77 +238,80 @@ func sharedValue(moves []candidate, open []int) (slot int, value int64, same, ot
 	return best.slot, best.value, same, others
 }
 
-func asksFor(c candidate, slot int, value int64) bool {
-	for _, t := range c.guard {
-		if s, v, ok := variableValueOf(t); ok && s == slot && v == value {
+// testsFor reports whether a guard contains the test that a variable has a value.
+func testsFor(candidate candidate, slot int, value int64) bool {
+	for _, term := range candidate.guard {
+		if s, v, ok := variableValueOf(term); ok && s == slot && v == value {
 			return true
 		}
 	}
 	return false
 }
 
-// without returns the moves, where some lose their conjunct on a variable's value.
-func without(moves []candidate, some []int, slot int, value int64) []candidate {
-	out := append([]candidate(nil), moves...)
-	for _, i := range some {
+// withoutTest returns a copy of the moves. The guards of the moves with the given indices lose the test that the variable has the
+// value.
+func withoutTest(moves []candidate, changed []int, slot int, value int64) []candidate {
+	result := append([]candidate(nil), moves...)
+	for _, i := range changed {
 		var guard []*term
-		for _, t := range moves[i].guard {
-			if s, v, ok := variableValueOf(t); !ok || s != slot || v != value {
-				guard = append(guard, t)
+		for _, term := range moves[i].guard {
+			if s, v, ok := variableValueOf(term); !ok || s != slot || v != value {
+				guard = append(guard, term)
 			}
 		}
-		out[i].guard = guard
+		result[i].guard = guard
 	}
-	return out
+	return result
 }
 
-// setBit sets bit i if the guard holds. An expensive guard is evaluated only if the gate has the bit.
+// setBit emits code that sets bit i if the guard holds. An expensive guard is evaluated only if bit i of the gate is set.
 func (p *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	word, bit := bits[i/64], int64(i%64)
-	failing := slices.ContainsFunc(guard, func(t *term) bool { return t.fails })
+	failing := slices.ContainsFunc(guard, func(term *term) bool { return term.mayFail })
 	switch {
 	case failing || p.costOf(chunkCost+1, guard...) > chunkCost:
 		p.scoped(func() {
-			p.f.Block(func(out wasm.Label) {
+			p.fn.Block(func(out wasm.Label) {
 				if gate != nil {
-					p.f.BrIf(out, gate[i/64].And(constI64(1<<bit)).IsZero())
+					p.fn.BrIf(out, gate[i/64].And(constI64(1<<bit)).IsZero())
 				}
-				for _, t := range guard {
-					p.branch(t, false, out)
+				for _, term := range guard {
+					p.jumpIf(term, false, out)
 				}
-				word.Set(p.f, word.Or(constI64(1<<bit)))
+				word.Set(p.fn, word.Or(constI64(1<<bit)))
 			})
 		})
 	case len(guard) == 0:
-		word.Set(p.f, word.Or(constI64(1<<bit)))
+		word.Set(p.fn, word.Or(constI64(1<<bit)))
 	default:
-		word.Set(p.f, word.Or(wasm.ExtendU(p.evaluateAll(opAnd, guard)).Shl(bit)))
+		word.Set(p.fn, word.Or(wasm.ExtendU(p.evaluateAll(opAnd, guard)).Shl(bit)))
 	}
 }
 
-// countChoices sets p.count, and jumps to p.deadlockLabel if it is zero.
+// countChoices sets numChoices to the number of enabled moves, and jumps to deadlockLabel if it is zero.
 func (p *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
-		p.count.Set(p.f, constI32(len(moves)))
+		p.numChoices.Set(p.fn, constI32(len(moves)))
 		return
 	}
 	sum := popcount(bits[0])
 	for _, w := range bits[1:] {
 		sum = sum.Add(popcount(w))
 	}
-	p.f.BrIf(p.deadlockLabel, p.count.Tee(wasm.Wrap(sum)).IsZero())
+	p.fn.BrIf(p.deadlockLabel, p.numChoices.Tee(wasm.Wrap(sum)).IsZero())
 }
 
+// popcount emits the number of bits that are set in a word.
 func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
 	return wasm.Convert[int64](wasm.I64Popcnt, word)
 }
 
-// enabled emits whether a move that satisfies which is enabled. cond is nil if no move satisfies it; always says that such a
-// move is enabled in any case.
-func (p *pathGenerator) enabled(moves []candidate, bits bitset, which func(*commandSet) bool) (cond wasm.Expr[int32], always bool) {
+// anyEnabled emits whether some enabled move satisfies which. cond is nil if no move satisfies it; always says that all moves are
+// enabled and one satisfies it.
+func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*moveSpec) bool) (cond wasm.Expr[int32], always bool) {
 	masks := make([]int64, len(bits))
-	for i, c := range moves {
-		if !which(&p.moves[c.move]) {
+	for i, candidate := range moves {
+		if !which(&p.moves[candidate.move]) {
 			continue
 		}
 		if bits == nil {
@@ -321,190 +335,199 @@ func (p *pathGenerator) enabled(moves []candidate, bits bitset, which func(*comm
 	return found.Ne(constI64(0)), false
 }
 
-// check evaluates and checks the weights of every command that participates in an enabled move. Constant weights were checked
-// when the code was generated.
-func (p *pathGenerator) check(moves []candidate, bits bitset) {
-	for _, c := range p.m.commands {
-		if p.constantWeights[c] != nil {
+// checkWeights evaluates and checks the weights of every command in an enabled move. Constant weights were checked when the code
+// was generated.
+func (p *pathGenerator) checkWeights(moves []candidate, bits bitset) {
+	for _, command := range p.model.commands {
+		if p.constantWeights[command] != nil {
 			continue
 		}
-		cond, always := p.enabled(moves, bits, func(mv *commandSet) bool { return slices.Contains(mv.members, c) })
+		cond, always := p.anyEnabled(moves, bits, func(move *moveSpec) bool { return slices.Contains(move.commands, command) })
 		switch {
 		case always:
-			p.weigh(c)
+			p.computeWeights(command)
 		case cond != nil:
-			p.f.If(cond, func() { p.scoped(func() { p.weigh(c) }) })
+			p.fn.If(cond, func() { p.scoped(func() { p.computeWeights(command) }) })
 		}
 	}
 }
 
-// weigh is expander.weigh: it stores a command's weights in their locals.
-func (p *moveGenerator) weigh(c *command) {
-	f := p.f
-	if p.hasInvalidWeights(c) {
-		f.Br(p.bail)
+// computeWeights emits what expander.evaluateWeights does: it stores the weights of a command in locals and checks them.
+func (p *moveGenerator) computeWeights(command *command) {
+	fn := p.fn
+	if p.hasInvalidWeights(command) {
+		fn.Br(p.giveUp)
 		return
 	}
-	sum, least := wasm.Local[float64](f), wasm.Local[float64](f)
-	sum.Set(f, constF64(0))
-	least.Set(f, constF64(0))
-	probs := make([]*term, len(c.updates))
-	for i := range c.updates {
-		probs[i] = p.facts.simplify(p.probability(c, i))
-		p.countUses(probs[i])
+	sum, smallest := wasm.Local[float64](fn), wasm.Local[float64](fn)
+	sum.Set(fn, constF64(0))
+	smallest.Set(fn, constF64(0))
+	probabilities := make([]*term, len(command.updates))
+	for i := range command.updates {
+		probabilities[i] = p.facts.simplify(p.probabilityTerm(command, i))
+		p.countUses(probabilities[i])
 	}
-	p.evaluateArms(probs)
-	for i, t := range probs {
-		weight := p.weights[c][i]
-		sum.Set(f, weight.Tee(p.double(t)).Add(sum))
-		if t.nan || t.flo < 0 {
-			least.Set(f, least.Min(weight))
+	p.evaluateArms(probabilities)
+	for i, term := range probabilities {
+		weight := p.weights[command][i]
+		sum.Set(fn, weight.Tee(p.floatCode(term)).Add(sum))
+		if term.maybeNaN || term.floatLow < 0 {
+			smallest.Set(fn, smallest.Min(weight))
 		}
 	}
-	p.checkSum(sum, least)
+	p.checkSum(sum, smallest)
 }
 
-// evaluateArms evaluates in advance the arms of ?: that several probabilities share, as in (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
-func (p *moveGenerator) evaluateArms(probs []*term) {
-	met := map[*term]bool{}
-	for _, t := range probs {
-		if t.op != opIte {
+// evaluateArms evaluates in advance the arms of ?: that several probabilities have in common, as in (x=0 ? p/n : 0) and
+// (y=0 ? p/n : 0).
+func (p *moveGenerator) evaluateArms(probabilities []*term) {
+	seen := map[*term]bool{}
+	for _, term := range probabilities {
+		if term.op != opIte {
 			continue
 		}
-		for _, arm := range t.args[1:] {
-			_, known := p.local[arm]
-			if met[arm] && !known && !arm.fails && arm.cost > 0 {
-				p.f.Drop(p.double(arm)) // double keeps it in a local, since it has several uses
+		for _, arm := range term.operands[1:] {
+			_, known := p.computed[arm]
+			if seen[arm] && !known && !arm.mayFail && arm.cost > 0 {
+				p.fn.Drop(p.floatCode(arm)) // a term with several uses is kept in a local
 			}
-			met[arm] = true
+			seen[arm] = true
 		}
 	}
 }
 
-// checkSum bails out if a weight was negative or the sum is invalid. A finite sum implies that every weight is finite.
-func (p *moveGenerator) checkSum(sum, least wasm.Var[float64]) {
-	fine := least.Ge(constF64(0))
-	if p.m.continuous() {
-		fine = fine.And(sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64))))
+// checkSum gives up if the smallest weight is negative or the sum is invalid. A finite sum implies that every weight is finite.
+func (p *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
+	valid := smallest.Ge(constF64(0))
+	if p.model.continuous() {
+		valid = valid.And(sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64))))
 	} else {
-		off := wasm.Local[float64](p.f)
-		fine = fine.And(off.Tee(sum.Sub(constF64(1)).Div(sum)).Lt(constF64(SumTolerance)).And(off.Gt(constF64(-SumTolerance))))
+		deviation := wasm.Local[float64](p.fn)
+		valid = valid.And(deviation.Tee(sum.Sub(constF64(1)).Div(sum)).Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance))))
 	}
-	p.f.BrIf(p.bail, fine.IsZero())
+	p.fn.BrIf(p.giveUp, valid.IsZero())
 }
 
-func (p *moveGenerator) probability(c *command, i int) *term {
-	if e := c.src.Updates[i].Prob; e != nil {
-		return p.b.num(e)
+// probabilityTerm returns the term of the probability or rate of update i of a command.
+func (p *moveGenerator) probabilityTerm(command *command, i int) *term {
+	if e := command.source.Updates[i].Prob; e != nil {
+		return p.builder.floatExpr(e)
 	}
-	return p.g.number(1)
+	return p.graph.floatConst(1)
 }
 
-// resolve picks one of the enabled moves and jumps to its code.
-func (p *pathGenerator) resolve(moves []candidate, bits bitset) {
+// pickMove picks one of the enabled moves and jumps to its code.
+func (p *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	switch {
-	case p.m.continuous():
+	case p.model.continuous():
 		p.raceByRate(moves, bits)
 	case len(moves) == 1:
-		p.f.Br(p.moveLabels[moves[0].move])
+		p.fn.Br(p.moveLabels[moves[0].move])
 	case bits == nil:
-		p.nondeterminism()
+		p.countNondeterminism()
 		p.drawBelow()
-		p.jumpTo(moves, p.picked)
+		p.jumpTo(moves, p.pickedIndex)
 	default:
-		p.resolveBits(moves, bits)
+		p.pickEnabledMove(moves, bits)
 	}
 }
 
-func (p *pathGenerator) nondeterminism() { p.nondet.Set(p.f, p.nondet.Add(constI64(1))) }
+// countNondeterminism counts a state in which several moves are enabled.
+func (p *pathGenerator) countNondeterminism() { p.nondet.Set(p.fn, p.nondet.Add(constI64(1))) }
 
+// jumpTo emits a jump to the code of the move with the given index.
 func (p *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	labels := make([]wasm.Label, len(moves))
-	for i, c := range moves {
-		labels[i] = p.moveLabels[c.move]
+	for i, candidate := range moves {
+		labels[i] = p.moveLabels[candidate.move]
 	}
-	p.f.BrTable(index, labels, labels[len(labels)-1])
+	p.fn.BrTable(index, labels, labels[len(labels)-1])
 }
 
-// resolveBits draws a rank if several moves are enabled, and jumps to the move of that rank.
-func (p *pathGenerator) resolveBits(moves []candidate, bits bitset) {
-	f := p.f
-	p.picked.Set(f, constI32(0))
-	f.If(p.count.Ne(constI32(1)), func() {
-		p.nondeterminism()
+// pickEnabledMove emits code that draws a number k below the number of enabled moves and jumps to the k-th enabled move. It draws
+// nothing if only one move is enabled.
+func (p *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
+	fn := p.fn
+	p.pickedIndex.Set(fn, constI32(0))
+	fn.If(p.numChoices.Ne(constI32(1)), func() {
+		p.countNondeterminism()
 		p.drawBelow()
 	})
-	for i, w := range bits {
+	for i, word := range bits {
 		part := moves[i*64 : min(i*64+64, len(moves))]
 		if i == len(bits)-1 {
-			p.jumpToRank(part, w)
+			p.jumpToRank(part, word)
 			return
 		}
-		n := wasm.Local[int32](f)
-		f.If(p.picked.LtU(n.Tee(wasm.Wrap(popcount(w)))), func() { p.jumpToRank(part, w) })
-		p.picked.Set(f, p.picked.Sub(n))
+		numEnabled := wasm.Local[int32](fn)
+		fn.If(p.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { p.jumpToRank(part, word) })
+		p.pickedIndex.Set(fn, p.pickedIndex.Sub(numEnabled))
 	}
 }
 
-// jumpToRank jumps to the move of rank p.picked in one word.
+// jumpToRank emits a jump to the k-th enabled move of one word of the bitset, where k is pickedIndex.
 func (p *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
-	f := p.f
-	f.Block(func(done wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(done, p.picked.IsZero())
-			word.Set(f, withoutLowest(word))
-			p.picked.Set(f, p.picked.Sub(constI32(1)))
-			f.Br(again)
+	fn := p.fn
+	fn.Block(func(done wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(done, p.pickedIndex.IsZero())
+			word.Set(fn, withoutLowestBit(word))
+			p.pickedIndex.Set(fn, p.pickedIndex.Sub(constI32(1)))
+			fn.Br(again)
 		})
 	})
-	p.jumpTo(moves, lowest(word))
+	p.jumpTo(moves, lowestBit(word))
 }
 
-// lowest emits the index of the lowest set bit, and withoutLowest the word without that bit.
-func lowest(word wasm.Var[int64]) wasm.Expr[int32] {
+// lowestBit emits the index of the lowest bit that is set.
+func lowestBit(word wasm.Var[int64]) wasm.Expr[int32] {
 	return wasm.Wrap(wasm.Convert[int64](wasm.I64Ctz, word))
 }
 
-func withoutLowest(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
+// withoutLowestBit emits the word without its lowest bit that is set.
+func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
 
-// raceByRate is interpreter.race: it sets p.rate to the total rate. With more than one choice it draws the move, and leaves the
-// remainder for its updates in p.rest.
+// raceByRate emits what interpreter.pickByRate does. It sets totalExitRate to the sum of the rates of all enabled moves. If several
+// moves are enabled, it draws one with probability proportional to its rate, and leaves in remainder the number that selects its
+// updates.
 func (p *pathGenerator) raceByRate(moves []candidate, bits bitset) {
-	f := p.f
+	fn := p.fn
 	totals := make([]wasm.Var[float64], len(moves))
-	p.rate.Set(f, constF64(0))
-	for i, c := range moves {
-		totals[i] = wasm.Local[float64](f)
+	p.totalExitRate.Set(fn, constF64(0))
+	for i, candidate := range moves {
+		totals[i] = wasm.Local[float64](fn)
 		p.ifEnabled(i, bits, func() {
-			p.rate.Set(f, totals[i].Tee(p.totalRate(&p.moves[c.move])).Add(p.rate))
+			p.totalExitRate.Set(fn, totals[i].Tee(p.totalRate(&p.moves[candidate.move])).Add(p.totalExitRate))
 		})
 	}
-	f.BrIf(p.bail, p.rate.Le(constF64(math.MaxFloat64)).IsZero())
+	fn.BrIf(p.giveUp, p.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
 	if len(moves) == 1 {
-		f.Br(p.moveLabels[moves[0].move])
+		fn.Br(p.moveLabels[moves[0].move])
 		return
 	}
-	f.If(p.count.Ne(constI32(1)), func() { p.rest.Set(f, p.drawUnit().Mul(p.rate)) })
-	for i, c := range moves {
-		p.ifEnabled(i, bits, func() { p.tryMove(c.move, i, totals[i]) })
+	fn.If(p.numChoices.Ne(constI32(1)), func() { p.remainder.Set(fn, p.drawUnit().Mul(p.totalExitRate)) })
+	for i, candidate := range moves {
+		p.ifEnabled(i, bits, func() { p.jumpIfSelected(candidate.move, i, totals[i]) })
 	}
-	p.rest.Set(f, constF64(math.Inf(1))) // because of rounding: take the last enabled move
-	p.jumpTo(moves, p.picked)
+	p.remainder.Set(fn, constF64(math.Inf(1))) // rounding can make this necessary: take the last enabled move
+	p.jumpTo(moves, p.pickedIndex)
 }
 
-// tryMove jumps to a move if p.rest is below its rate or it is the only one; otherwise it subtracts the rate.
-func (p *pathGenerator) tryMove(move, index int, total wasm.Var[float64]) {
-	p.f.BrIf(p.moveLabels[move], p.rest.Lt(total).Or(p.count.Eq(constI32(1))))
-	p.rest.Set(p.f, p.rest.Sub(total))
-	p.picked.Set(p.f, constI32(index))
+// jumpIfSelected jumps to a move if remainder is below its total rate, or if it is the only enabled move. Otherwise it subtracts the
+// rate from remainder.
+func (p *pathGenerator) jumpIfSelected(move, index int, total wasm.Var[float64]) {
+	p.fn.BrIf(p.moveLabels[move], p.remainder.Lt(total).Or(p.numChoices.Eq(constI32(1))))
+	p.remainder.Set(p.fn, p.remainder.Sub(total))
+	p.pickedIndex.Set(p.fn, constI32(index))
 }
 
+// ifEnabled emits code that runs only if move i is enabled.
 func (p *pathGenerator) ifEnabled(i int, bits bitset, emit func()) {
 	if bits == nil {
 		emit()
 		return
 	}
-	p.f.If(isSet(bits[i/64], i%64), func() { p.scoped(emit) })
+	p.fn.If(isSet(bits[i/64], i%64), func() { p.scoped(emit) })
 }
 
 // isSet emits whether a bit of a word is set.

@@ -9,11 +9,11 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// The memory of the expansion machine: packed states, then the words that it writes, then
-// tables. It writes, for each state, one word: the number of choices, or gaveUp; for
-// each choice, one word: the index of its move and, in the upper half, the number of its
-// transitions; for each transition, its weight and its packed target. Equal
-// targets are not merged yet.
+// The memory of the machine that expands states contains the packed states, then the output, then
+// tables. The output of a state begins with a word that holds the number of choices, or gaveUp. The
+// output of a choice begins with a word: the index of its move in the lower half, the number of its
+// transitions in the upper half. A transition is its weight and its packed target. Equal targets
+// are not merged yet.
 const (
 	expandBatch = 512 // states
 	expandRoom  = 512 << 10
@@ -27,102 +27,105 @@ const (
 	moveNoSpace = 2
 )
 
-// expandGenerator emits the function that lists the choices of states. Its structure is
+// expandGenerator emits the function that lists the choices of states. The function has this structure:
 //
 //	for each state: unpack it into the variables
 //	  find the enabled moves (decisionTree), call the function of each
 //
-// where a move's function computes the weights of its updates and writes their targets. If
-// anything may be wrong in a state, the code gives up and the interpreter lists its choices.
+// The function of a move computes the weights of its updates and writes their targets. If a state
+// may be erroneous, the code gives up and the interpreter lists the choices of this state.
 type expandGenerator struct {
 	moveGenerator
 	packing       *Packing
-	root          *facts
-	lister        bool            // a lister's
+	noFacts       *facts
+	isLister      bool            // a lister's
 	alternatives  map[int][][]int // Move.Alternatives, by move
 	moveFunctions map[int]uint32  // function indices, by move
-	outAt         int             // address of the words written
-	size          int             // bytes of code
+	outputStart   int             // address of the words written
+	codeSize      int             // bytes of code
 
-	packed []wasm.Var[int64] // globals: the packed state
-	out    wasm.Var[int32]   // global: address of the next word
+	packed     []wasm.Var[int64] // globals: the packed state
+	nextOutput wasm.Var[int32]   // global: address of the next word
 	// locals and labels of the main function
-	head, count, result wasm.Var[int32]
-	done, failed        wasm.Label
+	stateOutput, numChoices, moveResult wasm.Var[int32]
+	done, failed                        wasm.Label
 }
 
-// assembleExpander compiles the model to a WebAssembly module that lists choices. It refuses models that need too much code.
-func (m *Model) assembleExpander(packing *Packing, apart bool) ([]byte, []Move, error) {
+// assembleExpander compiles the model to a WebAssembly module that lists choices, and returns the moves that it refers to. It returns
+// an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
+func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, lister: apart, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outAt: outAt}
-	p.root = p.facts
+	p := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
+	p.noFacts = p.facts
 	p.emitLeaf = p.writeLeaf
 	p.registerModel()
-	if err := p.prepare(); err != nil {
+	if err := p.prepareMoves(); err != nil {
 		return nil, nil, err
 	}
-	p.emit()
-	if p.size += p.f.Size(); p.size > maxCode {
+	p.emitModule()
+	p.codeSize += p.fn.Size()
+	if p.codeSize > maxCode {
 		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
 	}
-	p.mod.Memory(uint32(p.used+0xffff) >> 16)
-	return p.mod.Bytes(), p.describeMoves(), nil
+	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
+	return p.module.Bytes(), p.describeMoves(), nil
 }
 
-// describeMoves returns the moves for callers.
+// describeMoves returns the moves in the form of the interface PackedExpander.
 func (p *expandGenerator) describeMoves() []Move {
 	out := make([]Move, len(p.moves))
 	for i, mv := range p.moves {
-		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.members), Alternatives: p.alternatives[i]}
-		for _, c := range mv.members {
-			out[i].Commands = append(out[i].Commands, CommandRef{c.module, c.index})
+		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.commands), Alternatives: p.alternatives[i]}
+		for _, command := range mv.commands {
+			out[i].Commands = append(out[i].Commands, CommandRef{command.module, command.index})
 		}
 	}
 	return out
 }
 
-func (p *expandGenerator) emit() {
+// emitModule emits the main function, which expands n states and returns how many of them it has finished.
+func (p *expandGenerator) emitModule() {
 	p.declareModel()
 	for range p.packing.Words {
-		p.packed = append(p.packed, wasm.Global[int64](p.mod))
+		p.packed = append(p.packed, wasm.Global[int64](p.module))
 	}
-	p.out = wasm.Global[int32](p.mod)
-	p.f = p.mod.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	f, n := p.f, wasm.Param[int32](0)
-	i := wasm.Local[int32](f)
-	p.head, p.count, p.result = wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int32](f)
-	p.out.Set(f, constI32(p.outAt))
-	f.Block(func(exit wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(exit, i.GeU(n))
-			f.BrIf(exit, p.head.Tee(p.out).GtU(constI32(p.outAt+expandRoom-8)))
-			p.load(i)
-			p.state(exit)
-			i.Set(f, i.Add(constI32(1)))
-			f.Br(again)
+	p.nextOutput = wasm.Global[int32](p.module)
+	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
+	fn, n := p.fn, wasm.Param[int32](0)
+	i := wasm.Local[int32](fn)
+	p.stateOutput, p.numChoices, p.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
+	p.nextOutput.Set(fn, constI32(p.outputStart))
+	fn.Block(func(exit wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(exit, i.GeU(n))
+			fn.BrIf(exit, p.stateOutput.Tee(p.nextOutput).GtU(constI32(p.outputStart+expandRoom-8)))
+			p.unpackState(i)
+			p.emitState(exit)
+			i.Set(fn, i.Add(constI32(1)))
+			fn.Br(again)
 		})
 	})
-	i.Emit(f)
+	i.Emit(fn)
 }
 
-// load emits the unpacking of state i.
-func (p *expandGenerator) load(i wasm.Var[int32]) {
-	f := p.f
-	at := wasm.Local[int32](f)
-	at.Set(f, i.Mul(constI32(8*p.packing.Words)))
+// unpackState emits code that reads state i from memory and unpacks it into the globals of the variables.
+func (p *expandGenerator) unpackState(i wasm.Var[int32]) {
+	fn := p.fn
+	at := wasm.Local[int32](fn)
+	at.Set(fn, i.Mul(constI32(8*p.packing.Words)))
 	for w, global := range p.packed {
-		word := wasm.Into(f, wasm.Load[int64](at, uint32(8*w)))
-		global.Set(f, word)
+		word := wasm.Into(fn, wasm.Load[int64](at, uint32(8*w)))
+		global.Set(fn, word)
 		for slot, field := range p.packing.Fields {
 			if field.Word == w {
-				p.slots[slot].Set(f, unpacked(word, field))
+				p.slots[slot].Set(fn, extractVariable(word, field))
 			}
 		}
 	}
 }
 
-// unpacked extracts a field of a packed state.
-func unpacked(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
+// extractVariable emits the value of a variable in a word of a packed state.
+func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	if field.Mask == 0 {
 		return constI32(field.Low)
 	}
@@ -140,229 +143,233 @@ func unpacked(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return x
 }
 
-// state writes the choices of the state in the variables. It jumps to full if they do not fit.
-func (p *expandGenerator) state(full wasm.Label) {
-	f := p.f
-	p.out.Set(f, p.head.Add(constI32(8)))
-	p.count.Set(f, constI32(0))
-	f.Block(func(next wasm.Label) {
-		p.done = f.Open()
-		p.failed = f.Open()
-		p.bail = f.Open()
+// emitState emits code that writes the choices of the unpacked state. It jumps to full if they do not fit in the output.
+func (p *expandGenerator) emitState(full wasm.Label) {
+	fn := p.fn
+	p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
+	p.numChoices.Set(fn, constI32(0))
+	fn.Block(func(next wasm.Label) {
+		p.done = fn.Open()
+		p.failed = fn.Open()
+		p.giveUp = fn.Open()
 		p.scoped(func() {
 			p.evaluateFailing()
 			tree := p.buildTree()
 			p.countTreeUses(tree)
 			p.emitTree(tree)
 		})
-		f.End()
-		p.result.Set(f, constI32(moveGaveUp))
-		f.End()
-		p.out.Set(f, p.head)
-		// If not even the first state fits, it never will: give up on it.
-		f.BrIf(full, p.result.Eq(constI32(moveNoSpace)).And(p.head.Ne(constI32(p.outAt))))
-		wasm.Store(f, p.head, 0, constI64(gaveUp))
-		p.out.Set(f, p.head.Add(constI32(8)))
-		f.Br(next)
-		f.End()
-		wasm.Store(f, p.head, 0, wasm.ExtendU(p.count))
+		fn.End()
+		p.moveResult.Set(fn, constI32(moveGaveUp))
+		fn.End()
+		p.nextOutput.Set(fn, p.stateOutput)
+		// If the output is empty and the state does not fit, give up on it: it will never fit.
+		fn.BrIf(full, p.moveResult.Eq(constI32(moveNoSpace)).And(p.stateOutput.Ne(constI32(p.outputStart))))
+		wasm.Store(fn, p.stateOutput, 0, constI64(gaveUp))
+		p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
+		fn.Br(next)
+		fn.End()
+		wasm.Store(fn, p.stateOutput, 0, wasm.ExtendU(p.numChoices))
 	})
 }
 
-// writeLeaf writes the choices of the enabled moves among those that the decision tree left.
+// writeLeaf emits code that writes the choices of the enabled moves among those of a leaf of the decision tree.
 func (p *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
 	case 1:
-		for _, g := range moves[0].guard {
-			p.branch(g, false, p.done)
+		for _, conjunct := range moves[0].guard {
+			p.jumpIf(conjunct, false, p.done)
 		}
 		p.callMove(moves[0].move)
 	default:
 		p.callEnabledMoves(moves, p.evaluateGuards(moves))
 	}
-	p.f.Br(p.done)
+	p.fn.Br(p.done)
 }
 
-// fewMoves is the greatest number of moves whose bits are tested one by one.
+// fewMoves is the greatest number of moves whose bits are tested one after another.
 const fewMoves = 8
 
+// callEnabledMoves emits calls of the functions of the enabled moves, in order.
 func (p *expandGenerator) callEnabledMoves(moves []candidate, set bitset) {
 	if set == nil {
-		for _, c := range moves {
-			p.callMove(c.move)
+		for _, candidate := range moves {
+			p.callMove(candidate.move)
 		}
 		return
 	}
 	for i, word := range set {
 		part := moves[i*64 : min(i*64+64, len(moves))]
 		if len(part) > fewMoves {
-			p.eachBit(part, word)
+			p.callMovesOfBits(part, word)
 			continue
 		}
-		for j, c := range part {
-			p.f.If(isSet(word, j), func() { p.callMove(c.move) })
+		for j, candidate := range part {
+			p.fn.If(isSet(word, j), func() { p.callMove(candidate.move) })
 		}
 	}
 }
 
-// eachBit calls the moves whose bits are set, lowest first, and clears the bits.
-func (p *expandGenerator) eachBit(moves []candidate, word wasm.Var[int64]) {
-	f := p.f
-	f.Block(func(none wasm.Label) {
-		f.Loop(func(again wasm.Label) {
-			f.BrIf(none, word.IsZero())
+// callMovesOfBits emits a loop that calls the functions of the moves whose bits are set, lowest bit first, and clears the bits.
+func (p *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
+	fn := p.fn
+	fn.Block(func(none wasm.Label) {
+		fn.Loop(func(again wasm.Label) {
+			fn.BrIf(none, word.IsZero())
 			labels := make([]wasm.Label, len(moves))
 			for i := len(moves) - 1; i >= 0; i-- {
-				labels[i] = f.Open()
+				labels[i] = fn.Open()
 			}
-			index := wasm.Expr[int32](func(f *wasm.Func) {
-				lowest(word).Emit(f)
-				word.Set(f, withoutLowest(word))
+			index := wasm.Expr[int32](func(fn *wasm.Func) {
+				lowestBit(word).Emit(fn)
+				word.Set(fn, withoutLowestBit(word))
 			})
-			f.BrTable(index, labels, labels[len(labels)-1])
-			for _, c := range moves {
-				f.End()
-				p.callMove(c.move)
-				f.Br(again)
+			fn.BrTable(index, labels, labels[len(labels)-1])
+			for _, candidate := range moves {
+				fn.End()
+				p.callMove(candidate.move)
+				fn.Br(again)
 			}
 		})
 	})
 }
 
+// callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function gave up.
 func (p *expandGenerator) callMove(move int) {
-	p.f.BrIf(p.failed, p.result.Tee(wasm.Call[int32, int32](p.moveFunction(move))))
-	p.count.Set(p.f, p.count.Add(constI32(1)))
+	p.fn.BrIf(p.failed, p.moveResult.Tee(wasm.Call[int32, int32](p.moveFunction(move))))
+	p.numChoices.Set(p.fn, p.numChoices.Add(constI32(1)))
 }
 
-// moveFunction returns the index of a move's function. The first call emits it.
+// moveFunction returns the index of a move's function, and emits the function if it does not exist yet.
 func (p *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := p.moveFunctions[move]; ok {
 		return index
 	}
-	f := p.mod.Func("", nil, []wasm.Type{wasm.I32})
-	p.moveFunctions[move] = f.Index
+	fn := p.module.Func("", nil, []wasm.Type{wasm.I32})
+	p.moveFunctions[move] = fn.Index
 	outer := p.codeGenerator
-	p.f, p.facts = f, p.root
-	p.local, p.scopeOrder, p.uses = map[*term]emitter{}, nil, map[*term]int{}
+	p.fn, p.facts = fn, p.noFacts
+	p.computed, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	p.emitMoveFunction(move)
-	p.size += f.Size()
+	p.codeSize += fn.Size()
 	outer.measuredAt, outer.epoch = p.measuredAt, p.epoch
 	p.codeGenerator = outer
-	return f.Index
+	return fn.Index
 }
 
-// emitMoveFunction emits the body of a move's function.
+// emitMoveFunction emits the body of a move's function, which returns moveDone, moveGaveUp or moveNoSpace.
 func (p *expandGenerator) emitMoveFunction(move int) {
-	f, mv := p.f, &p.moves[move]
-	p.bail = f.Open()
-	if slices.ContainsFunc(mv.members, p.hasInvalidWeights) {
-		f.Br(p.bail)
+	fn, mv := p.fn, &p.moves[move]
+	p.giveUp = fn.Open()
+	if slices.ContainsFunc(mv.commands, p.hasInvalidWeights) {
+		fn.Br(p.giveUp)
 	} else {
-		f.Block(func(full wasm.Label) {
+		fn.Block(func(full wasm.Label) {
 			p.writeChoice(move, full)
-			f.Return(constI32(moveDone))
+			fn.Return(constI32(moveDone))
 		})
-		f.Return(constI32(moveNoSpace))
+		fn.Return(constI32(moveNoSpace))
 	}
-	f.End()
-	constI32(moveGaveUp).Emit(f)
+	fn.End()
+	constI32(moveGaveUp).Emit(fn)
 }
 
-// writeChoice writes the transitions of a move.
+// writeChoice emits code that writes the transitions of a move. It jumps to full if they do not fit in the output.
 func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
-	f, mv := p.f, &p.moves[move]
-	for _, g := range mv.guard {
-		p.facts = p.facts.assume(g, true)
+	fn, mv := p.fn, &p.moves[move]
+	for _, conjunct := range mv.guard {
+		p.facts = p.facts.assume(conjunct, true)
 	}
-	alts, constant := p.alternativesOf(mv, p.facts)
-	if len(alts) == 0 { // the products of tiny rates are all zero
-		f.Br(p.bail)
+	alternatives, constant := p.alternativesOf(mv, p.facts)
+	if len(alternatives) == 0 { // the products of tiny rates are all zero
+		fn.Br(p.giveUp)
 		return
 	}
-	at := wasm.Local[int32](f)
-	f.BrIf(full, at.Tee(p.out).Gt(constI32(p.outAt+expandRoom-8-len(alts)*p.record())))
-	for _, c := range mv.members {
-		if p.constantWeights[c] == nil && !p.lister {
-			p.weightLocals(c)
-			p.weigh(c)
+	start := wasm.Local[int32](fn)
+	fn.BrIf(full, start.Tee(p.nextOutput).Gt(constI32(p.outputStart+expandRoom-8-len(alternatives)*p.transitionSize())))
+	for _, command := range mv.commands {
+		if p.constantWeights[command] == nil && !p.isLister {
+			p.weightLocals(command)
+			p.computeWeights(command)
 		}
 	}
-	base, rest := p.common(alts)
-	if constant || p.lister {
-		p.constantChoice(move, alts, at, base, rest)
+	base, rest := p.commonTarget(alternatives)
+	if constant || p.isLister {
+		p.constantChoice(move, alternatives, start, base, rest)
 	} else {
-		p.weighedChoice(move, mv, alts, at, base, rest)
+		p.weighedChoice(move, mv, alternatives, start, base, rest)
 	}
 }
 
-// record is the size of a transition in bytes.
-func (p *expandGenerator) record() int { return 8 + 8*p.packing.Words }
+// transitionSize returns the size of a transition in the output in bytes.
+func (p *expandGenerator) transitionSize() int { return 8 + 8*p.packing.Words }
 
-// common computes the values on which all alternatives agree. It returns the packed target with these values, and the variables
-// that are still to be set.
-func (p *expandGenerator) common(alts []alternative) (base []wasm.Var[int64], rest map[int]bool) {
+// commonTarget emits code for the assigned variables whose new value is the same in all alternatives. It returns the packed target
+// with these values, and the set of assigned variables whose values differ.
+func (p *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], rest map[int]bool) {
 	rest = map[int]bool{}
 	values := map[int]*term{}
-	for _, slot := range assignedSlots(alts) {
-		if column := p.column(alts, slot); allSame(column) {
+	for _, slot := range assignedSlots(alternatives) {
+		if column := p.valuesInAlternatives(alternatives, slot); allEqual(column) {
 			values[slot] = column[0]
 		} else {
 			rest[slot] = true
 		}
 	}
-	return p.target(p.packed, values), rest
+	return p.withValues(p.packed, values), rest
 }
 
-// target computes values and inserts them into a packed state, which it returns in locals.
-func (p *expandGenerator) target(from []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
-	var roots []root
-	fresh := map[int]wasm.Var[int32]{}
+// withValues emits code that computes new values of variables and inserts them into a packed state. It returns the locals with the
+// result.
+func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
+	var toCompute []newValue
+	newLocals := map[int]wasm.Var[int32]{}
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if t := values[slot]; !t.isConst() && t != p.old(slot) {
-			p.countUses(t)
-			roots = append(roots, root{slot, t})
-			fresh[slot] = wasm.Local[int32](p.f)
+		if term := values[slot]; !term.isConst() && term != p.oldValue(slot) {
+			p.countUses(term)
+			toCompute = append(toCompute, newValue{slot, term})
+			newLocals[slot] = wasm.Local[int32](p.fn)
 		}
 	}
-	groups, single := p.memoGroups(roots)
+	groups, single := p.memoGroups(toCompute)
 	for _, g := range groups {
-		p.lookUpMemo(g, fresh)
+		p.lookUpMemo(g, newLocals)
 	}
-	p.assignTogether(single, fresh)
+	p.assignTogether(single, newLocals)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if !p.inside(values[slot], slot) {
-			p.checkRange(values[slot], slot, fresh)
+		if !p.certainlyInRange(values[slot], slot) {
+			p.checkRange(values[slot], slot, newLocals)
 		}
 	}
-	out := make([]wasm.Var[int64], len(from))
-	for w, word := range from {
-		out[w] = wasm.Into(p.f, p.replaced(word.Expr, w, values, fresh))
+	out := make([]wasm.Var[int64], len(packed))
+	for w, word := range packed {
+		out[w] = wasm.Into(p.fn, p.replaceFields(word.Expr, w, values, newLocals))
 	}
 	return out
 }
 
-// checkRange gives up the state if a value is outside its variable's range.
-func (p *expandGenerator) checkRange(t *term, slot int, fresh map[int]wasm.Var[int32]) {
-	if t.isConst() {
-		p.f.Br(p.bail)
+// checkRange gives up if a new value is outside the range of its variable.
+func (p *expandGenerator) checkRange(term *term, slot int, newLocals map[int]wasm.Var[int32]) {
+	if term.isConst() {
+		p.fn.Br(p.giveUp)
 		return
 	}
-	p.bailOutside(fresh[slot], slot)
+	p.giveUpOutside(newLocals[slot], slot)
 }
 
-// replaced inserts values into a packed word. The values are constants or in locals; a variable's old value is already in place.
-func (p *expandGenerator) replaced(word wasm.Expr[int64], w int, values map[int]*term, fresh map[int]wasm.Var[int32]) wasm.Expr[int64] {
+// replaceFields emits word w of a packed state with new values inserted. The values are constants or in locals. A variable that keeps
+// its value is in the word already.
+func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var mask, constant uint64
 	var computed []int
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		field, t := p.packing.Fields[slot], values[slot]
-		if field.Word != w || t == p.old(slot) {
+		field, term := p.packing.Fields[slot], values[slot]
+		if field.Word != w || term == p.oldValue(slot) {
 			continue
 		}
 		mask |= field.Mask << field.Shift
-		if t.isConst() {
-			constant |= (uint64(t.i-field.Low) & field.Mask) << field.Shift
+		if term.isConst() {
+			constant |= (uint64(term.intValue-field.Low) & field.Mask) << field.Shift
 		} else if field.Mask != 0 {
 			computed = append(computed, slot)
 		}
@@ -374,7 +381,7 @@ func (p *expandGenerator) replaced(word wasm.Expr[int64], w int, values map[int]
 		word = word.Or(constI64(int64(constant)))
 	}
 	for _, slot := range computed {
-		field, x := p.packing.Fields[slot], fresh[slot].Expr
+		field, x := p.packing.Fields[slot], newLocals[slot].Expr
 		if field.Low != 0 {
 			x = x.Sub(constI32(field.Low))
 		}
@@ -387,81 +394,81 @@ func (p *expandGenerator) replaced(word wasm.Expr[int64], w int, values map[int]
 	return word
 }
 
-// ownValues returns the values of an alternative for the variables in rest.
+// ownValues returns the values that an alternative assigns to the variables in rest.
 func ownValues(a alternative, rest map[int]bool) map[int]*term {
 	out := map[int]*term{}
-	for slot, t := range a.values {
+	for slot, term := range a.values {
 		if rest[slot] {
-			out[slot] = t
+			out[slot] = term
 		}
 	}
 	return out
 }
 
-// constantChoice writes a choice whose weights are constants, or whose weights a lister does not need.
-func (p *expandGenerator) constantChoice(move int, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	wasm.Store(p.f, at, 0, constI64(int64(len(alts))<<32|int64(move)))
+// constantChoice emits code that writes a choice with constant weights. It is also used for a lister, which does not need weights.
+func (p *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	wasm.Store(p.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
-	for i, a := range alts {
-		p.write(at, 8+i*p.record(), constF64(a.weight), base, ownValues(a, rest))
+	for i, a := range alternatives {
+		p.writeTransition(start, 8+i*p.transitionSize(), constF64(a.weight), base, ownValues(a, rest))
 		written = append(written, a.updates)
 	}
 	p.alternatives[move] = written
-	p.out.Set(p.f, at.Add(constI32(8+len(alts)*p.record())))
+	p.nextOutput.Set(p.fn, start.Add(constI32(8+len(alternatives)*p.transitionSize())))
 }
 
-// write writes a transition.
-func (p *expandGenerator) write(at wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
-	wasm.Store(p.f, at, uint32(offset), weight)
-	for w, word := range p.target(base, values) {
-		wasm.Store(p.f, at, uint32(offset+8+8*w), word)
+// writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
+func (p *expandGenerator) writeTransition(at wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
+	wasm.Store(p.fn, at, uint32(offset), weight)
+	for w, word := range p.withValues(base, values) {
+		wasm.Store(p.fn, at, uint32(offset+8+8*w), word)
 	}
 }
 
-// weighedChoice writes a choice with computed weights, without the alternatives of weight zero.
-func (p *expandGenerator) weighedChoice(move int, mv *commandSet, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	f := p.f
-	next, weight, n := wasm.Local[int32](f), wasm.Local[float64](f), wasm.Local[int32](f)
-	next.Set(f, at.Add(constI32(8)))
-	n.Set(f, constI32(0))
-	for _, a := range alts {
-		weight.Set(f, p.weight(mv, a.updates))
+// weighedChoice emits code that writes a choice with computed weights, without the alternatives of weight zero.
+func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	fn := p.fn
+	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
+	next.Set(fn, start.Add(constI32(8)))
+	numWritten.Set(fn, constI32(0))
+	for _, a := range alternatives {
+		weight.Set(fn, p.weight(move, a.updates))
 		values := ownValues(a, rest)
-		if p.simple(values) { // a jump would cost more
-			p.write(next, 0, weight, base, values)
-			p.countIf(weight, n, next)
+		if p.allConstantsInRange(values) { // writing always is cheaper than a jump
+			p.writeTransition(next, 0, weight, base, values)
+			p.countIf(weight, numWritten, next)
 			continue
 		}
-		f.If(weight.Gt(constF64(0)), func() {
-			p.scoped(func() { p.write(next, 0, weight, base, values) })
-			p.countIf(weight, n, next)
+		fn.If(weight.Gt(constF64(0)), func() {
+			p.scoped(func() { p.writeTransition(next, 0, weight, base, values) })
+			p.countIf(weight, numWritten, next)
 		})
 	}
-	wasm.Store(f, at, 0, wasm.ExtendU(n).Shl(32).Or(constI64(int64(move))))
-	p.out.Set(f, next)
+	wasm.Store(fn, start, 0, wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(index))))
+	p.nextOutput.Set(fn, next)
 }
 
-// countIf counts a written transition if its weight is positive.
-func (p *expandGenerator) countIf(weight wasm.Var[float64], n, next wasm.Var[int32]) {
-	positive := wasm.Into(p.f, weight.Gt(constF64(0)))
-	n.Set(p.f, n.Add(positive))
-	next.Set(p.f, next.Add(positive.Mul(constI32(p.record()))))
+// countIf emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
+func (p *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
+	positive := wasm.Into(p.fn, weight.Gt(constF64(0)))
+	numWritten.Set(p.fn, numWritten.Add(positive))
+	next.Set(p.fn, next.Add(positive.Mul(constI32(p.transitionSize()))))
 }
 
-// simple reports whether all values are constants within range.
-func (p *expandGenerator) simple(values map[int]*term) bool {
-	for slot, t := range values {
-		if !t.isConst() || !p.inside(t, slot) {
+// allConstantsInRange reports whether all values are constants within the ranges of their variables.
+func (p *expandGenerator) allConstantsInRange(values map[int]*term) bool {
+	for slot, term := range values {
+		if !term.isConst() || !p.certainlyInRange(term, slot) {
 			return false
 		}
 	}
 	return true
 }
 
-// ownModule returns the Module of a Choice.
-func ownModule(action int, members []*command) int {
-	if action == sema.Unlabelled && len(members) == 1 && members[0].src.Action == sema.Unlabelled {
-		return members[0].module
+// ownModule returns the Module of a Choice: the module of a single unlabelled command, otherwise -1.
+func ownModule(action int, commands []*command) int {
+	if action == sema.Unlabelled && len(commands) == 1 && commands[0].source.Action == sema.Unlabelled {
+		return commands[0].module
 	}
 	return -1
 }

@@ -10,23 +10,23 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// Expensive values that depend on few variables are memoised: the
-// variables' values, packed into one word, are the key of a table of
-// packed results, and only a miss computes them. Values that are the
+// Expensive values that depend on few variables are memoised. The values of
+// these variables, packed into one word, are the key of a table of packed results.
+// Results are computed only if the table does not have them. Values that are the
 // same function of different variables, such as the rows of a board, share one
 // table. Tables are kept from path to path.
 
-// memo is one memoised function.
-type memo struct {
+// memoTable is the table of a memoised function.
+type memoTable struct {
 	compute uint32 // index of the function that computes and stores a result
-	table   uint32 // address
-	params  []field
-	fields  []field // of the results
+	address uint32 // address
+	inputs  []wordField
+	outputs []wordField // of the results
 }
 
-// field is the place of a value in a packed word; it is stored as the difference to its lower bound.
-type field struct {
-	lo    int64
+// wordField is the position of a value in a packed word. The stored number is the difference of the value to its lower bound.
+type wordField struct {
+	low   int64
 	shift int
 	width int
 }
@@ -37,24 +37,24 @@ const (
 	memoWidth = 31 // bits of the packed variables
 )
 
-// memoGroup is a set of values to be computed and the variables they depend on.
+// memoGroup is a set of values that are memoised together, and the variables on which they depend.
 type memoGroup struct {
-	roots []root
-	slots []int
+	values []newValue
+	slots  []int
 }
 
-// memoGroups splits values into groups worth memoising and the rest.
-func (p *moveGenerator) memoGroups(roots []root) (groups []memoGroup, rest []root) {
-	for _, r := range roots {
-		slots := p.support(r.value)
-		i := slices.IndexFunc(groups, func(g memoGroup) bool { return subset(slots, g.slots) || subset(g.slots, slots) })
+// memoGroups splits values into groups that are worth memoising, and the others.
+func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
+	for _, r := range values {
+		slots := p.variablesOf(r.value)
+		i := slices.IndexFunc(groups, func(g memoGroup) bool { return isSubset(slots, g.slots) || isSubset(g.slots, slots) })
 		switch {
-		case len(slots) == 0 || r.value.fails || p.keyWidth(slots) > memoWidth:
+		case len(slots) == 0 || r.value.mayFail || p.keyWidth(slots) > memoWidth:
 			rest = append(rest, r)
 		case i < 0:
-			groups = append(groups, memoGroup{[]root{r}, slots})
+			groups = append(groups, memoGroup{[]newValue{r}, slots})
 		default:
-			groups[i].roots = append(groups[i].roots, r)
+			groups[i].values = append(groups[i].values, r)
 			if len(slots) > len(groups[i].slots) {
 				groups[i].slots = slots
 			}
@@ -64,28 +64,30 @@ func (p *moveGenerator) memoGroups(roots []root) (groups []memoGroup, rest []roo
 		if p.worthMemo(g) {
 			return false
 		}
-		rest = append(rest, g.roots...)
+		rest = append(rest, g.values...)
 		return true
 	})
 	return groups, rest
 }
 
-func subset(xs, ys []int) bool {
+// isSubset reports whether ys contains every element of xs.
+func isSubset(xs, ys []int) bool {
 	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
 }
 
-func (p *moveGenerator) worthMemo(g memoGroup) bool {
-	var ts []*term
-	for _, r := range g.roots {
-		ts = append(ts, r.value)
+// worthMemo reports whether a group is expensive enough to memoise, and its packed values fit in 32 bits.
+func (p *moveGenerator) worthMemo(group memoGroup) bool {
+	var terms []*term
+	for _, r := range group.values {
+		terms = append(terms, r.value)
 	}
-	fields := p.pack(ts)
+	fields := p.packTerms(terms)
 	last := fields[len(fields)-1]
-	return last.shift+last.width <= 32 && p.used+8<<memoBits <= maxMemory && p.costOf(maxCost, ts...) >= cmp.Or(p.m.opts.memoCost, memoCost)
+	return last.shift+last.width <= 32 && p.memoryUsed+8<<memoBits <= maxMemory && p.costOf(maxCost, terms...) >= cmp.Or(p.model.opts.memoCost, memoCost)
 }
 
-// support returns the variables a term reads, in ascending order.
-func (p *moveGenerator) support(t *term) []int {
+// variablesOf returns the slots of the variables that a term reads, in ascending order.
+func (p *moveGenerator) variablesOf(t *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
@@ -97,8 +99,8 @@ func (p *moveGenerator) support(t *term) []int {
 		if t.op == opVar {
 			slots = append(slots, t.slot)
 		}
-		for _, a := range t.args {
-			walk(a)
+		for _, operand := range t.operands {
+			walk(operand)
 		}
 	}
 	walk(t)
@@ -106,21 +108,22 @@ func (p *moveGenerator) support(t *term) []int {
 	return slices.Compact(slots)
 }
 
-// pack assigns fields to values, by the intervals that the facts give them.
-func (p *moveGenerator) pack(ts []*term) []field {
+// packTerms assigns a field of a packed word to each term. The width follows from the interval of the term's values.
+func (p *moveGenerator) packTerms(terms []*term) []wordField {
 	shift := 0
-	out := make([]field, len(ts))
-	for i, t := range ts {
+	out := make([]wordField, len(terms))
+	for i, term := range terms {
 		r := interval{0, 1}
-		if t.sort == sortInt {
-			r = p.facts.interval(t)
+		if term.sort == sortInt {
+			r = p.facts.interval(term)
 		}
-		out[i] = field{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+		out[i] = wordField{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
 		shift += out[i].width
 	}
 	return out
 }
 
+// keyWidth returns the number of bits of the packed values of variables.
 func (p *moveGenerator) keyWidth(slots []int) int {
 	width := 0
 	for _, s := range slots {
@@ -130,36 +133,36 @@ func (p *moveGenerator) keyWidth(slots []int) int {
 	return width
 }
 
-// lookUpMemo emits the lookup of a group's values, and unpacks them into fresh locals.
-func (p *moveGenerator) lookUpMemo(g memoGroup, fresh map[int]wasm.Var[int32]) {
-	m, g := p.memoFor(g)
-	f := p.f
-	key, at, word := wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int64](f)
-	shifted := func(i int) wasm.Expr[int32] { return shiftIn(p.slots[g.slots[i]].Expr, m.params[i]) }
+// lookUpMemo emits the lookup of a group's values in its table, and code that unpacks them into newLocals.
+func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
+	memo, group := p.memoFor(group)
+	fn := p.fn
+	key, at, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
+	shifted := func(i int) wasm.Expr[int32] { return shiftToField(p.slots[group.slots[i]].Expr, memo.inputs[i]) }
 	packed := shifted(0)
-	for i := range g.slots[1:] {
+	for i := range group.slots[1:] {
 		packed = packed.Or(shifted(i + 1))
 	}
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
-	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), m.table)
-	f.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
+	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), memo.address)
+	fn.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
 		args := []wasm.Operand[int32]{key, at}
-		for _, s := range g.slots {
+		for _, s := range group.slots {
 			args = append(args, p.slots[s])
 		}
-		word.Set(f, wasm.Call[int64](m.compute, args...))
+		word.Set(fn, wasm.Call[int64](memo.compute, args...))
 	})
-	values := wasm.Local[int32](f)
-	values.Set(f, wasm.Wrap(word))
-	for i, r := range g.roots {
-		fresh[r.slot].Set(f, unpack(values, m.fields[i]))
+	values := wasm.Local[int32](fn)
+	values.Set(fn, wasm.Wrap(word))
+	for i, r := range group.values {
+		newLocals[r.slot].Set(fn, extractField(values, memo.outputs[i]))
 	}
 }
 
-// shiftIn shifts a value to its place in a packed word.
-func shiftIn(x wasm.Expr[int32], at field) wasm.Expr[int32] {
-	if at.lo != 0 {
-		x = x.Sub(constI32(at.lo))
+// shiftToField emits a value shifted to its position in a packed word.
+func shiftToField(x wasm.Expr[int32], at wordField) wasm.Expr[int32] {
+	if at.low != 0 {
+		x = x.Sub(constI32(at.low))
 	}
 	if at.shift > 0 {
 		x = x.Shl(int32(at.shift))
@@ -167,10 +170,10 @@ func shiftIn(x wasm.Expr[int32], at field) wasm.Expr[int32] {
 	return x
 }
 
-// unpack extracts a field of a packed word.
-func unpack(packed wasm.Var[int32], at field) wasm.Expr[int32] {
+// extractField emits the value in a field of a packed word.
+func extractField(packed wasm.Var[int32], at wordField) wasm.Expr[int32] {
 	if at.width == 0 {
-		return constI32(at.lo)
+		return constI32(at.low)
 	}
 	x := packed.Expr
 	if at.shift > 0 {
@@ -179,106 +182,108 @@ func unpack(packed wasm.Var[int32], at field) wasm.Expr[int32] {
 	if at.shift+at.width < 32 {
 		x = x.And(constI32(1<<at.width - 1))
 	}
-	if at.lo != 0 {
-		x = x.Add(constI32(at.lo))
+	if at.low != 0 {
+		x = x.Add(constI32(at.low))
 	}
 	return x
 }
 
-// memoFor returns the function of a group, and the group with its variables and values in the order of the function's parameters
-// and results. A group and its mirror image share a function: the one with the smaller key.
-func (p *moveGenerator) memoFor(g memoGroup) (*memo, memoGroup) {
-	mirror := memoGroup{slices.Clone(g.roots), slices.Clone(g.slots)}
-	slices.Reverse(mirror.roots)
+// memoFor returns the table of a group, and the group with its variables and values in the order of the table. A group and the group
+// with the reverse order share a table, the one with the smaller key. So a board's rows can be read in both directions.
+func (p *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
+	mirror := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
+	slices.Reverse(mirror.values)
 	slices.Reverse(mirror.slots)
-	key := p.canonicalKey(g)
+	key := p.canonicalKey(group)
 	if other := p.canonicalKey(mirror); other < key {
-		g, key = mirror, other
+		group, key = mirror, other
 	}
-	if m, ok := p.memos[key]; ok {
-		return m, g
+	if memo, ok := p.memos[key]; ok {
+		return memo, group
 	}
-	m := p.newMemo(g)
-	p.memos[key] = m
-	return m, g
+	memo := p.newMemo(group)
+	p.memos[key] = memo
+	return memo, group
 }
 
-// canonicalKey serialises a group's values as terms over numbered parameters, so that equal keys mean equal functions.
-func (p *moveGenerator) canonicalKey(g memoGroup) string {
-	number := map[*term]uint32{}
-	var out []byte
-	for _, s := range g.slots {
+// canonicalKey serialises the values of a group as terms over numbered variables. Groups with equal keys are the same function.
+func (p *moveGenerator) canonicalKey(group memoGroup) string {
+	numbers := map[*term]uint32{}
+	var key []byte
+	for _, s := range group.slots {
 		r := p.facts.variable(s)
-		out = binary.AppendVarint(binary.AppendVarint(out, r.lo), r.hi)
+		key = binary.AppendVarint(binary.AppendVarint(key, r.lo), r.hi)
 	}
 	var visit func(*term) uint32
-	visit = func(t *term) uint32 {
-		if n, ok := number[t]; ok {
+	visit = func(term *term) uint32 {
+		if n, ok := numbers[term]; ok {
 			return n
 		}
 		var args []uint32
-		for _, a := range t.args {
-			args = append(args, visit(a))
+		for _, operand := range term.operands {
+			args = append(args, visit(operand))
 		}
-		if t.op == opIntEq || t.op == opIff || t.op == opAdd || t.op == opMul {
+		if term.op == opIntEq || term.op == opIff || term.op == opAdd || term.op == opMul {
 			slices.Sort(args)
 		}
-		out = append(out, byte(t.op), byte(t.sort))
-		out = binary.AppendVarint(out, t.i)
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(t.f))
-		if t.op == opVar {
-			out = binary.AppendVarint(out, int64(slices.Index(g.slots, t.slot)))
+		key = append(key, byte(term.op), byte(term.sort))
+		key = binary.AppendVarint(key, term.intValue)
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
+		if term.op == opVar {
+			key = binary.AppendVarint(key, int64(slices.Index(group.slots, term.slot)))
 		}
 		for _, a := range args {
-			out = binary.AppendUvarint(out, uint64(a))
+			key = binary.AppendUvarint(key, uint64(a))
 		}
-		n := uint32(len(number))
-		number[t] = n
+		n := uint32(len(numbers))
+		numbers[term] = n
 		return n
 	}
-	for _, r := range g.roots {
+	for _, r := range group.values {
 		n := visit(r.value)
-		out = binary.AppendUvarint(append(out, 0xff), uint64(n))
+		key = binary.AppendUvarint(append(key, 0xff), uint64(n))
 	}
-	return string(out)
+	return string(key)
 }
 
-// newMemo emits the function that computes a group's values from its variables, packs them, and stores them under the key.
-func (p *moveGenerator) newMemo(g memoGroup) *memo {
+// newMemo emits a function that computes the values of a group from its variables, packs them, and stores them under the key in a new
+// table.
+func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
 	var values []*term
-	for _, r := range g.roots {
+	for _, r := range group.values {
 		values = append(values, r.value)
 	}
-	in := map[int]wasm.Var[int32]{}
-	for i, s := range g.slots {
+	parameters := map[int]wasm.Var[int32]{}
+	for i, s := range group.slots {
 		params = append(params, wasm.I32)
-		in[s] = wasm.Param[int32](uint32(2 + i))
+		parameters[s] = wasm.Param[int32](uint32(2 + i))
 	}
-	f := p.mod.Func("", params, []wasm.Type{wasm.I64})
-	c := p.codeGenerator
-	c.f, c.params = f, in
-	c.local, c.scopeOrder, c.uses = map[*term]emitter{}, nil, map[*term]int{}
-	m := &memo{compute: f.Index, table: p.reserve(8 << memoBits), params: p.packVars(g.slots), fields: p.pack(values)}
+	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
+	generator := p.codeGenerator
+	generator.fn, generator.params = fn, parameters
+	generator.computed, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
 	for _, v := range values {
-		c.countUses(v)
+		generator.countUses(v)
 	}
-	packed := shiftIn(c.integer(values[0]), m.fields[0])
+	packed := shiftToField(generator.intCode(values[0]), memo.outputs[0])
 	for i, v := range values[1:] {
-		packed = packed.Or(shiftIn(c.integer(v), m.fields[i+1]))
+		packed = packed.Or(shiftToField(generator.intCode(v), memo.outputs[i+1]))
 	}
-	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](f)
-	wasm.Store(f, address, m.table, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
-	word.Emit(f)
-	return m
+	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
+	wasm.Store(fn, address, memo.address, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
+	word.Emit(fn)
+	return memo
 }
 
-func (p *moveGenerator) packVars(slots []int) []field {
+// packVars assigns a field of a packed word to each variable.
+func (p *moveGenerator) packVars(slots []int) []wordField {
 	shift := 0
-	out := make([]field, len(slots))
+	out := make([]wordField, len(slots))
 	for i, s := range slots {
 		r := p.facts.variable(s)
-		out[i] = field{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+		out[i] = wordField{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
 		shift += out[i].width
 	}
 	return out

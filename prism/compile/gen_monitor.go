@@ -7,230 +7,241 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// This file is monitor.go in WebAssembly: each method emits the code of the Watch method
-// with the same name.
+// This file emits what monitor.go does: each method emits the code of the method of Watch
+// that its comment names.
 
-// condition builds the term of a state expression and counts its uses.
-func (p *moveGenerator) condition(e sema.Expr) *term {
-	t := p.b.expr(e)
-	p.countUses(t)
-	return t
+// conditionTerm returns the term of a state expression and counts a use of it.
+func (p *moveGenerator) conditionTerm(e sema.Expr) *term {
+	term := p.builder.expr(e)
+	p.countUses(term)
+	return term
 }
 
+// enter emits Watch.Enter, which processes the arrival in a state: it ends the path if the monitor is decided.
 func (p *pathGenerator) enter() {
-	switch p.w.Kind {
+	switch p.watch.Kind {
 	case Until:
 		p.enterUntil()
 	case Next:
-		p.f.If(p.steps.Eq(constI64(1)), func() {
+		p.fn.If(p.steps.Eq(constI64(1)), func() {
 			p.scoped(func() {
-				p.branch(p.condition(p.w.Right), true, p.holds)
-				p.f.Br(p.violated)
+				p.jumpIf(p.conditionTerm(p.watch.Right), true, p.holds)
+				p.fn.Br(p.violated)
 			})
 		})
 	case ReachReward:
-		right := p.condition(p.w.Right)
-		p.branch(right, true, p.holds)
+		right := p.conditionTerm(p.watch.Right)
+		p.jumpIf(right, true, p.holds)
 		p.facts = p.facts.assume(right, false)
 	case CumulReward:
-		p.f.BrIf(p.holds, p.arrived())
+		p.fn.BrIf(p.holds, p.atHorizon())
 	case InstantReward:
-		p.f.If(p.arrived(), func() {
+		p.fn.If(p.atHorizon(), func() {
 			p.scoped(func() {
-				p.reward.Set(p.f, p.stateReward())
-				p.f.Br(p.holds)
+				p.reward.Set(p.fn, p.stateReward())
+				p.fn.Br(p.holds)
 			})
 		})
 	}
 }
 
-func (p *pathGenerator) arrived() wasm.Expr[int32] {
-	if p.w.steps {
-		return p.steps.Ge(constI64(p.w.high))
+// atHorizon emits Watch.atHorizon: whether the horizon of a reward has been reached.
+func (p *pathGenerator) atHorizon() wasm.Expr[int32] {
+	if p.watch.inSteps {
+		return p.steps.Ge(constI64(p.watch.highStep))
 	}
-	return p.time.Ge(constF64(p.w.High))
+	return p.time.Ge(constF64(p.watch.High))
 }
 
-// early emits whether the lower bound is not yet reached; nil if there is no lower bound.
-func (p *pathGenerator) early() wasm.Expr[int32] {
+// beforeLowerBound emits Watch.beforeLowerBound: whether the lower bound has not been reached yet. It is nil if there is no lower
+// bound.
+func (p *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	switch {
-	case p.w.steps && p.w.low > 0:
-		return p.steps.Lt(constI64(p.w.low))
-	case !p.w.steps && p.w.Low > 0:
-		return p.time.Lt(constF64(p.w.Low))
+	case p.watch.inSteps && p.watch.lowStep > 0:
+		return p.steps.Lt(constI64(p.watch.lowStep))
+	case !p.watch.inSteps && p.watch.Low > 0:
+		return p.time.Lt(constF64(p.watch.Low))
 	}
 	return nil
 }
 
+// enterUntil emits Watch.enterUntil. After its code, the facts include that the path is not decided.
 func (p *pathGenerator) enterUntil() {
-	right, left := p.condition(p.w.Right), p.condition(orTrue(p.w.Left))
-	if p.w.steps && p.w.Bounded() {
-		p.f.BrIf(p.violated, p.steps.Gt(constI64(p.w.high)))
+	right, left := p.conditionTerm(p.watch.Right), p.conditionTerm(orTrue(p.watch.Left))
+	if p.watch.inSteps && p.watch.Bounded() {
+		p.fn.BrIf(p.violated, p.steps.Gt(constI64(p.watch.highStep)))
 	}
-	if early := p.early(); early != nil {
-		p.f.If(early.IsZero(), func() {
-			p.scoped(func() { p.branch(right, true, p.holds) })
+	if early := p.beforeLowerBound(); early != nil {
+		p.fn.If(early.IsZero(), func() {
+			p.scoped(func() { p.jumpIf(right, true, p.holds) })
 		})
 	} else {
-		p.branch(right, true, p.holds)
+		p.jumpIf(right, true, p.holds)
 		p.facts = p.facts.assume(right, false)
 	}
-	p.branch(left, false, p.violated)
+	p.jumpIf(left, false, p.violated)
 	p.facts = p.facts.assume(left, true)
 }
 
-// deadlock decides the path in a state without choices. With NoFixDeadlocks that is an error, which the interpreter reports.
+// deadlock emits Watch.Deadlock, which decides a path that stays in a state without choices. With NoFixDeadlocks a deadlock is an
+// error, which the interpreter reports.
 func (p *pathGenerator) deadlock() {
-	f := p.f
-	if p.m.opts.NoFixDeadlocks {
-		f.Br(p.bail)
+	fn := p.fn
+	if p.model.opts.NoFixDeadlocks {
+		fn.Br(p.giveUp)
 		return
 	}
-	switch p.w.Kind {
+	switch p.watch.Kind {
 	case Until:
-		if early := p.early(); early != nil {
-			f.If(early, func() { p.scoped(p.decideByRight) })
+		if early := p.beforeLowerBound(); early != nil {
+			fn.If(early, func() { p.scoped(p.decideByRight) })
 		}
-		p.end(False)
+		p.endPath(False)
 	case Next:
 		p.decideByRight()
 	case ReachReward:
-		p.end(Undecided)
+		p.endPath(Undecided)
 	case CumulReward:
-		p.reward.Set(f, p.stateReward().Mul(p.remaining()).Add(p.reward))
-		p.end(True)
+		p.reward.Set(fn, p.stateReward().Mul(p.remainingHorizon()).Add(p.reward))
+		p.endPath(True)
 	case InstantReward:
-		p.reward.Set(f, p.stateReward())
-		p.end(True)
+		p.reward.Set(fn, p.stateReward())
+		p.endPath(True)
 	}
 }
 
-// decideByRight ends the path by the monitor's right side.
+// decideByRight emits code that ends the path: the formula is true if the right-hand side of the monitor holds here.
 func (p *pathGenerator) decideByRight() {
-	p.status.Set(p.f, wasm.Select[int32](p.integer(p.condition(p.w.Right)), constI32(int32(True)), constI32(int32(False))))
-	p.f.Br(p.finish)
+	p.status.Set(p.fn, wasm.Select[int32](p.intCode(p.conditionTerm(p.watch.Right)), constI32(int32(True)), constI32(int32(False))))
+	p.fn.Br(p.finish)
 }
 
-// remaining emits the rest of the horizon.
-func (p *pathGenerator) remaining() wasm.Expr[float64] {
-	if p.w.steps {
-		return wasm.Double(constI64(p.w.high).Sub(p.steps))
+// remainingHorizon emits the steps, or the time in a CTMC, from here to the horizon.
+func (p *pathGenerator) remainingHorizon() wasm.Expr[float64] {
+	if p.watch.inSteps {
+		return wasm.Double(constI64(p.watch.highStep).Sub(p.steps))
 	}
-	return constF64(p.w.High).Sub(p.time)
+	return constF64(p.watch.High).Sub(p.time)
 }
 
-// advance is Watch.Step and Watch.Sojourn: it counts the step, adds its rewards and, in a CTMC, adds the sojourn time.
+// advance emits Watch.Step, or Watch.Sojourn in a CTMC: it counts the step and adds its rewards and its sojourn time.
 func (p *pathGenerator) advance(action int) {
-	if !p.w.steps {
+	if !p.watch.inSteps {
 		p.sojourn(action)
 		return
 	}
 	p.countStep()
-	if p.w.Kind == ReachReward || p.w.Kind == CumulReward {
-		p.earn(p.stateReward(), action)
+	if p.watch.Kind == ReachReward || p.watch.Kind == CumulReward {
+		p.addRewards(p.stateReward(), action)
 	}
 }
 
-func (p *pathGenerator) countStep() { p.steps.Set(p.f, p.steps.Add(constI64(1))) }
+// countStep emits code that counts a step.
+func (p *pathGenerator) countStep() { p.steps.Set(p.fn, p.steps.Add(constI64(1))) }
 
-// earn adds the reward of a state and that of the choice.
-func (p *pathGenerator) earn(state wasm.Expr[float64], action int) {
-	p.reward.Set(p.f, p.reward.Add(state.Add(p.choiceReward(action))))
+// addRewards emits code that adds the reward of a state and the reward of leaving it by a choice with the given action.
+func (p *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
+	p.reward.Set(p.fn, p.reward.Add(state.Add(p.choiceReward(action))))
 }
 
+// sojourn emits Watch.Sojourn with an exponentially distributed sojourn time. It ends the path if a time bound passes during it.
 func (p *pathGenerator) sojourn(action int) {
-	f := p.f
-	dt, start := wasm.Local[float64](f), wasm.Local[float64](f)
+	fn := p.fn
+	dt, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
 	log := wasm.Call[float64, float64](p.hostLogUnit, constF64(1).Sub(p.drawUnit()))
-	dt.Set(f, wasm.Convert[float64](wasm.F64Neg, log).Div(p.rate))
-	p.time.Set(f, start.Tee(p.time).Add(dt))
+	dt.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
+	p.time.Set(fn, start.Tee(p.time).Add(dt))
 	p.countStep()
-	switch p.w.Kind {
+	switch p.watch.Kind {
 	case Until:
 		p.sojournUntil(start)
 	case CumulReward:
-		p.beyond(func() {
-			p.reward.Set(f, p.stateReward().Mul(constF64(p.w.High).Sub(start)).Add(p.reward))
-			f.Br(p.holds)
+		p.ifPastHorizon(func() {
+			p.reward.Set(fn, p.stateReward().Mul(constF64(p.watch.High).Sub(start)).Add(p.reward))
+			fn.Br(p.holds)
 		})
-		p.earn(p.stateReward().Mul(dt), action)
+		p.addRewards(p.stateReward().Mul(dt), action)
 	case ReachReward:
-		p.earn(p.stateReward().Mul(dt), action)
+		p.addRewards(p.stateReward().Mul(dt), action)
 	case InstantReward:
-		p.beyond(func() {
-			p.reward.Set(f, p.stateReward())
-			f.Br(p.holds)
+		p.ifPastHorizon(func() {
+			p.reward.Set(fn, p.stateReward())
+			fn.Br(p.holds)
 		})
 	}
 }
 
-// beyond emits code that runs if the horizon has passed.
-func (p *pathGenerator) beyond(emit func()) {
-	p.f.If(p.time.Gt(constF64(p.w.High)), func() { p.scoped(emit) })
+// ifPastHorizon emits code that runs if the upper time bound or the horizon has passed.
+func (p *pathGenerator) ifPastHorizon(emit func()) {
+	p.fn.If(p.time.Gt(constF64(p.watch.High)), func() { p.scoped(emit) })
 }
 
+// sojournUntil emits the part of Watch.Sojourn for an until formula. start is the time at which the state was entered.
 func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
-	f := p.f
-	right := p.condition(p.w.Right)
-	waited := start.Lt(constF64(p.w.Low)) // the lower bound was not yet reached before the sojourn
-	if p.w.Bounded() {
-		p.beyond(func() {
-			if p.w.Low > 0 {
-				f.BrIf(p.violated, waited.IsZero())
-				p.branch(right, true, p.holds)
+	fn := p.fn
+	right := p.conditionTerm(p.watch.Right)
+	waited := start.Lt(constF64(p.watch.Low)) // the lower bound was not yet reached before the sojourn
+	if p.watch.Bounded() {
+		p.ifPastHorizon(func() {
+			if p.watch.Low > 0 {
+				fn.BrIf(p.violated, waited.IsZero())
+				p.jumpIf(right, true, p.holds)
 			}
-			f.Br(p.violated)
+			fn.Br(p.violated)
 		})
 	}
-	if p.w.Low > 0 {
-		f.If(waited.And(p.time.Gt(constF64(p.w.Low))), func() {
-			p.scoped(func() { p.branch(right, true, p.holds) })
+	if p.watch.Low > 0 {
+		fn.If(waited.And(p.time.Gt(constF64(p.watch.Low))), func() {
+			p.scoped(func() { p.jumpIf(right, true, p.holds) })
 		})
 	}
 }
 
+// stateReward emits the reward of the current state.
 func (p *pathGenerator) stateReward() wasm.Expr[float64] {
 	return p.rewardSum(func(it *sema.RewardItem) bool { return !it.Transition })
 }
 
+// choiceReward emits the reward of a choice with the given action.
 func (p *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
 	return p.rewardSum(func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
 }
 
-// rewardSum is the sum of the items that apply here.
+// rewardSum emits the sum of the reward items for which applies returns true and whose guards hold.
 func (p *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
 	sum := constF64(0)
-	items := p.w.rewards.src.Items
+	items := p.watch.rewards.structure.Items
 	for i := range items {
 		it := &items[i]
 		if !applies(it) {
 			continue
 		}
-		if guard := p.facts.simplify(p.b.expr(it.Guard)); guard != p.g.no {
-			sum = sum.Add(p.rewardItem(guard, p.b.num(it.Value)))
+		if guard := p.facts.simplify(p.builder.expr(it.Guard)); guard != p.graph.falseTerm {
+			sum = sum.Add(p.rewardItem(guard, p.builder.floatExpr(it.Value)))
 		}
 	}
 	return sum
 }
 
+// rewardItem emits the value of a reward item if its guard holds, otherwise zero.
 func (p *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
-	return func(f *wasm.Func) {
+	return func(fn *wasm.Func) {
 		p.countUses(guard)
 		p.countUses(value)
-		f.IfElse(wasm.F64, p.integer(guard), func() {
-			p.scoped(func() { p.finite(value) })
-		}, func() { constF64(0).Emit(f) })
+		fn.IfElse(wasm.F64, p.intCode(guard), func() {
+			p.scoped(func() { p.checkedReward(value) })
+		}, func() { constF64(0).Emit(fn) })
 	}
 }
 
-// finite pushes a reward. It bails out if the reward is negative or not finite.
-func (p *pathGenerator) finite(value *term) {
-	reward := p.double(value)
-	if !value.nan && value.flo >= 0 && value.fhi <= math.MaxFloat64 {
-		reward.Emit(p.f)
+// checkedReward emits code that pushes a reward. It gives up if the reward is negative or not finite.
+func (p *pathGenerator) checkedReward(value *term) {
+	reward := p.floatCode(value)
+	if !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64 {
+		reward.Emit(p.fn)
 		return
 	}
-	x := wasm.Local[float64](p.f)
-	p.f.BrIf(p.bail, x.Tee(reward).Ge(constF64(0)).And(x.Le(constF64(math.MaxFloat64))).IsZero())
-	x.Emit(p.f)
+	x := wasm.Local[float64](p.fn)
+	p.fn.BrIf(p.giveUp, x.Tee(reward).Ge(constF64(0)).And(x.Le(constF64(math.MaxFloat64))).IsZero())
+	x.Emit(p.fn)
 }

@@ -9,72 +9,75 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// alternative is a combination of updates of a move: its weight if constant, and the new value of each variable that it assigns.
+// alternative is a combination of updates of a move, one update per command. weight is the product of their weights if these are
+// constants. values has the new value of each variable that the updates assign.
 type alternative struct {
 	updates []int
 	weight  float64
 	values  map[int]*term
 }
 
-// alternativesOf lists the combinations of updates in odometer order. If the weights are constant, it leaves out those with weight zero.
-func (p *moveGenerator) alternativesOf(mv *commandSet, f *facts) (alts []alternative, constant bool) {
+// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. If all weights are constant, it
+// omits alternatives of weight zero.
+func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
 	constant = true
-	for _, c := range mv.members {
-		constant = constant && p.constantWeights[c] != nil
+	for _, command := range move.commands {
+		constant = constant && p.constantWeights[command] != nil
 	}
-	updates := make([]int, len(mv.members))
-	for more := true; more; more = advance(mv.members, updates) {
-		a := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
+	updates := make([]int, len(move.commands))
+	for more := true; more; more = nextCombination(move.commands, updates) {
+		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
 		if constant {
-			if a.weight = p.constantWeight(mv, updates); a.weight == 0 {
+			alternative.weight = p.constantWeight(move, updates)
+			if alternative.weight == 0 {
 				continue
 			}
 		}
-		for i, c := range mv.members {
-			for _, as := range c.updates[updates[i]].assigns {
-				a.values[as.slot] = f.simplify(p.b.expr(as.src.Value))
+		for i, command := range move.commands {
+			for _, assignment := range command.updates[updates[i]].assigns {
+				alternative.values[assignment.slot] = facts.simplify(p.builder.expr(assignment.source.Value))
 			}
 		}
-		alts = append(alts, a)
+		alternatives = append(alternatives, alternative)
 	}
-	return alts, constant
+	return alternatives, constant
 }
 
-// constantWeight is expander.weight for constant weights.
-func (p *moveGenerator) constantWeight(mv *commandSet, updates []int) float64 {
-	w := p.constantWeights[mv.members[0]][updates[0]]
-	for i, c := range mv.members[1:] {
-		w = float64(w * p.constantWeights[c][updates[i+1]])
+// constantWeight computes the product of constant weights as expander.weight does.
+func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
+	w := p.constantWeights[move.commands[0]][updates[0]]
+	for i, command := range move.commands[1:] {
+		w = float64(w * p.constantWeights[command][updates[i+1]])
 	}
 	return w
 }
 
-// weight is expander.weight.
-func (p *moveGenerator) weight(mv *commandSet, updates []int) wasm.Expr[float64] {
+// weight emits expander.weight: the product of the weights of the given updates.
+func (p *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
 	factor := func(i int) wasm.Expr[float64] {
-		c := mv.members[i]
-		if w := p.constantWeights[c]; w != nil {
+		command := move.commands[i]
+		if w := p.constantWeights[command]; w != nil {
 			return constF64(w[updates[i]])
 		}
-		return p.weights[c][updates[i]].Expr
+		return p.weights[command][updates[i]].Expr
 	}
 	x := factor(0)
-	for i := range mv.members[1:] {
+	for i := range move.commands[1:] {
 		x = x.Mul(factor(i + 1))
 	}
 	return x
 }
 
-// totalRate emits expander.total for a move.
-func (p *pathGenerator) totalRate(mv *commandSet) wasm.Expr[float64] {
-	constant := !slices.ContainsFunc(mv.members, func(c *command) bool { return p.constantWeights[c] == nil })
+// totalRate emits expander.totalWeight: the sum of the weights of all alternatives of a move.
+func (p *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
+	constant := !slices.ContainsFunc(move.commands, func(command *command) bool { return p.constantWeights[command] == nil })
 	sum, computed := 0.0, constF64(0)
-	updates := make([]int, len(mv.members))
-	for more := true; more; more = advance(mv.members, updates) {
+	updates := make([]int, len(move.commands))
+	for more := true; more; more = nextCombination(move.commands, updates) {
 		if constant {
-			sum += p.constantWeight(mv, updates)
+			sum += p.constantWeight(move, updates)
 		} else {
-			computed = computed.Add(p.weight(mv, slices.Clone(updates)))
+			computed = computed.Add(p.weight(move, slices.Clone(updates)))
 		}
 	}
 	if constant {
@@ -83,93 +86,95 @@ func (p *pathGenerator) totalRate(mv *commandSet) wasm.Expr[float64] {
 	return computed
 }
 
-// move emits the code of a move: time and rewards, the draw of the updates, the new values with their checks, and the assignments.
-func (p *pathGenerator) move(mv *commandSet) {
-	if slices.ContainsFunc(mv.members, p.hasInvalidWeights) {
-		p.f.Br(p.bail) // unreachable: check has bailed out
+// emitMove emits the code of a move. It adds time and rewards, draws the updates, computes and checks the new values, and assigns
+// them.
+func (p *pathGenerator) emitMove(move *moveSpec) {
+	if slices.ContainsFunc(move.commands, p.hasInvalidWeights) {
+		p.fn.Br(p.giveUp) // unreachable, because checkWeights has given up before
 		return
 	}
 	outer := p.facts
-	for _, g := range mv.guard {
-		p.facts = p.facts.assume(g, true)
+	for _, conjunct := range move.guard {
+		p.facts = p.facts.assume(conjunct, true)
 	}
 	defer func() { p.facts = outer }()
-	alts, constant := p.alternativesOf(mv, p.facts)
-	if len(alts) == 0 { // the products of tiny rates are all zero
-		p.f.Br(p.bail)
+	alternatives, constant := p.alternativesOf(move, p.facts)
+	if len(alternatives) == 0 { // the products of tiny rates are all zero
+		p.fn.Br(p.giveUp)
 		return
 	}
-	several := alternatives(mv.members) > 1
-	if p.m.continuous() {
+	several := numAlternatives(move.commands) > 1
+	if p.model.continuous() {
 		if several {
-			p.drawRest()
+			p.drawRemainder()
 		}
-		p.advance(mv.action)
+		p.advance(move.action)
 		if several {
-			p.pickByWeights(mv, alts, constant)
+			p.pickByWeights(move, alternatives, constant)
 		}
 	} else {
-		p.advance(mv.action)
+		p.advance(move.action)
 		if several {
-			p.pickByUnit(mv, alts, constant)
+			p.pickByUnit(move, alternatives, constant)
 		}
 	}
-	p.apply(mv, alts)
+	p.applyUpdates(move, alternatives)
 }
 
-// hasInvalidWeights reports whether a command's weights are constants that fail the checks.
-func (p *moveGenerator) hasInvalidWeights(c *command) bool {
-	return p.constantWeights[c] == nil && p.weights[c] == nil
+// hasInvalidWeights reports whether the weights of a command are constants that fail the checks.
+func (p *moveGenerator) hasInvalidWeights(command *command) bool {
+	return p.constantWeights[command] == nil && p.weights[command] == nil
 }
 
-// drawRest draws p.rest for the updates if there is only one choice; otherwise raceByRate has set it.
-func (p *pathGenerator) drawRest() {
-	p.f.If(p.count.Eq(constI32(1)), func() { p.rest.Set(p.f, p.drawUnit().Mul(p.rate)) })
+// drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
+func (p *pathGenerator) drawRemainder() {
+	p.fn.If(p.numChoices.Eq(constI32(1)), func() { p.remainder.Set(p.fn, p.drawUnit().Mul(p.totalExitRate)) })
 }
 
-// pickByUnit draws a unit double and sets p.picked to the index of the alternative that it selects.
-func (p *pathGenerator) pickByUnit(mv *commandSet, alts []alternative, constant bool) {
+// pickByUnit draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative weights.
+func (p *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
 	if !constant {
-		p.rest.Set(p.f, p.drawUnit())
-		p.pickByWeights(mv, alts, constant)
+		p.remainder.Set(p.fn, p.drawUnit())
+		p.pickByWeights(move, alternatives, constant)
 		return
 	}
-	p.random.Set(p.f, p.draw().ShrU(11))
-	p.pickByThresholds(thresholds(alts))
+	p.randomBits.Set(p.fn, p.randomWord().ShrU(11))
+	p.pickByThresholds(thresholds(alternatives))
 }
 
-// thresholds returns the cumulative weights, without the last, as multiples of 2^-53, the grid of unit doubles: u < c
-// exactly if u·2^53 < ceil(c·2^53).
-func thresholds(alts []alternative) []int64 {
+// thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. Random numbers are multiples of
+// 2^-53, so u < c is equivalent to u*2^53 < ceil(c*2^53).
+func thresholds(alternatives []alternative) []int64 {
 	var out []int64
 	sum := 0.0
-	for _, a := range alts[:len(alts)-1] {
+	for _, a := range alternatives[:len(alternatives)-1] {
 		sum += a.weight
 		out = append(out, int64(math.Ceil(sum*0x1p53)))
 	}
 	return out
 }
 
-// pickByThresholds sets p.picked to the number of thresholds that p.random reaches.
-func (p *pathGenerator) pickByThresholds(ts []int64) {
-	if shift, ok := evenShift(ts); ok {
-		p.picked.Set(p.f, wasm.Wrap(p.random.ShrU(shift)))
+// pickByThresholds sets pickedIndex to the number of thresholds that are at most randomBits.
+func (p *pathGenerator) pickByThresholds(thresholds []int64) {
+	if shift, ok := evenShift(thresholds); ok {
+		p.pickedIndex.Set(p.fn, wasm.Wrap(p.randomBits.ShrU(shift)))
 		return
 	}
-	if len(ts) > 4 {
-		p.bisect(ts, 0)
+	if len(thresholds) > 4 {
+		p.bisect(thresholds, 0)
 		return
 	}
 	reached := constI32(0)
-	for _, t := range ts {
-		reached = reached.Add(p.random.Ge(constI64(t)))
+	for _, t := range thresholds {
+		reached = reached.Add(p.randomBits.Ge(constI64(t)))
 	}
-	p.picked.Set(p.f, reached)
+	p.pickedIndex.Set(p.fn, reached)
 }
 
-// evenShift reports whether the thresholds divide the range into a power of two of equal parts, so that a shift finds the part.
-func evenShift(ts []int64) (shift int64, ok bool) {
-	n := int64(len(ts) + 1)
+// evenShift reports whether the thresholds divide the range into a power of two of equal parts. Shifting a number right by the result
+// then gives its part.
+func evenShift(thresholds []int64) (shift int64, ok bool) {
+	n := int64(len(thresholds) + 1)
 	if n&(n-1) != 0 || n == 1 {
 		return 0, false
 	}
@@ -177,7 +182,7 @@ func evenShift(ts []int64) (shift int64, ok bool) {
 	for m := n; m > 1; m /= 2 {
 		shift--
 	}
-	for i, t := range ts {
+	for i, t := range thresholds {
 		if t != int64(i+1)<<shift {
 			return 0, false
 		}
@@ -185,80 +190,82 @@ func evenShift(ts []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect sets p.picked to base plus the number of thresholds that p.random reaches.
-func (p *pathGenerator) bisect(ts []int64, base int) {
-	if len(ts) == 0 {
-		p.picked.Set(p.f, constI32(base))
+// bisect emits a binary search. It sets pickedIndex to base plus the number of thresholds that are at most randomBits.
+func (p *pathGenerator) bisect(thresholds []int64, base int) {
+	if len(thresholds) == 0 {
+		p.pickedIndex.Set(p.fn, constI32(base))
 		return
 	}
-	mid := len(ts) / 2
-	p.f.IfElse(wasm.Void, p.random.Ge(constI64(ts[mid])),
-		func() { p.bisect(ts[mid+1:], base+mid+1) },
-		func() { p.bisect(ts[:mid], base) })
+	mid := len(thresholds) / 2
+	p.fn.IfElse(wasm.Void, p.randomBits.Ge(constI64(thresholds[mid])),
+		func() { p.bisect(thresholds[mid+1:], base+mid+1) },
+		func() { p.bisect(thresholds[:mid], base) })
 }
 
-// pickByWeights is expander.pick for floating-point weights.
-func (p *pathGenerator) pickByWeights(mv *commandSet, alts []alternative, constant bool) {
+// pickByWeights emits expander.pickUpdates: it sets pickedIndex to the first alternative whose cumulative weight exceeds remainder.
+func (p *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
 	weight := func(a alternative) wasm.Expr[float64] {
 		if constant {
 			return constF64(a.weight)
 		}
-		return p.weight(mv, a.updates)
+		return p.weight(move, a.updates)
 	}
-	f := p.f
-	sum := wasm.Local[float64](f)
-	sum.Set(f, constF64(0))
-	f.Block(func(done wasm.Label) {
-		for i, a := range alts {
-			p.picked.Set(f, constI32(i))
-			sum.Set(f, weight(a).Add(sum))
-			f.BrIf(done, p.rest.Lt(sum))
+	fn := p.fn
+	sum := wasm.Local[float64](fn)
+	sum.Set(fn, constF64(0))
+	fn.Block(func(done wasm.Label) {
+		for i, a := range alternatives {
+			p.pickedIndex.Set(fn, constI32(i))
+			sum.Set(fn, weight(a).Add(sum))
+			fn.BrIf(done, p.remainder.Lt(sum))
 		}
-		for i, a := range alts { // because of rounding: the last one with a positive weight
-			f.If(weight(a).Gt(constF64(0)), func() { p.picked.Set(f, constI32(i)) })
+		for i, a := range alternatives { // rounding can make this necessary: take the last one with a positive weight
+			fn.If(weight(a).Gt(constF64(0)), func() { p.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
 }
 
-// apply evaluates the new values of the picked alternative into locals, checks them, and assigns them. Values on which all
-// alternatives agree are evaluated once, differing constants are looked up in tables, and only the rest needs a branch on p.picked.
-func (p *pathGenerator) apply(mv *commandSet, alts []alternative) {
-	fresh := map[int]wasm.Var[int32]{}
-	var common, looked, varied []int
-	for _, slot := range assignedSlots(alts) {
-		fresh[slot] = wasm.Local[int32](p.f)
-		switch column := p.column(alts, slot); {
-		case allSame(column):
+// applyUpdates emits code that computes the new values of the picked alternative, checks them, and assigns them to the variables. A
+// value on which all alternatives agree is computed once. Constants that differ come from a table. Only the other values need a
+// branch on pickedIndex.
+func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
+	newLocals := map[int]wasm.Var[int32]{}
+	var common, fromTable, computed []int
+	for _, slot := range assignedSlots(alternatives) {
+		newLocals[slot] = wasm.Local[int32](p.fn)
+		switch column := p.valuesInAlternatives(alternatives, slot); {
+		case allEqual(column):
 			common = append(common, slot)
-		case allConst(column):
-			looked = append(looked, slot)
+		case allConstants(column):
+			fromTable = append(fromTable, slot)
 		default:
-			varied = append(varied, slot)
+			computed = append(computed, slot)
 		}
 	}
-	groups, single := p.memoGroups(p.roots(alts[0], common))
+	groups, single := p.memoGroups(p.valuesToCompute(alternatives[0], common))
 	for _, g := range groups {
-		p.lookUpMemo(g, fresh)
+		p.lookUpMemo(g, newLocals)
 	}
-	p.assignTogether(single, fresh)
-	for _, slot := range looked {
-		fresh[slot].Set(p.f, p.lookUp(p.column(alts, slot)))
+	p.assignTogether(single, newLocals)
+	for _, slot := range fromTable {
+		newLocals[slot].Set(p.fn, p.constantOfAlternative(p.valuesInAlternatives(alternatives, slot)))
 	}
-	if len(varied) > 0 {
-		p.branchOnPick(len(alts), func(i int) {
-			p.assignTogether(p.roots(alts[i], varied), fresh)
+	if len(computed) > 0 {
+		p.branchOnPick(len(alternatives), func(i int) {
+			p.assignTogether(p.valuesToCompute(alternatives[i], computed), newLocals)
 		})
 	}
-	p.checkRanges(alts, fresh)
-	p.decideSelfLoop(mv, alts, fresh)
-	for _, slot := range assignedSlots(alts) {
-		p.slots[slot].Set(p.f, fresh[slot])
+	p.checkRanges(alternatives, newLocals)
+	p.decideSelfLoop(move, alternatives, newLocals)
+	for _, slot := range assignedSlots(alternatives) {
+		p.slots[slot].Set(p.fn, newLocals[slot])
 	}
 }
 
-func assignedSlots(alts []alternative) []int {
+// assignedSlots returns the slots of the variables that some alternative assigns, in ascending order.
+func assignedSlots(alternatives []alternative) []int {
 	var slots []int
-	for _, a := range alts {
+	for _, a := range alternatives {
 		for s := range a.values {
 			slots = append(slots, s)
 		}
@@ -267,104 +274,110 @@ func assignedSlots(alts []alternative) []int {
 	return slices.Compact(slots)
 }
 
-// valueOf returns the new value of a variable in an alternative, which is the old one if it does not assign it.
+// valueOf returns the new value of a variable in an alternative. It is the old value if the alternative does not assign the variable.
 func (p *moveGenerator) valueOf(a alternative, slot int) *term {
-	if t, ok := a.values[slot]; ok {
-		return t
+	if term, ok := a.values[slot]; ok {
+		return term
 	}
-	return p.old(slot)
+	return p.oldValue(slot)
 }
 
-func (p *moveGenerator) old(slot int) *term {
+// oldValue returns the value of a variable before the transition.
+func (p *moveGenerator) oldValue(slot int) *term {
 	s := sortInt
-	if p.m.prog.Vars[slot].Type == sema.Bool {
+	if p.model.program.Vars[slot].Type == sema.Bool {
 		s = sortBool
 	}
-	return p.facts.simplify(p.g.variable(slot, s))
+	return p.facts.simplify(p.graph.variable(slot, s))
 }
 
-func (p *moveGenerator) column(alts []alternative, slot int) []*term {
-	column := make([]*term, len(alts))
-	for i, a := range alts {
+// valuesInAlternatives returns the new value of a variable in each alternative.
+func (p *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
+	column := make([]*term, len(alternatives))
+	for i, a := range alternatives {
 		column[i] = p.valueOf(a, slot)
 	}
 	return column
 }
 
-func allSame(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(t *term) bool { return t != ts[0] })
+// allEqual reports whether all terms are the same.
+func allEqual(ts []*term) bool {
+	return !slices.ContainsFunc(ts, func(term *term) bool { return term != ts[0] })
 }
 
-func allConst(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(t *term) bool { return !t.isConst() })
+// allConstants reports whether all terms are constants.
+func allConstants(ts []*term) bool {
+	return !slices.ContainsFunc(ts, func(term *term) bool { return !term.isConst() })
 }
 
-// root is a value to compute for a variable.
-type root struct {
+// newValue is a value to compute for a variable.
+type newValue struct {
 	slot  int
 	value *term
 }
 
-func (p *moveGenerator) roots(a alternative, slots []int) []root {
-	var out []root
+// valuesToCompute returns the new values of the given variables in an alternative, and counts a use of each.
+func (p *moveGenerator) valuesToCompute(a alternative, slots []int) []newValue {
+	var values []newValue
 	for _, s := range slots {
-		t := p.valueOf(a, s)
-		p.countUses(t)
-		out = append(out, root{s, t})
+		term := p.valueOf(a, s)
+		p.countUses(term)
+		values = append(values, newValue{s, term})
 	}
-	return out
+	return values
 }
 
-// assignTogether evaluates values into locals. If several expensive values depend on a common condition, it branches on the
-// condition once for all of them.
-func (p *moveGenerator) assignTogether(roots []root, fresh map[int]wasm.Var[int32]) {
-	cond := p.jointCondition(roots)
-	var rest []root
-	var yes, no []root
-	for _, r := range roots {
-		if cond != nil && r.value.op == opIte && r.value.args[0] == cond {
-			yes = append(yes, root{r.slot, r.value.args[1]})
-			no = append(no, root{r.slot, r.value.args[2]})
+// assignTogether emits code that computes values into locals. If several expensive values are ?: with the same condition, it branches
+// on the condition once for all of them.
+func (p *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
+	cond := p.jointCondition(values)
+	var rest []newValue
+	var ifTrue, ifFalse []newValue
+	for _, r := range values {
+		if cond != nil && r.value.op == opIte && r.value.operands[0] == cond {
+			ifTrue = append(ifTrue, newValue{r.slot, r.value.operands[1]})
+			ifFalse = append(ifFalse, newValue{r.slot, r.value.operands[2]})
 		} else {
 			rest = append(rest, r)
 		}
 	}
 	if cond == nil {
 		for _, r := range rest {
-			fresh[r.slot].Set(p.f, p.integer(r.value))
+			newLocals[r.slot].Set(p.fn, p.intCode(r.value))
 		}
 		return
 	}
-	p.f.IfElse(wasm.Void, p.integer(cond),
-		func() { p.assignUnder(cond, true, yes, fresh) },
-		func() { p.assignUnder(cond, false, no, fresh) })
-	p.assignTogether(rest, fresh)
+	p.fn.IfElse(wasm.Void, p.intCode(cond),
+		func() { p.assignUnder(cond, true, ifTrue, newLocals) },
+		func() { p.assignUnder(cond, false, ifFalse, newLocals) })
+	p.assignTogether(rest, newLocals)
 }
 
-func (p *moveGenerator) assignUnder(cond *term, holds bool, roots []root, fresh map[int]wasm.Var[int32]) {
+// assignUnder emits assignTogether for code that runs only if cond has the given value. It simplifies the values with this knowledge.
+func (p *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
 	outer := p.facts
 	p.facts = outer.assume(cond, holds)
-	for i := range roots {
-		roots[i].value = p.facts.simplify(roots[i].value)
-		p.countUses(roots[i].value)
+	for i := range values {
+		values[i].value = p.facts.simplify(values[i].value)
+		p.countUses(values[i].value)
 	}
-	p.scoped(func() { p.assignTogether(roots, fresh) })
+	p.scoped(func() { p.assignTogether(values, newLocals) })
 	p.facts = outer
 }
 
-// jointCondition returns the condition with the most expensive arms; nil if evaluating both arms is cheap.
-func (p *moveGenerator) jointCondition(roots []root) *term {
+// jointCondition returns the condition of ?: whose arms are most expensive in total; nil if no arms cost more than jointCost.
+func (p *moveGenerator) jointCondition(values []newValue) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
-	for _, r := range roots {
+	for _, r := range values {
 		if r.value.op != opIte {
 			continue
 		}
-		c := r.value.args[0]
+		c := r.value.operands[0]
 		if arms[c] == nil {
 			conds = append(conds, c)
 		}
-		arms[c] = append(arms[c], r.value.args[1:]...)
+		arms[c] = append(arms[c], r.value.operands[1:]...)
 	}
 	var best *term
 	most := jointCost
@@ -376,98 +389,99 @@ func (p *moveGenerator) jointCondition(roots []root) *term {
 	return best
 }
 
-// lookUp emits the constant of the picked alternative.
-func (p *pathGenerator) lookUp(column []*term) wasm.Expr[int32] {
-	step := column[1].i - column[0].i
+// constantOfAlternative emits the constant that belongs to the picked alternative: by a selection, a linear function of pickedIndex,
+// or a table.
+func (p *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
+	step := column[1].intValue - column[0].intValue
 	even := true
-	for i, t := range column {
-		even = even && t.i == column[0].i+int64(i)*step
+	for i, term := range column {
+		even = even && term.intValue == column[0].intValue+int64(i)*step
 	}
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](p.picked, constI32(column[1].i), constI32(column[0].i))
+		return wasm.Select[int32](p.pickedIndex, constI32(column[1].intValue), constI32(column[0].intValue))
 	case even && step >= minInt && step <= maxInt:
-		return p.picked.Mul(constI32(step)).Add(constI32(column[0].i))
+		return p.pickedIndex.Mul(constI32(step)).Add(constI32(column[0].intValue))
 	}
 	words := make([]byte, 0, 4*len(column))
-	for _, t := range column {
-		words = binary.LittleEndian.AppendUint32(words, uint32(int32(t.i)))
+	for _, term := range column {
+		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
 	}
 	at := p.reserve(len(words))
-	p.mod.Data(int32(at), words)
-	return wasm.Load[int32](p.picked.Shl(2), at)
+	p.module.Data(int32(at), words)
+	return wasm.Load[int32](p.pickedIndex.Shl(2), at)
 }
 
-// branchOnPick emits code for each of n alternatives.
+// branchOnPick emits a jump table on pickedIndex, with the code of emit(i) for alternative i.
 func (p *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
 		return
 	}
 	labels := make([]wasm.Label, n)
-	end := p.f.Open()
+	end := p.fn.Open()
 	for i := n - 1; i >= 0; i-- {
-		labels[i] = p.f.Open()
+		labels[i] = p.fn.Open()
 	}
-	p.f.BrTable(p.picked, labels, labels[n-1])
+	p.fn.BrTable(p.pickedIndex, labels, labels[n-1])
 	for i := range n {
-		p.f.End()
+		p.fn.End()
 		p.scoped(func() { emit(i) })
-		p.f.Br(end)
+		p.fn.Br(end)
 	}
-	p.f.End()
+	p.fn.End()
 }
 
-// checkRanges bails out if a new value is outside its variable's range, where the intervals do not exclude that.
-func (p *pathGenerator) checkRanges(alts []alternative, fresh map[int]wasm.Var[int32]) {
-	for _, slot := range assignedSlots(alts) {
-		if slices.ContainsFunc(p.column(alts, slot), func(t *term) bool { return !p.inside(t, slot) }) {
-			p.bailOutside(fresh[slot], slot)
+// checkRanges gives up if a new value is outside the range of its variable, unless the intervals of the values exclude that.
+func (p *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	for _, slot := range assignedSlots(alternatives) {
+		if slices.ContainsFunc(p.valuesInAlternatives(alternatives, slot), func(term *term) bool { return !p.certainlyInRange(term, slot) }) {
+			p.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 }
 
-// inside reports whether the value is certainly within its variable's range.
-func (p *moveGenerator) inside(t *term, slot int) bool {
-	if t.sort == sortBool {
+// certainlyInRange reports whether a value is always within the range of its variable.
+func (p *moveGenerator) certainlyInRange(term *term, slot int) bool {
+	if term.sort == sortBool {
 		return true
 	}
-	r, v := p.g.ranges[slot], p.facts.interval(t)
+	r, v := p.graph.ranges[slot], p.facts.interval(term)
 	return r.lo <= v.lo && v.hi <= r.hi
 }
 
-// bailOutside bails out if a number is outside a variable's range.
-func (p *moveGenerator) bailOutside(x wasm.Var[int32], slot int) {
-	r := p.g.ranges[slot]
-	p.f.BrIf(p.bail, x.Sub(constI32(r.lo)).GtU(constI32(r.hi-r.lo)))
+// giveUpOutside emits code that gives up if a number is outside the range of a variable.
+func (p *moveGenerator) giveUpOutside(x wasm.Var[int32], slot int) {
+	r := p.graph.ranges[slot]
+	p.fn.BrIf(p.giveUp, x.Sub(constI32(r.lo)).GtU(constI32(r.hi-r.lo)))
 }
 
-// decideSelfLoop decides an unbounded until at a deterministic self-loop: the only choice has one transition, with probability 1, back
-// to the same state.
-func (p *pathGenerator) decideSelfLoop(mv *commandSet, alts []alternative, fresh map[int]wasm.Var[int32]) {
-	if !p.w.endsAtLoops() || !p.deterministicIfConstant(mv) || p.certainlyChanges(alts) {
+// decideSelfLoop emits code that ends the path at a deterministic self-loop, if the monitor is an unbounded until. In such a state the
+// only choice has one transition, with probability 1, to the state itself.
+func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	if !p.watch.endsAtLoops() || !p.deterministicIfConstant(move) || p.certainlyChanges(alternatives) {
 		return
 	}
-	f := p.f
-	f.Block(func(out wasm.Label) {
-		f.BrIf(out, p.count.Ne(constI32(1)))
-		for _, slot := range assignedSlots(alts) {
-			f.BrIf(out, fresh[slot].Ne(p.slots[slot]))
+	fn := p.fn
+	fn.Block(func(notALoop wasm.Label) {
+		fn.BrIf(notALoop, p.numChoices.Ne(constI32(1)))
+		for _, slot := range assignedSlots(alternatives) {
+			fn.BrIf(notALoop, newLocals[slot].Ne(p.slots[slot]))
 		}
-		for _, c := range mv.members {
-			if p.constantWeights[c] == nil {
-				p.requireDeterministic(c, out)
+		for _, command := range move.commands {
+			if p.constantWeights[command] == nil {
+				p.requireDeterministic(command, notALoop)
 			}
 		}
-		f.Br(p.violated)
+		fn.Br(p.violated)
 	})
 }
 
-// deterministicIfConstant reports whether every member with constant weights has exactly one positive weight, and it is 1.
-func (p *pathGenerator) deterministicIfConstant(mv *commandSet) bool {
-	for _, c := range mv.members {
+// deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
+func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
+	for _, command := range move.commands {
 		positive := 0
-		for _, w := range p.constantWeights[c] {
+		for _, w := range p.constantWeights[command] {
 			if w > 0 {
 				positive++
 			}
@@ -475,34 +489,34 @@ func (p *pathGenerator) deterministicIfConstant(mv *commandSet) bool {
 				return false
 			}
 		}
-		if positive != 1 && p.constantWeights[c] != nil {
+		if positive != 1 && p.constantWeights[command] != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// requireDeterministic jumps to out unless exactly one computed weight is positive and it is 1.
-func (p *pathGenerator) requireDeterministic(c *command, out wasm.Label) {
-	positive, one := constI32(0), constI32(0)
-	for _, w := range p.weights[c] {
-		positive, one = positive.Add(w.Gt(constF64(0))), one.Or(w.Eq(constF64(1)))
+// requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
+func (p *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
+	positive, isOne := constI32(0), constI32(0)
+	for _, w := range p.weights[command] {
+		positive, isOne = positive.Add(w.Gt(constF64(0))), isOne.Or(w.Eq(constF64(1)))
 	}
-	p.f.BrIf(out, one.IsZero())
-	p.f.BrIf(out, positive.Ne(constI32(1)))
+	p.fn.BrIf(notALoop, isOne.IsZero())
+	p.fn.BrIf(notALoop, positive.Ne(constI32(1)))
 }
 
-// certainlyChanges reports whether some variable certainly gets a new value.
-func (p *pathGenerator) certainlyChanges(alts []alternative) bool {
-	for _, slot := range assignedSlots(alts) {
+// certainlyChanges reports whether some variable gets a new value in all alternatives.
+func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
+	for _, slot := range assignedSlots(alternatives) {
 		differs := true
-		for _, t := range p.column(alts, slot) {
-			if t.sort != sortInt {
-				old := p.old(slot)
-				differs = differs && t.isConst() && old.isConst() && t != old
+		for _, term := range p.valuesInAlternatives(alternatives, slot) {
+			if term.sort != sortInt {
+				old := p.oldValue(slot)
+				differs = differs && term.isConst() && old.isConst() && term != old
 				continue
 			}
-			v, was := p.facts.interval(t), p.facts.variable(slot)
+			v, was := p.facts.interval(term), p.facts.variable(slot)
 			differs = differs && (v.hi < was.lo || was.hi < v.lo)
 		}
 		if differs {

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// The memory of the machine: the random streams of a batch, its outcomes, then
-// tables. An outcome is status (i32, padded), steps, nondeterminism, time, reward.
+// The memory of the machine contains the random streams of a batch, its outcomes, then
+// tables. An outcome consists of status (i32, padded), steps, nondeterminism, time and reward.
 const (
 	batchSize    = 512
 	streamSize   = 32
@@ -22,10 +22,10 @@ const (
 	maxUpdates   = 4096
 	maxTermCount = 200_000
 	maxCode      = 4 << 20
-	maxMemory    = 16 << 20 // tables that would need more are not made
+	maxMemory    = 16 << 20 // no table is made that needs more
 )
 
-// pathGenerator emits the function that draws whole paths. Its structure is
+// pathGenerator emits the function that draws paths. The function has this structure:
 //
 //	for each sample: load the stream, set the initial state
 //	  loop: process the state (enter), find the enabled moves (decisionTree),
@@ -36,257 +36,258 @@ const (
 // globals, and the next call continues it.
 type pathGenerator struct {
 	moveGenerator
-	w     *watch
-	start []int32
+	watch        *watch
+	initialState []int32
 
 	rng                                         [4]wasm.Var[int64]
-	steps, limit                                wasm.Var[int64]
+	steps, maxSteps                             wasm.Var[int64]
 	nondet                                      wasm.Var[int64] // number of states with several choices
 	time, reward                                wasm.Var[float64]
-	count                                       wasm.Var[int32] // number of choices of the current state
-	random                                      wasm.Var[int64]
-	picked                                      wasm.Var[int32]
-	rest, rate                                  wasm.Var[float64] // CTMC
-	low, product                                wasm.Var[int64]
+	numChoices                                  wasm.Var[int32] // number of choices of the current state
+	randomBits                                  wasm.Var[int64]
+	pickedIndex                                 wasm.Var[int32]
+	remainder, totalExitRate                    wasm.Var[float64] // CTMC
+	scratch, product                            wasm.Var[int64]
 	hostLogUnit                                 uint32
 	holds, violated, deadlockLabel, outOfBudget wasm.Label
-	finish, step                                wasm.Label
+	finish, nextStep                            wasm.Label
 	moveLabels                                  []wasm.Label
 	status                                      wasm.Var[int32]
 	suspended                                   wasm.Var[int32]
-	saved                                       []saved
+	savedLocals                                 []savedLocal
 }
 
-// saved copies a local of a suspended path to a global and back.
-type saved struct{ keep, restore func() }
+// savedLocal copies a local of a suspended path to a global, and back.
+type savedLocal struct{ save, restore func() }
 
-// emit builds the whole module. It returns nil if the model is too large.
-func (p *pathGenerator) emit() []byte {
+// emitModule emits the main function and returns the module; nil if the code is too large.
+func (p *pathGenerator) emitModule() []byte {
 	p.declare()
-	f := p.f
+	fn := p.fn
 	i, n, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
-	begin := wasm.Local[int64](f)
-	f.Block(func(exit wasm.Label) {
-		f.Loop(func(sample wasm.Label) {
-			f.BrIf(exit, i.GeU(n))
-			p.begin(i, begin, budget, resume)
-			p.path(i)
-			p.store(i)
-			budget.Set(f, budget.Sub(p.steps.Sub(begin)))
-			i.Set(f, i.Add(constI32(1)))
-			f.BrIf(sample, budget.Gt(constI64(0)))
+	begin := wasm.Local[int64](fn)
+	fn.Block(func(exit wasm.Label) {
+		fn.Loop(func(sample wasm.Label) {
+			fn.BrIf(exit, i.GeU(n))
+			p.startSample(i, begin, budget, resume)
+			p.emitPath(i)
+			p.storeOutcome(i)
+			budget.Set(fn, budget.Sub(p.steps.Sub(begin)))
+			i.Set(fn, i.Add(constI32(1)))
+			fn.BrIf(sample, budget.Gt(constI64(0)))
 		})
 	})
-	i.Emit(f)
-	if f.Size() > maxCode {
+	i.Emit(fn)
+	if fn.Size() > maxCode {
 		return nil
 	}
-	p.mod.Memory(uint32(p.used+0xffff) >> 16)
-	return p.mod.Bytes()
+	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
+	return p.module.Bytes()
 }
 
-// reserve allocates n bytes of memory, aligned to 8, and returns their address.
+// reserve allocates n bytes of memory, aligned to 8 bytes, and returns their address.
 func (p *moveGenerator) reserve(n int) uint32 {
-	at := p.used
-	p.used += (n + 7) &^ 7
+	at := p.memoryUsed
+	p.memoryUsed += (n + 7) &^ 7
 	return uint32(at)
 }
 
-// declareModel adds the imports and the variables.
+// declareModel declares the imported host functions, and a global for each variable of the model.
 func (p *moveGenerator) declareModel() {
 	num, whole := []wasm.Type{wasm.F64, wasm.F64}, []wasm.Type{wasm.I32, wasm.I32}
-	p.hostPow = p.mod.Import(hostModule, "pow", num, num[:1])
-	p.hostLog = p.mod.Import(hostModule, "log", num, num[:1])
-	p.hostIntPow = p.mod.Import(hostModule, "intpow", whole, []wasm.Type{wasm.I64})
-	for range p.m.prog.Vars {
-		p.slots = append(p.slots, wasm.Global[int32](p.mod))
+	p.hostPow = p.module.Import(hostModule, "pow", num, num[:1])
+	p.hostLog = p.module.Import(hostModule, "log", num, num[:1])
+	p.hostIntPow = p.module.Import(hostModule, "intpow", whole, []wasm.Type{wasm.I64})
+	for range p.model.program.Vars {
+		p.slots = append(p.slots, wasm.Global[int32](p.module))
 	}
 }
 
-// declare adds the imports, globals and locals.
+// declare declares the imports, the main function, the globals and the locals.
 func (p *pathGenerator) declare() {
 	p.declareModel()
-	p.suspended = wasm.Global[int32](p.mod)
-	if p.m.continuous() {
+	p.suspended = wasm.Global[int32](p.module)
+	if p.model.continuous() {
 		p.hostLogUnit = p.logUnit()
 	}
-	p.f = p.mod.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
+	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
 	for i := range p.rng {
-		p.rng[i] = wasm.Local[int64](p.f)
+		p.rng[i] = wasm.Local[int64](p.fn)
 	}
-	for _, v := range []*wasm.Var[int64]{&p.steps, &p.limit, &p.nondet, &p.random, &p.low, &p.product} {
-		*v = wasm.Local[int64](p.f)
+	for _, v := range []*wasm.Var[int64]{&p.steps, &p.maxSteps, &p.nondet, &p.randomBits, &p.scratch, &p.product} {
+		*v = wasm.Local[int64](p.fn)
 	}
-	for _, v := range []*wasm.Var[float64]{&p.time, &p.reward, &p.rest, &p.rate} {
-		*v = wasm.Local[float64](p.f)
+	for _, v := range []*wasm.Var[float64]{&p.time, &p.reward, &p.remainder, &p.totalExitRate} {
+		*v = wasm.Local[float64](p.fn)
 	}
-	for _, v := range []*wasm.Var[int32]{&p.count, &p.picked, &p.status} {
-		*v = wasm.Local[int32](p.f)
+	for _, v := range []*wasm.Var[int32]{&p.numChoices, &p.pickedIndex, &p.status} {
+		*v = wasm.Local[int32](p.fn)
 	}
-	p.saved = slices.Concat(keptIn(p, p.steps, p.nondet), keptIn(p, p.time, p.reward), keptIn(p, p.rng[:]...))
-	p.weightLocals(p.m.commands...)
+	p.savedLocals = slices.Concat(savedIn(p, p.steps, p.nondet), savedIn(p, p.time, p.reward), savedIn(p, p.rng[:]...))
+	p.weightLocals(p.model.commands...)
 }
 
-// keptIn pairs locals with new globals.
-func keptIn[T wasm.Number](p *pathGenerator, locals ...wasm.Var[T]) []saved {
-	out := make([]saved, len(locals))
+// savedIn declares a global for each local, in which the local is saved.
+func savedIn[T wasm.Number](p *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
+	out := make([]savedLocal, len(locals))
 	for i, l := range locals {
-		g := wasm.Global[T](p.mod)
-		out[i] = saved{func() { g.Set(p.f, l) }, func() { l.Set(p.f, g) }}
+		g := wasm.Global[T](p.module)
+		out[i] = savedLocal{func() { g.Set(p.fn, l) }, func() { l.Set(p.fn, g) }}
 	}
 	return out
 }
 
-// begin initialises a sample, or restores the suspended one.
-func (p *pathGenerator) begin(i wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
-	f := p.f
-	goOn := wasm.Expr[int32](func(f *wasm.Func) {
-		p.suspended.And(resume).Emit(f)
-		p.suspended.Set(f, constI32(0))
+// startSample emits code that starts a path, or restores the suspended one. It sets maxSteps from the step budget.
+func (p *pathGenerator) startSample(i wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
+	fn := p.fn
+	goOn := wasm.Expr[int32](func(fn *wasm.Func) {
+		p.suspended.And(resume).Emit(fn)
+		p.suspended.Set(fn, constI32(0))
 	})
-	f.IfElse(wasm.Void, goOn, func() {
-		for _, x := range p.saved {
+	fn.IfElse(wasm.Void, goOn, func() {
+		for _, x := range p.savedLocals {
 			x.restore()
 		}
 	}, func() {
 		for k, l := range p.rng {
-			l.Set(f, wasm.Load[int64](i.Mul(constI32(streamSize)), uint32(8*k)))
+			l.Set(fn, wasm.Load[int64](i.Mul(constI32(streamSize)), uint32(8*k)))
 		}
-		p.steps.Set(f, constI64(0))
-		p.nondet.Set(f, constI64(0))
-		p.time.Set(f, constF64(0))
-		p.reward.Set(f, constF64(0))
+		p.steps.Set(fn, constI64(0))
+		p.nondet.Set(fn, constI64(0))
+		p.time.Set(fn, constF64(0))
+		p.reward.Set(fn, constF64(0))
 		for slot, g := range p.slots {
-			g.Set(f, constI32(p.start[slot]))
+			g.Set(fn, constI32(p.initialState[slot]))
 		}
 	})
-	p.limit.Set(f, begin.Tee(p.steps).Add(budget))
-	if p.w.Limited() {
-		most := constI64(p.w.MaxPath)
-		p.limit.Set(f, wasm.Select[int64](most.Lt(p.limit), most, p.limit))
+	p.maxSteps.Set(fn, begin.Tee(p.steps).Add(budget))
+	if p.watch.Limited() {
+		most := constI64(p.watch.MaxPath)
+		p.maxSteps.Set(fn, wasm.Select[int64](most.Lt(p.maxSteps), most, p.maxSteps))
 	}
 }
 
-// path emits the loop over the steps of a path, followed by the code for each way to end.
-func (p *pathGenerator) path(i wasm.Var[int32]) {
-	f := p.f
-	f.Block(func(finish wasm.Label) {
+// emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end.
+func (p *pathGenerator) emitPath(i wasm.Var[int32]) {
+	fn := p.fn
+	fn.Block(func(finish wasm.Label) {
 		p.finish = finish
-		for _, to := range []*wasm.Label{&p.bail, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
-			*to = f.Open()
+		for _, to := range []*wasm.Label{&p.giveUp, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
+			*to = fn.Open()
 		}
-		f.Loop(func(step wasm.Label) {
-			p.step = step
+		fn.Loop(func(step wasm.Label) {
+			p.nextStep = step
 			p.scoped(func() {
 				p.enter()
 				p.evaluateFailing()
-				p.choose()
+				p.emitChoiceOfMove()
 			})
 		})
-		f.Op(wasm.Unreachable)
-		f.End()
-		p.end(False)
-		f.End()
-		p.end(True)
-		f.End()
+		fn.Op(wasm.Unreachable)
+		fn.End()
+		p.endPath(False)
+		fn.End()
+		p.endPath(True)
+		fn.End()
 		p.scoped(p.deadlock)
-		f.End()
+		fn.End()
 		p.suspend(i)
-		f.End()
-		p.status.Set(f, constI32(statusBail))
+		fn.End()
+		p.status.Set(fn, constI32(statusBail))
 	})
 }
 
-func (p *pathGenerator) end(s Status) {
-	p.status.Set(p.f, constI32(int32(s)))
-	p.f.Br(p.finish)
+// endPath emits code that ends the path with a status.
+func (p *pathGenerator) endPath(s Status) {
+	p.status.Set(p.fn, constI32(int32(s)))
+	p.fn.Br(p.finish)
 }
 
-// suspend ends the path at MaxPath; otherwise it saves the path for the next call and returns.
+// suspend emits code that saves the path for the next call and returns. If the path has reached MaxPath, it ends instead.
 func (p *pathGenerator) suspend(i wasm.Var[int32]) {
-	f := p.f
-	if p.w.Limited() {
-		f.If(p.steps.Ge(constI64(p.w.MaxPath)), func() { p.end(Undecided) })
+	fn := p.fn
+	if p.watch.Limited() {
+		fn.If(p.steps.Ge(constI64(p.watch.MaxPath)), func() { p.endPath(Undecided) })
 	}
-	for _, x := range p.saved {
-		x.keep()
+	for _, x := range p.savedLocals {
+		x.save()
 	}
-	p.suspended.Set(f, constI32(1))
-	f.Return(i)
+	p.suspended.Set(fn, constI32(1))
+	fn.Return(i)
 }
 
-// store writes the outcome of sample i.
-func (p *pathGenerator) store(i wasm.Var[int32]) {
-	f := p.f
-	at := wasm.Local[int32](f)
-	at.Set(f, i.Mul(constI32(outcomeSize)))
-	wasm.Store(f, at, outcomesAt, p.status)
-	wasm.Store(f, at, outcomesAt+8, p.steps)
-	wasm.Store(f, at, outcomesAt+16, p.nondet)
-	wasm.Store(f, at, outcomesAt+24, p.time)
-	wasm.Store(f, at, outcomesAt+32, p.reward)
+// storeOutcome emits code that writes the outcome of sample i to memory.
+func (p *pathGenerator) storeOutcome(i wasm.Var[int32]) {
+	fn := p.fn
+	at := wasm.Local[int32](fn)
+	at.Set(fn, i.Mul(constI32(outcomeSize)))
+	wasm.Store(fn, at, outcomesAt, p.status)
+	wasm.Store(fn, at, outcomesAt+8, p.steps)
+	wasm.Store(fn, at, outcomesAt+16, p.nondet)
+	wasm.Store(fn, at, outcomesAt+24, p.time)
+	wasm.Store(fn, at, outcomesAt+32, p.reward)
 }
 
-// draw emits 64 random bits; see Stream.next.
-func (p *pathGenerator) draw() wasm.Expr[int64] {
-	return func(f *wasm.Func) {
-		s, t := p.rng, p.low
-		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(f)
-		t.Set(f, s[1].Shl(17))
-		s[2].Set(f, s[2].Xor(s[0]))
-		s[3].Set(f, s[3].Xor(s[1]))
-		s[1].Set(f, s[1].Xor(s[2]))
-		s[0].Set(f, s[0].Xor(s[3]))
-		s[2].Set(f, s[2].Xor(t))
-		s[3].Set(f, s[3].Rotl(45))
+// randomWord emits Stream.next: 64 random bits.
+func (p *pathGenerator) randomWord() wasm.Expr[int64] {
+	return func(fn *wasm.Func) {
+		s, t := p.rng, p.scratch
+		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
+		t.Set(fn, s[1].Shl(17))
+		s[2].Set(fn, s[2].Xor(s[0]))
+		s[3].Set(fn, s[3].Xor(s[1]))
+		s[1].Set(fn, s[1].Xor(s[2]))
+		s[0].Set(fn, s[0].Xor(s[3]))
+		s[2].Set(fn, s[2].Xor(t))
+		s[3].Set(fn, s[3].Rotl(45))
 	}
 }
 
-// drawUnit emits a unit double; see Stream.Unit.
+// drawUnit emits Stream.Unit: a random number from [0,1).
 func (p *pathGenerator) drawUnit() wasm.Expr[float64] {
-	return wasm.Double(p.draw().ShrU(11)).Mul(constF64(0x1p-53))
+	return wasm.Double(p.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
 }
 
-// drawBelow sets p.picked to an integer below p.count; see Stream.Below.
+// drawBelow emits Stream.Below: it sets pickedIndex to a random integer below numChoices.
 func (p *pathGenerator) drawBelow() {
-	f := p.f
-	n, threshold := wasm.Local[int64](f), wasm.Local[int64](f)
+	fn := p.fn
+	n, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
 	low := func(x wasm.Expr[int64]) wasm.Expr[int64] { return x.And(constI64(math.MaxUint32)) }
-	product := p.product.Tee(p.draw().ShrU(32).Mul(n))
-	n.Set(f, wasm.ExtendU(p.count))
-	f.If(low(product).LtU(n), func() {
-		threshold.Set(f, wasm.ExtendU(constI32(0).Sub(p.count).RemU(p.count)))
-		f.Block(func(done wasm.Label) {
-			f.Loop(func(again wasm.Label) {
-				f.BrIf(done, low(p.product.Expr).GeU(threshold))
-				f.Drop(low(product))
-				f.Br(again)
+	product := p.product.Tee(p.randomWord().ShrU(32).Mul(n))
+	n.Set(fn, wasm.ExtendU(p.numChoices))
+	fn.If(low(product).LtU(n), func() {
+		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(p.numChoices).RemU(p.numChoices)))
+		fn.Block(func(done wasm.Label) {
+			fn.Loop(func(again wasm.Label) {
+				fn.BrIf(done, low(p.product.Expr).GeU(threshold))
+				fn.Drop(low(product))
+				fn.Br(again)
 			})
 		})
 	})
-	p.picked.Set(f, wasm.Wrap(p.product.ShrU(32)))
+	p.pickedIndex.Set(fn, wasm.Wrap(p.product.ShrU(32)))
 }
 
-// logUnit emits the function logUnit and returns its index.
+// logUnit emits a function that computes what the Go function logUnit does, and returns its index.
 func (p *pathGenerator) logUnit() uint32 {
-	f := p.mod.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
+	fn := p.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
 	u := wasm.Param[float64](0)
-	k, x, s := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
-	s2, s4, r, half := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
-	k.Set(f, wasm.Double(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
-	x.Set(f, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
-	f.If(x.Lt(constF64(math.Sqrt2/2)), func() {
-		x.Set(f, x.Mul(constF64(2)))
-		k.Set(f, k.Sub(constF64(1)))
+	k, x, s := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
+	s2, s4, r, half := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
+	k.Set(fn, wasm.Double(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
+	x.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
+	fn.If(x.Lt(constF64(math.Sqrt2/2)), func() {
+		x.Set(fn, x.Mul(constF64(2)))
+		k.Set(fn, k.Sub(constF64(1)))
 	})
-	x.Set(f, x.Sub(constF64(1)))
-	s.Set(f, x.Div(constF64(2).Add(x)))
-	s2.Set(f, s.Mul(s))
-	s4.Set(f, s2.Mul(s2))
+	x.Set(fn, x.Sub(constF64(1)))
+	s.Set(fn, x.Div(constF64(2).Add(x)))
+	s2.Set(fn, s.Mul(s))
+	s4.Set(fn, s2.Mul(s2))
 	t1 := s2.Mul(constF64(logL1).Add(s4.Mul(constF64(logL3).Add(s4.Mul(constF64(logL5).Add(s4.Mul(constF64(logL7))))))))
 	t2 := s4.Mul(constF64(logL2).Add(s4.Mul(constF64(logL4).Add(s4.Mul(constF64(logL6))))))
-	r.Set(f, t1.Add(t2))
-	half.Set(f, constF64(0.5).Mul(x).Mul(x))
-	k.Mul(constF64(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(constF64(ln2Lo)))).Sub(x)).Emit(f)
-	return f.Index
+	r.Set(fn, t1.Add(t2))
+	half.Set(fn, constF64(0.5).Mul(x).Mul(x))
+	k.Mul(constF64(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(constF64(ln2Lo)))).Sub(x)).Emit(fn)
+	return fn.Index
 }

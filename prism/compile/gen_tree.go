@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// commandSet is a combination of commands that may be a choice of some state, with the conjuncts of its guard.
-type commandSet struct {
-	action  int
-	members []*command
-	guard   []*term
+// moveSpec is a combination of commands that may be a choice of some state, with the conjuncts of its guard.
+type moveSpec struct {
+	action   int
+	commands []*command
+	guard    []*term
 }
 
-// decisionTree finds the enabled moves. It tests conditions that many guards share only once. Its leaves have the moves that
-// remain possible.
+// decisionTree finds the enabled moves of a state. A condition that many guards have in common is tested only once. A leaf has the
+// moves that may be enabled.
 type decisionTree struct {
 	facts *facts
 	// A leaf has the moves that may be enabled, in order, each with the
@@ -27,74 +27,78 @@ type decisionTree struct {
 	next   []*decisionTree // one child per value, then one for other values; or one for true, one for false
 }
 
+// candidate is a move that may be enabled. guard has the conjuncts that the decision tree has not tested yet.
 type candidate struct {
 	move  int
 	guard []*term
 }
 
-// treeBuilder builds decision trees. Branching repeats the moves that it does not decide; growth limits how many more
-// candidates the leaves may have than there are moves.
+// treeBuilder builds a decision tree. A branch repeats the moves that its test does not decide. growth is the number of further
+// repetitions that are allowed.
 type treeBuilder struct {
-	b      *builder
-	growth int
+	builder *builder
+	growth  int
 }
 
-func (p *treeBuilder) build(cands []candidate, f *facts) *decisionTree {
-	cands = p.simplifyGuards(cands, f)
-	slot, values, asked := p.bestVariable(cands, f)
-	test, tested := p.bestCondition(cands)
+// build builds the tree for some candidates under the given facts. It branches on the variable or the condition that decides most
+// candidates.
+func (p *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
+	candidates = p.simplifyGuards(candidates, facts)
+	slot, values, decidedByVariable := p.bestVariable(candidates, facts)
+	test, decidedByCondition := p.bestCondition(candidates)
 	switch {
-	case asked == 0 && tested == 0:
-		return &decisionTree{facts: f, moves: cands}
-	case asked >= tested:
-		p.growth -= p.variableGrowth(len(cands)-asked, slot, values, f)
-		return p.splitOnVariable(cands, f, slot, values)
+	case decidedByVariable == 0 && decidedByCondition == 0:
+		return &decisionTree{facts: facts, moves: candidates}
+	case decidedByVariable >= decidedByCondition:
+		p.growth -= p.variableGrowth(len(candidates)-decidedByVariable, slot, values, facts)
+		return p.splitOnVariable(candidates, facts, slot, values)
 	default:
-		p.growth -= len(cands) - tested
-		return p.splitOnCondition(cands, f, test)
+		p.growth -= len(candidates) - decidedByCondition
+		return p.splitOnCondition(candidates, facts, test)
 	}
 }
 
-// simplifyGuards removes the candidates and conjuncts that the facts decide.
-func (p *treeBuilder) simplifyGuards(cands []candidate, f *facts) []candidate {
+// simplifyGuards removes the candidates whose guards are false under the facts, and the conjuncts that are true.
+func (p *treeBuilder) simplifyGuards(candidates []candidate, f *facts) []candidate {
 	var out []candidate
-	for _, c := range cands {
-		if guard, possible := p.simplifyGuard(c.guard, f); possible {
-			out = append(out, candidate{c.move, guard})
+	for _, old := range candidates {
+		if guard, possible := p.simplifyGuard(old.guard, f); possible {
+			out = append(out, candidate{old.move, guard})
 		}
 	}
 	return out
 }
 
-func (p *treeBuilder) simplifyGuard(guard []*term, f *facts) (left []*term, possible bool) {
+// simplifyGuard removes the conjuncts of a guard that are true under the facts. possible is false if one is false.
+func (p *treeBuilder) simplifyGuard(guard []*term, f *facts) (remaining []*term, possible bool) {
 	for _, t := range guard {
 		parts := []*term{t}
-		if v, ok := f.value(t); ok {
-			parts[0] = f.g.boolean(v) // also correct for a guard that may fail, since it has been evaluated
-		} else if s := f.simplify(t); s != t && !t.fails {
-			parts = p.b.conjuncts(s)
+		if v, ok := f.known(t); ok {
+			parts[0] = f.graph.boolConst(v) // also correct for a guard that may fail, since it has been evaluated
+		} else if s := f.simplify(t); s != t && !t.mayFail {
+			parts = p.builder.conjuncts(s)
 		}
 		for _, part := range parts {
 			switch {
-			case part == f.g.no:
+			case part == f.graph.falseTerm:
 				return nil, false
-			case part != f.g.yes && !slices.Contains(left, part):
-				left = append(left, part)
+			case part != f.graph.trueTerm && !slices.Contains(remaining, part):
+				remaining = append(remaining, part)
 			}
 		}
 	}
-	return left, true
+	return remaining, true
 }
 
-// variableValueOf returns the variable and the value if a conjunct has the form x=3.
-func variableValueOf(t *term) (slot int, value int64, ok bool) {
-	if t.op == opIntEq && t.args[0].op == opVar && t.args[1].isConst() {
-		return t.args[0].slot, t.args[1].i, true
+// variableValueOf returns the variable and the value of a conjunct of the form x=3. ok is false for other conjuncts.
+func variableValueOf(term *term) (slot int, value int64, ok bool) {
+	if term.op == opIntEq && term.operands[0].op == opVar && term.operands[1].isConst() {
+		return term.operands[0].slot, term.operands[1].intValue, true
 	}
 	return 0, 0, false
 }
 
-// literals lists the conjuncts of a guard, flattened and without duplicates.
+// literals returns the conjuncts of a guard, with those of nested conjunctions, without duplicates.
 func (p *treeBuilder) literals(guard []*term) []*term {
 	var out []*term
 	for _, t := range guard {
@@ -103,32 +107,32 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 		}
 		out = append(out, t)
 		switch {
-		case t.fails:
+		case t.mayFail:
 		case t.op == opAnd:
-			out = append(out, p.literals(t.args)...)
-		case t.op == opNot && t.args[0].op == opOr:
-			for _, a := range t.args[0].args {
-				out = append(out, p.literals([]*term{p.b.not(a)})...)
+			out = append(out, p.literals(t.operands)...)
+		case t.op == opNot && t.operands[0].op == opOr:
+			for _, operand := range t.operands[0].operands {
+				out = append(out, p.literals([]*term{p.builder.not(operand)})...)
 			}
 		}
 	}
 	return out
 }
 
-// bestVariable returns the variable whose value decides most candidates, the values that they test for, and the number of these
-// candidates. asked is 0 if it is less than half of them.
-func (p *treeBuilder) bestVariable(cands []candidate, f *facts) (slot int, values []int64, asked int) {
-	wanted := map[int]map[int64]int{}
+// bestVariable returns the variable whose value decides most candidates, the values for which they test, and the number of these
+// candidates. The number is 0 if it would be less than half of all candidates.
+func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
+	testedValues := map[int]map[int64]int{}
 	count := map[int]int{}
-	for _, c := range cands {
+	for _, candidate := range candidates {
 		seen := map[int]bool{}
-		for _, t := range p.literals(c.guard) {
-			if s, v, ok := variableValueOf(t); ok && !seen[s] {
+		for _, term := range p.literals(candidate.guard) {
+			if s, v, ok := variableValueOf(term); ok && !seen[s] {
 				seen[s] = true
-				if wanted[s] == nil {
-					wanted[s] = map[int64]int{}
+				if testedValues[s] == nil {
+					testedValues[s] = map[int64]int{}
 				}
-				wanted[s][v]++
+				testedValues[s][v]++
 				count[s]++
 			}
 		}
@@ -137,15 +141,15 @@ func (p *treeBuilder) bestVariable(cands []candidate, f *facts) (slot int, value
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 	})
 	for _, s := range slots {
-		values := slices.Sorted(maps.Keys(wanted[s]))
-		if count[s] > 1 && count[s]*2 >= len(cands) && p.variableGrowth(len(cands)-count[s], s, values, f) <= p.growth {
+		values := slices.Sorted(maps.Keys(testedValues[s]))
+		if count[s] > 1 && count[s]*2 >= len(candidates) && p.variableGrowth(len(candidates)-count[s], s, values, facts) <= p.growth {
 			return s, values, count[s]
 		}
 	}
 	return 0, nil, 0
 }
 
-// variableGrowth returns how many more candidates a split on a variable makes.
+// variableGrowth returns the number of repetitions of undecided candidates in a branch on a variable.
 func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, f *facts) int {
 	branches := len(values) - 1
 	if r := f.variable(slot); r.hi-r.lo+1 > int64(len(values)) {
@@ -154,86 +158,88 @@ func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, f *fac
 	return undecided * branches
 }
 
-func (p *treeBuilder) splitOnVariable(cands []candidate, f *facts, slot int, values []int64) *decisionTree {
-	out := &decisionTree{facts: f, slot: slot, values: values}
-	x := p.b.variable(slot, sortInt)
-	byValue, others := p.partitionByValue(cands, slot)
-	rest := f.child()
+// splitOnVariable returns a node that branches on the value of a variable.
+func (p *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot int, values []int64) *decisionTree {
+	out := &decisionTree{facts: facts, slot: slot, values: values}
+	variable := p.builder.variable(slot, sortInt)
+	byValue, others := p.partitionByValue(candidates, slot)
+	rest := facts.child()
 	for _, v := range values {
-		is := p.b.eq(x, p.b.integer(v))
-		out.next = append(out.next, p.build(byValue[v], f.assume(is, true)))
-		rest.learn(is, false)
+		equalsValue := p.builder.eq(variable, p.builder.intConst(v))
+		out.next = append(out.next, p.build(byValue[v], facts.assume(equalsValue, true)))
+		rest.learn(equalsValue, false)
 	}
-	if r := f.variable(slot); r.hi-r.lo+1 > int64(len(values)) {
+	if r := facts.variable(slot); r.hi-r.lo+1 > int64(len(values)) {
 		out.next = append(out.next, p.build(others, rest))
 	}
 	return out
 }
 
-// partitionByValue returns, for each value of a variable, the candidates that are possible with it, in order; and separately the
+// partitionByValue returns, for each value of a variable, the candidates that are possible with this value, in order. others are the
 // candidates that do not test the variable.
-func (p *treeBuilder) partitionByValue(cands []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
+func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
-	asks := make([]map[int64]bool, len(cands))
-	for i, c := range cands {
-		for _, t := range p.literals(c.guard) {
-			if s, v, ok := variableValueOf(t); ok && s == slot {
-				if asks[i] == nil {
-					asks[i] = map[int64]bool{}
+	tested := make([]map[int64]bool, len(candidates))
+	for i, candidate := range candidates {
+		for _, term := range p.literals(candidate.guard) {
+			if s, v, ok := variableValueOf(term); ok && s == slot {
+				if tested[i] == nil {
+					tested[i] = map[int64]bool{}
 				}
-				asks[i][v] = true
+				tested[i][v] = true
 				byValue[v] = nil
 			}
 		}
 	}
-	for i, c := range cands {
+	for i, candidate := range candidates {
 		switch {
-		case asks[i] == nil:
-			others = append(others, c)
+		case tested[i] == nil:
+			others = append(others, candidate)
 			for v := range byValue {
-				byValue[v] = append(byValue[v], c)
+				byValue[v] = append(byValue[v], candidate)
 			}
-		case len(asks[i]) == 1:
-			for v := range asks[i] {
-				byValue[v] = append(byValue[v], c)
+		case len(tested[i]) == 1:
+			for v := range tested[i] {
+				byValue[v] = append(byValue[v], candidate)
 			}
 		}
 	}
 	return byValue, others
 }
 
-// bestCondition returns the condition that decides most candidates, positively or negatively, and their number. decided is 0 if it
-// is less than half of them, or only one.
-func (p *treeBuilder) bestCondition(cands []candidate) (best *term, decided int) {
+// bestCondition returns the condition that decides most candidates, by being true or false, and their number. The number is 0 if it
+// would be 1 or less than half of all candidates.
+func (p *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
 	count := map[*term]int{}
-	for _, c := range cands {
-		for _, t := range p.literals(c.guard) {
-			if t.op == opNot && !t.fails {
-				t = t.args[0]
+	for _, candidate := range candidates {
+		for _, term := range p.literals(candidate.guard) {
+			if term.op == opNot && !term.mayFail {
+				term = term.operands[0]
 			}
-			count[t]++
+			count[term]++
 		}
 	}
-	for t, n := range count {
-		if best == nil || p.better(t, n, best, count[best]) {
-			best = t
+	for term, n := range count {
+		if best == nil || p.isBetter(term, n, best, count[best]) {
+			best = term
 		}
 	}
 	n := count[best]
-	if best == nil || n < 2 || n*2 < len(cands) || len(cands)-n > p.growth {
+	if best == nil || n < 2 || n*2 < len(candidates) || len(candidates)-n > p.growth {
 		return nil, 0
 	}
 	return best, n
 }
 
-// better orders conditions by the number of candidates they decide, then by cost.
-func (p *treeBuilder) better(t *term, n int, best *term, most int) bool {
-	return cmp.Or(cmp.Compare(n, most), cmp.Compare(t.cost, best.cost), cmp.Compare(best.id, t.id)) > 0
+// isBetter reports whether condition t, which decides n candidates, is a better test than best, which decides most candidates.
+func (p *treeBuilder) isBetter(term *term, n int, best *term, most int) bool {
+	return cmp.Or(cmp.Compare(n, most), cmp.Compare(term.cost, best.cost), cmp.Compare(best.id, term.id)) > 0
 }
 
-func (p *treeBuilder) splitOnCondition(cands []candidate, f *facts, test *term) *decisionTree {
-	return &decisionTree{facts: f, test: test, next: []*decisionTree{
-		p.build(cands, f.assume(test, true)),
-		p.build(cands, f.assume(test, false)),
+// splitOnCondition returns a node that branches on a condition.
+func (p *treeBuilder) splitOnCondition(candidates []candidate, facts *facts, test *term) *decisionTree {
+	return &decisionTree{facts: facts, test: test, next: []*decisionTree{
+		p.build(candidates, facts.assume(test, true)),
+		p.build(candidates, facts.assume(test, false)),
 	}}
 }

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// guardIndex finds the commands that may be enabled in a state. It looks them up by the values of variables that many
-// guards compare with constants, such as locations in translated models or counters in population models.
+// guardIndex finds the commands that may be enabled in a state. It looks them up by the values of variables that many guards compare
+// with constants, such as locations in translated models or counters in population models.
 type guardIndex struct {
 	unindexed []*command // candidates in every state
 	tables    []valueTable
@@ -17,9 +17,9 @@ type guardIndex struct {
 
 // valueTable finds commands by the value of one variable.
 type valueTable struct {
-	slot int
-	low  int32
-	next []*guardIndex // next[value-low]; nil if no command is possible
+	slot    int
+	low     int32
+	byValue []*guardIndex // next[value-low]; nil if no command is possible
 }
 
 // equalityTest compares a variable with a constant.
@@ -28,46 +28,46 @@ type equalityTest struct {
 	value int32
 }
 
-// maxUnindexed is the greatest number of commands for which a table is not worth it.
+// maxUnindexed is the number of commands up to which they are not indexed.
 const maxUnindexed = 4
 
-// newGuardIndex indexes commands by the equality test number depth of each guard, and recursively by the later ones.
+// newGuardIndex indexes commands by the equality test with number depth of each guard, and recursively by the later tests.
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
-	g := &guardIndex{}
+	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
-	for _, c := range commands {
-		if eqs := equalities[c]; depth < len(eqs) && len(commands) > maxUnindexed {
-			bySlot[eqs[depth].slot] = append(bySlot[eqs[depth].slot], c)
+	for _, command := range commands {
+		if tests := equalities[command]; depth < len(tests) && len(commands) > maxUnindexed {
+			bySlot[tests[depth].slot] = append(bySlot[tests[depth].slot], command)
 		} else {
-			g.unindexed = append(g.unindexed, c)
+			index.unindexed = append(index.unindexed, command)
 		}
 	}
-	for slot, cs := range bySlot {
+	for slot, indexed := range bySlot {
 		values := make(map[int32][]*command)
-		b := valueTable{slot: slot, low: equalities[cs[0]][depth].value}
-		most := b.low
-		for _, c := range cs {
-			v := equalities[c][depth].value
-			values[v] = append(values[v], c)
-			b.low, most = min(b.low, v), max(most, v)
+		table := valueTable{slot: slot, low: equalities[indexed[0]][depth].value}
+		maxValue := table.low
+		for _, command := range indexed {
+			v := equalities[command][depth].value
+			values[v] = append(values[v], command)
+			table.low, maxValue = min(table.low, v), max(maxValue, v)
 		}
-		if int64(most)-int64(b.low) > 16*int64(len(cs)) { // the values are too sparse for a table
-			g.unindexed = append(g.unindexed, cs...)
+		if int64(maxValue)-int64(table.low) > 16*int64(len(indexed)) { // the values are too sparse for a table
+			index.unindexed = append(index.unindexed, indexed...)
 			continue
 		}
-		b.next = make([]*guardIndex, most-b.low+1)
-		for v, cs := range values {
-			b.next[v-b.low] = newGuardIndex(cs, equalities, depth+1)
+		table.byValue = make([]*guardIndex, maxValue-table.low+1)
+		for v, indexed := range values {
+			table.byValue[v-table.low] = newGuardIndex(indexed, equalities, depth+1)
 		}
-		g.tables = append(g.tables, b)
+		index.tables = append(index.tables, table)
 	}
-	slices.SortFunc(g.tables, func(a, b valueTable) int { return cmp.Compare(a.slot, b.slot) })
-	return g
+	slices.SortFunc(index.tables, func(a, table valueTable) int { return cmp.Compare(a.slot, table.slot) })
+	return index
 }
 
 // leadingEqualities returns the equality tests that a guard evaluates before anything that may fail.
-func (m *Model) leadingEqualities(guard sema.Expr, b *builder) (out []equalityTest) {
-	conjuncts := m.maker(guard).chain(guard, syntax.OpAnd, nil)
+func (m *Model) leadingEqualities(guard sema.Expr, b *builder) (tests []equalityTest) {
+	conjuncts := m.newExprCompiler(guard).operandChain(guard, syntax.OpAnd, nil)
 	for n := len(conjuncts); n > 0; n = len(conjuncts) { // drop conjuncts after the last equality test
 		if _, ok := asEqualityTest(conjuncts[n-1]); ok {
 			break
@@ -76,14 +76,15 @@ func (m *Model) leadingEqualities(guard sema.Expr, b *builder) (out []equalityTe
 	}
 	for _, c := range conjuncts {
 		if eq, ok := asEqualityTest(c); ok {
-			out = append(out, eq)
-		} else if b.expr(c).fails || !m.doubles.Decided(c) { // skipping the command must not hide this failure
+			tests = append(tests, eq)
+		} else if b.expr(c).mayFail || !m.floats.Decided(c) { // skipping the command must not hide this failure
 			break
 		}
 	}
-	return out
+	return tests
 }
 
+// asEqualityTest returns e as an equality test. The second result is false if e does not have the form x=3.
 func asEqualityTest(e sema.Expr) (equalityTest, bool) {
 	b, ok := e.(*sema.Binary)
 	if !ok || b.Op != syntax.OpEq {
@@ -97,15 +98,15 @@ func asEqualityTest(e sema.Expr) (equalityTest, bool) {
 	return equalityTest{x.Slot, c.Val.Int}, true
 }
 
-// forEachCandidate calls do for the commands that may be enabled in a state, in no particular order.
-func (g *guardIndex) forEachCandidate(state []int32, do func(c *command)) {
-	for _, c := range g.unindexed {
-		do(c)
+// forEachCandidate calls visit for each command that may be enabled in a state. The order is arbitrary.
+func (g *guardIndex) forEachCandidate(state []int32, visit func(command *command)) {
+	for _, command := range g.unindexed {
+		visit(command)
 	}
 	for i := range g.tables {
 		b := &g.tables[i]
-		if k := int64(state[b.slot]) - int64(b.low); k >= 0 && k < int64(len(b.next)) && b.next[k] != nil {
-			b.next[k].forEachCandidate(state, do)
+		if k := int64(state[b.slot]) - int64(b.low); k >= 0 && k < int64(len(b.byValue)) && b.byValue[k] != nil {
+			b.byValue[k].forEachCandidate(state, visit)
 		}
 	}
 }

@@ -34,10 +34,10 @@ func TestGuards(t *testing.T) {
 			state := []int32{int32(rng.IntN(10) - 3), int32(rng.IntN(4) * 600_000), int32(rng.IntN(4))}
 			var want, synchronised []int
 			var wrong *StateError
-			for i, c := range m.commands {
+			for i, command := range m.commands {
 				v := env{state: state}
-				switch on := c.guard(&v); {
-				case on && c.src.Action < 0:
+				switch on := command.guard(&v); {
+				case on && command.source.Action < 0:
 					want = append(want, i)
 				case on:
 					synchronised = append(synchronised, i)

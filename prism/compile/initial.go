@@ -11,17 +11,17 @@ import (
 )
 
 // InitialStates returns the initial states in lexicographic order of their
-// valuations: one, unless the model has an init…endinit block. More than
-// Options.MaxInitial of them, or none, are an error.
+// valuations. A model without an init…endinit block has exactly one. It is an
+// error if there are none, or more than Options.MaxInitial.
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	states, err := m.findInitial(ctx, m.opts.MaxInitial+1)
 	if len(states) > m.opts.MaxInitial {
-		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), fmt.Sprintf("more than %d initial states", m.opts.MaxInitial)}
+		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), fmt.Sprintf("more than %d initial states", m.opts.MaxInitial)}
 	}
 	return states, err
 }
 
-// pathStart returns the initial state of sample paths, of which there is one.
+// pathStart returns the initial state of sample paths. It is an error if the model has several.
 //
 // Source: PRISM's simulator, "Random choice of multiple initial states not yet supported".
 func (m *Model) pathStart() ([]int32, error) {
@@ -30,19 +30,19 @@ func (m *Model) pathStart() ([]int32, error) {
 		return nil, err
 	}
 	if len(states) > 1 {
-		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), "several initial states, sample paths need a single initial state"}
+		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), "several initial states, sample paths need a single initial state"}
 	}
 	return states[0], nil
 }
 
-// findInitial returns the first initial states, up to a limit.
+// findInitial returns at most limit initial states, the first ones in lexicographic order.
 func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
-	if m.prog.Init == nil {
+	if m.program.Init == nil {
 		return [][]int32{m.initialState()}, nil
 	}
-	for _, v := range m.prog.Vars {
+	for _, v := range m.program.Vars {
 		if v.Type == sema.Int && !v.Bounded {
-			return nil, &UnsupportedError{m.prog.File, v.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", v.Name)}
+			return nil, &UnsupportedError{m.program.File, v.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", v.Name)}
 		}
 	}
 	s, err := m.newInitSearch(ctx, limit)
@@ -53,71 +53,75 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 		return nil, err
 	}
 	if len(s.found) == 0 {
-		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), "no valuation satisfies init…endinit"}
+		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), "no valuation satisfies init…endinit"}
 	}
 	return s.found, nil
 }
 
-// initialState returns the valuation of the variables' initial values.
+// initialState returns the valuation with the declared initial value of each variable.
 func (m *Model) initialState() []int32 {
-	state := make([]int32, len(m.prog.Vars))
-	for i, v := range m.prog.Vars {
+	state := make([]int32, len(m.program.Vars))
+	for i, v := range m.program.Vars {
 		state[i] = v.Init
 	}
 	return state
 }
 
-// initSearch enumerates the valuations variable by variable. A conjunct of the init expression that is false and cannot fail
-// cuts off the search as soon as all its variables have values. The whole expression decides about complete valuations.
+// initSearch enumerates valuations variable by variable to find those that satisfy the init expression. A conjunct that is false and
+// cannot fail ends the search of a branch as soon as all its variables have values. The init expression itself decides about complete
+// valuations.
 type initSearch struct {
 	ctx       context.Context
-	m         *Model
+	model     *Model
 	env       env
-	initExpr  boolFn
-	conjuncts [][]boolFn // conjuncts[i] depend on slots 0..i-1 only
+	initExpr  boolClosure
+	conjuncts [][]boolClosure // conjuncts[i] depend on slots 0..i-1 only
 	limit     int
 	steps     int
 	found     [][]int32
 }
 
+// newInitSearch compiles the init expression and its conjuncts.
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
-	s := &initSearch{ctx: ctx, m: m, limit: limit, conjuncts: make([][]boolFn, len(m.prog.Vars)+1)}
-	s.env.state = make([]int32, len(m.prog.Vars))
+	s := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
+	s.env.state = make([]int32, len(m.program.Vars))
 	var err error
-	if s.initExpr, err = m.boolean(m.prog.Init); err != nil {
+	if s.initExpr, err = m.boolClosure(m.program.Init); err != nil {
 		return nil, err
 	}
-	b := m.newBuilder()
-	for _, c := range m.maker(m.prog.Init).chain(m.prog.Init, syntax.OpAnd, nil) {
-		if b.expr(c).fails || !m.doubles.Decided(c) { // later conjuncts must not hide this failure
+	b := m.newGraphBuilder()
+	for _, c := range m.newExprCompiler(m.program.Init).operandChain(m.program.Init, syntax.OpAnd, nil) {
+		if b.expr(c).mayFail || !m.floats.Decided(c) { // later conjuncts must not hide this failure
 			break
 		}
-		f, err := m.boolean(c)
+		f, err := m.boolClosure(c)
 		if err != nil {
 			return nil, err
 		}
-		depth := min(lastSlot(c)+1, len(m.prog.Vars))
+		depth := min(lastSlot(c)+1, len(m.program.Vars))
 		s.conjuncts[depth] = append(s.conjuncts[depth], f)
 	}
 	return s, nil
 }
 
+// search tries all values of the variables from slot on. The variables before it have values.
 func (s *initSearch) search(slot int) error {
-	if s.steps++; s.steps&0xffff == 0 && s.ctx.Err() != nil {
+	s.steps++
+	if s.steps&0xffff == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
 	if len(s.found) == s.limit {
 		return nil
 	}
-	for _, cut := range s.conjuncts[slot] {
-		if !cut(&s.env) {
+	for _, holds := range s.conjuncts[slot] {
+		if !holds(&s.env) {
 			return nil
 		}
 	}
 	if slot == len(s.env.state) {
 		return s.addIfInitial()
 	}
-	v := &s.m.prog.Vars[slot]
+	v := &s.model.program.Vars[slot]
 	for x := int64(v.Low); x <= int64(v.High); x++ {
 		s.env.state[slot] = int32(x)
 		if err := s.search(slot + 1); err != nil {
@@ -130,7 +134,7 @@ func (s *initSearch) search(slot int) error {
 // addIfInitial adds the current valuation if it satisfies the init expression.
 func (s *initSearch) addIfInitial() error {
 	holds := s.initExpr(&s.env)
-	if err := s.m.takeError(&s.env); err != nil {
+	if err := s.model.takeError(&s.env); err != nil {
 		return err
 	}
 	if !holds {
@@ -140,7 +144,8 @@ func (s *initSearch) addIfInitial() error {
 	return nil
 }
 
-// lastSlot returns the greatest slot that e reads; -1 if it reads none, and MaxInt32 for an unknown kind of expression.
+// lastSlot returns the greatest slot of the variables in e. It returns -1 if e has no variables, and MaxInt32 if e contains an unknown
+// kind of expression.
 func lastSlot(e sema.Expr) int {
 	last := -1
 	sema.Inspect(e, func(e sema.Expr) bool {

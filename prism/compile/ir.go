@@ -16,9 +16,9 @@ import (
 //
 // A term that cannot fail has no side effect, so the code may evaluate it early,
 // late or needlessly. A term that may fail is evaluated only where the interpreter
-// evaluates it: on a failure the machine hands the path to the interpreter,
-// which costs time but never changes an outcome, while a missed
-// failure would change it.
+// evaluates it. After a failure the machine gives the path to the interpreter.
+// That costs time but never changes an outcome. To miss a failure would change
+// the outcome.
 
 // opcode is the operation of a term.
 type opcode uint8
@@ -46,7 +46,7 @@ const (
 	opFloor
 	opCeil
 	opRound
-	opToNum // Int to Double
+	opIntToFloat // Int to Double
 	opNumAdd
 	opNumSub
 	opNumMul
@@ -56,130 +56,141 @@ const (
 	opNumMax
 	opNumPow
 	opNumLog
-	opOfBool // Bool to Int
+	opBoolToInt // Bool to Int
 )
 
 // sort is the type of a term's value.
-type sort uint8
+type sortKind uint8
 
 const (
-	sortBool sort = iota
+	sortBool sortKind = iota
 	sortInt
-	sortNum
+	sortFloat
 )
 
-// term is one expression. Terms of one graph are equal exactly if their pointers are.
+// term is a node of the expression graph. Two terms of a graph are equal if and only if their pointers are equal.
 type term struct {
-	id    int
-	op    opcode
-	sort  sort
-	args  []*term
-	slot  int
-	i     int64
-	f     float64
-	lo    int64 // Int: the value is in [lo, hi]
-	hi    int64
-	flo   float64 // Double, unless it may be NaN: the value is in [flo, fhi]
-	fhi   float64
-	nan   bool
-	fails bool // evaluating it may fail
-	cost  int  // number of operations without sharing, at most maxCost
+	id         int
+	op         opcode
+	sort       sortKind
+	operands   []*term
+	slot       int
+	intValue   int64
+	floatValue float64
+	lo         int64 // Int: the value is in [lo, hi]
+	hi         int64
+	floatLow   float64 // Double, unless it may be NaN: the value is in [flo, fhi]
+	floatHigh  float64
+	maybeNaN   bool
+	mayFail    bool // evaluating it may fail
+	cost       int  // number of operations without sharing, at most maxCost
 }
 
+// maxCost is the largest value of term.cost.
 const maxCost = 1 << 20
 
-// graph creates and interns terms.
+// graph creates terms. It returns the same pointer for equal terms (hash-consing).
 type graph struct {
-	terms  []*term
-	index  map[string]*term
-	key    []byte
-	ranges []interval // of the variables
-	yes    *term
-	no     *term
+	terms     []*term
+	index     map[string]*term
+	keyBuffer []byte
+	ranges    []interval // of the variables
+	trueTerm  *term
+	falseTerm *term
 }
 
+// interval is the set of integers from lo to hi.
 type interval struct{ lo, hi int64 }
 
+// newGraph returns a graph with the constants true and false. ranges are those of the model's variables.
 func newGraph(ranges []interval) *graph {
 	g := &graph{index: map[string]*term{}, ranges: ranges}
-	g.no, g.yes = g.boolean(false), g.boolean(true)
+	g.falseTerm, g.trueTerm = g.boolConst(false), g.boolConst(true)
 	return g
 }
 
-// intern returns the term equal to t, which may be t itself.
+// intern returns the term of the graph that is equal to t. If there is none, it adds t.
 func (g *graph) intern(t term) *term {
-	k := append(g.key[:0], byte(t.op), byte(t.sort))
-	k = binary.LittleEndian.AppendUint32(k, uint32(t.slot))
-	k = binary.LittleEndian.AppendUint64(k, uint64(t.i))
-	k = binary.LittleEndian.AppendUint64(k, math.Float64bits(t.f))
-	for _, a := range t.args {
-		k = binary.LittleEndian.AppendUint32(k, uint32(a.id))
+	key := append(g.keyBuffer[:0], byte(t.op), byte(t.sort))
+	key = binary.LittleEndian.AppendUint32(key, uint32(t.slot))
+	key = binary.LittleEndian.AppendUint64(key, uint64(t.intValue))
+	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(t.floatValue))
+	for _, operand := range t.operands {
+		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
 	}
-	g.key = k
-	if old, ok := g.index[string(k)]; ok {
+	g.keyBuffer = key
+	if old, ok := g.index[string(key)]; ok {
 		return old
 	}
 	t.id = len(g.terms)
 	t.cost = 1
-	for _, a := range t.args {
-		t.cost = min(t.cost+a.cost, maxCost)
-		t.fails = t.fails || a.fails
+	for _, operand := range t.operands {
+		t.cost = min(t.cost+operand.cost, maxCost)
+		t.mayFail = t.mayFail || operand.mayFail
 	}
 	if t.op == opVar || t.op == opConst {
 		t.cost = 0
 	}
-	n := &t
-	g.terms = append(g.terms, n)
-	g.index[string(k)] = n
-	return n
+	interned := &t
+	g.terms = append(g.terms, interned)
+	g.index[string(key)] = interned
+	return interned
 }
 
-func (g *graph) boolean(b bool) *term {
+// boolConst returns a constant of type Bool.
+func (g *graph) boolConst(b bool) *term {
 	t := term{op: opConst, sort: sortBool}
 	if b {
-		t.i = 1
+		t.intValue = 1
 	}
 	return g.intern(t)
 }
 
-func (g *graph) integer(i int64) *term {
-	return g.intern(term{op: opConst, sort: sortInt, i: i, lo: i, hi: i})
+// intConst returns a constant of type Int.
+func (g *graph) intConst(i int64) *term {
+	return g.intern(term{op: opConst, sort: sortInt, intValue: i, lo: i, hi: i})
 }
 
-func (g *graph) number(f float64) *term {
-	t := term{op: opConst, sort: sortNum, f: f, flo: f, fhi: f, nan: f != f}
+// floatConst returns a constant of type Double.
+func (g *graph) floatConst(f float64) *term {
+	t := term{op: opConst, sort: sortFloat, floatValue: f, floatLow: f, floatHigh: f, maybeNaN: f != f}
 	return g.intern(t)
 }
 
-func (g *graph) variable(slot int, s sort) *term {
+// variable returns a variable of the model.
+func (g *graph) variable(slot int, s sortKind) *term {
 	r := g.ranges[slot]
 	return g.intern(term{op: opVar, sort: s, slot: slot, lo: r.lo, hi: r.hi})
 }
 
-func (t *term) isConst() bool { return t.op == opConst }
+// isConst reports whether the term is a constant.
+func (term *term) isConst() bool { return term.op == opConst }
 
+// not returns !x.
 func (g *graph) not(x *term) *term {
 	switch {
-	case x == g.yes:
-		return g.no
-	case x == g.no:
-		return g.yes
+	case x == g.trueTerm:
+		return g.falseTerm
+	case x == g.falseTerm:
+		return g.trueTerm
 	case x.op == opNot:
-		return x.args[0]
+		return x.operands[0]
 	}
-	return g.intern(term{op: opNot, sort: sortBool, args: []*term{x}})
+	return g.intern(term{op: opNot, sort: sortBool, operands: []*term{x}})
 }
 
-func (g *graph) and(xs ...*term) *term { return g.connect(opAnd, g.yes, g.no, xs) }
+// and returns the conjunction of terms.
+func (g *graph) and(xs ...*term) *term { return g.newConnective(opAnd, g.trueTerm, g.falseTerm, xs) }
 
-func (g *graph) or(xs ...*term) *term { return g.connect(opOr, g.no, g.yes, xs) }
+// or returns the disjunction of terms.
+func (g *graph) or(xs ...*term) *term { return g.newConnective(opOr, g.falseTerm, g.trueTerm, xs) }
 
-// connect returns an n-ary conjunction or disjunction. It removes neutral and repeated operands, and cuts off everything after a
-// dominant one; but it keeps operands before it that may fail.
-func (g *graph) connect(op opcode, neutral, dominant *term, xs []*term) *term {
+// newConnective returns a conjunction or disjunction. It removes neutral and repeated operands, and everything after a dominant one.
+// Operands before it that may fail stay.
+func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
 	var args []*term
-	fails := false
-	for _, x := range xs {
+	mayFail := false
+	for _, x := range operands {
 		if x == neutral || slices.Contains(args, x) {
 			continue
 		}
@@ -190,110 +201,113 @@ func (g *graph) connect(op opcode, neutral, dominant *term, xs []*term) *term {
 		if x == dominant {
 			break
 		}
-		fails = fails || x.fails
+		mayFail = mayFail || x.mayFail
 	}
 	switch {
 	case len(args) == 0:
 		return neutral
-	case !fails && args[len(args)-1] == dominant:
+	case !mayFail && args[len(args)-1] == dominant:
 		return dominant
 	case len(args) == 1:
 		return args[0]
 	}
-	return g.intern(term{op: op, sort: sortBool, args: args})
+	return g.intern(term{op: op, sort: sortBool, operands: args})
 }
 
+// iff returns x <=> y.
 func (g *graph) iff(x, y *term) *term {
 	switch {
-	case x == y && !x.fails:
-		return g.yes
+	case x == y && !x.mayFail:
+		return g.trueTerm
 	case y.isConst():
-		return g.sameOrNot(x, y == g.yes)
+		return g.negateUnless(x, y == g.trueTerm)
 	case x.isConst():
-		return g.sameOrNot(y, x == g.yes)
-	case x.id > y.id && !x.fails && !y.fails:
+		return g.negateUnless(y, x == g.trueTerm)
+	case x.id > y.id && !x.mayFail && !y.mayFail:
 		x, y = y, x
 	}
-	return g.intern(term{op: opIff, sort: sortBool, args: []*term{x, y}})
+	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{x, y}})
 }
 
-func (g *graph) sameOrNot(x *term, same bool) *term {
+// negateUnless returns x if same is true, otherwise !x.
+func (g *graph) negateUnless(x *term, same bool) *term {
 	if same {
 		return x
 	}
 	return g.not(x)
 }
 
-// ite is c ? x : y.
+// ite returns c ? x : y.
 func (g *graph) ite(c, x, y *term) *term {
 	switch {
-	case c == g.yes:
+	case c == g.trueTerm:
 		return x
-	case c == g.no:
+	case c == g.falseTerm:
 		return y
-	case x == y && !c.fails:
+	case x == y && !c.mayFail:
 		return x
 	case c.op == opNot:
-		return g.ite(c.args[0], y, x)
-	case x == g.yes:
+		return g.ite(c.operands[0], y, x)
+	case x == g.trueTerm:
 		return g.or(c, y)
-	case x == g.no:
+	case x == g.falseTerm:
 		return g.and(g.not(c), y)
-	case y == g.yes:
+	case y == g.trueTerm:
 		return g.or(g.not(c), x)
-	case y == g.no:
+	case y == g.falseTerm:
 		return g.and(c, x)
 	}
-	t := term{op: opIte, sort: x.sort, args: []*term{c, x, y}}
+	t := term{op: opIte, sort: x.sort, operands: []*term{c, x, y}}
 	t.lo, t.hi = min(x.lo, y.lo), max(x.hi, y.hi)
-	t.flo, t.fhi, t.nan = min(x.flo, y.flo), max(x.fhi, y.fhi), x.nan || y.nan
+	t.floatLow, t.floatHigh, t.maybeNaN = min(x.floatLow, y.floatLow), max(x.floatHigh, y.floatHigh), x.maybeNaN || y.maybeNaN
 	return g.intern(t)
 }
 
-// eq compares two Ints.
+// eq returns x = y for Ints.
 func (g *graph) eq(x, y *term) *term {
-	fails := x.fails || y.fails
+	mayFail := x.mayFail || y.mayFail
 	switch {
 	case x.isConst() && y.isConst():
-		return g.boolean(x.i == y.i)
-	case !fails && x == y:
-		return g.yes
-	case !fails && (x.hi < y.lo || y.hi < x.lo):
-		return g.no
-	case x.isConst() || !fails && !y.isConst() && x.id > y.id:
+		return g.boolConst(x.intValue == y.intValue)
+	case !mayFail && x == y:
+		return g.trueTerm
+	case !mayFail && (x.hi < y.lo || y.hi < x.lo):
+		return g.falseTerm
+	case x.isConst() || !mayFail && !y.isConst() && x.id > y.id:
 		x, y = y, x
 	}
-	if x.op == opOfBool && y.isConst() {
-		return g.ofBoolEq(x.args[0], y.i)
+	if x.op == opBoolToInt && y.isConst() {
+		return g.compareBoolToInt(x.operands[0], y.intValue)
 	}
-	return g.intern(term{op: opIntEq, sort: sortBool, args: []*term{x, y}})
+	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{x, y}})
 }
 
-func (g *graph) ofBoolEq(b *term, i int64) *term {
+// compareBoolToInt returns whether a Bool, as 0 or 1, equals i, which must be 0 or 1.
+func (g *graph) compareBoolToInt(b *term, i int64) *term {
 	if i == 1 {
 		return b
 	}
-	return g.not(b) // 0: any other value is outside the interval
+	return g.not(b)
 }
 
-// lt is x < y on Ints.
+// lt returns x < y for Ints. A comparison that tests for the smallest or largest value of a term becomes an equality.
 func (g *graph) lt(x, y *term) *term {
-	fails := x.fails || y.fails
+	mayFail := x.mayFail || y.mayFail
 	switch {
-	case !fails && x.hi < y.lo:
-		return g.yes
-	case !fails && x.lo >= y.hi, !fails && x == y:
-		return g.no
-	case y.isConst() && x.lo == y.i-1:
-		return g.eq(x, g.integer(x.lo))
-	case x.isConst() && y.lo == x.i:
+	case !mayFail && x.hi < y.lo:
+		return g.trueTerm
+	case !mayFail && x.lo >= y.hi, !mayFail && x == y:
+		return g.falseTerm
+	case y.isConst() && x.lo == y.intValue-1:
+		return g.eq(x, g.intConst(x.lo))
+	case x.isConst() && y.lo == x.intValue:
 		return g.not(g.eq(y, x))
-	case y.isConst() && x.hi == y.i:
+	case y.isConst() && x.hi == y.intValue:
 		return g.not(g.eq(x, y))
-	case x.isConst() && y.hi == x.i+1:
-		return g.eq(y, g.integer(y.hi))
+	case x.isConst() && y.hi == x.intValue+1:
+		return g.eq(y, g.intConst(y.hi))
 	}
-	return g.intern(term{op: opIntLt, sort: sortBool, args: []*term{x, y}})
+	return g.intern(term{op: opIntLt, sort: sortBool, operands: []*term{x, y}})
 }
 
 const (
@@ -301,8 +315,8 @@ const (
 	maxInt = math.MaxInt32
 )
 
-// exact returns the interval of an operation's mathematical result.
-func exact(op opcode, x, y interval) interval {
+// resultInterval returns the interval of the result of an Int operation, computed without overflow.
+func resultInterval(op opcode, x, y interval) interval {
 	switch op {
 	case opAdd:
 		return interval{x.lo + y.lo, x.hi + y.hi}
@@ -321,30 +335,31 @@ func exact(op opcode, x, y interval) interval {
 	return interval{minInt, maxInt}
 }
 
-// clip restricts an exact interval to 32 bits. over says that part of it was cut off.
-func (r interval) clip() (clipped interval, over bool) {
-	c := interval{max(r.lo, minInt), min(r.hi, maxInt)}
-	if c.lo > c.hi {
+// clampToInt32 restricts an interval to 32 bits. overflows says that a part was cut off.
+func (r interval) clampToInt32() (clipped interval, overflows bool) {
+	clamped := interval{max(r.lo, minInt), min(r.hi, maxInt)}
+	if clamped.lo > clamped.hi {
 		return interval{minInt, maxInt}, true
 	}
-	return c, c != r
+	return clamped, clamped != r
 }
 
-func (t *term) interval() interval { return interval{t.lo, t.hi} }
+// interval returns the interval of an Int term.
+func (term *term) interval() interval { return interval{term.lo, term.hi} }
 
-// operation makes an Int operation on two Ints.
-func (g *graph) operation(op opcode, x, y *term) *term {
-	r, over := exact(op, x.interval(), y.interval()).clip()
-	t := term{op: op, sort: sortInt, args: []*term{x, y}, lo: r.lo, hi: r.hi}
-	t.fails = over || op == opMod && y.lo <= 0
-	if x.isConst() && y.isConst() && !t.fails {
-		return g.integer(foldInt(op, x.i, y.i))
+// intOperation returns an operation on two Ints. The result may fail if it may not fit in 32 bits.
+func (g *graph) intOperation(op opcode, x, y *term) *term {
+	r, over := resultInterval(op, x.interval(), y.interval()).clampToInt32()
+	t := term{op: op, sort: sortInt, operands: []*term{x, y}, lo: r.lo, hi: r.hi}
+	t.mayFail = over || op == opMod && y.lo <= 0
+	if x.isConst() && y.isConst() && !t.mayFail {
+		return g.intConst(evaluateInts(op, x.intValue, y.intValue))
 	}
 	return g.intern(t)
 }
 
-// foldInt computes an operation on constants.
-func foldInt(op opcode, x, y int64) int64 {
+// evaluateInts computes an Int operation on constants.
+func evaluateInts(op opcode, x, y int64) int64 {
 	switch op {
 	case opAdd:
 		return x + y
@@ -361,70 +376,78 @@ func foldInt(op opcode, x, y int64) int64 {
 	}
 }
 
+// add returns x+y for Ints.
 func (g *graph) add(x, y *term) *term {
-	if y.isConst() && y.i == 0 {
+	if y.isConst() && y.intValue == 0 {
 		return x
 	}
-	if x.isConst() && x.i == 0 {
+	if x.isConst() && x.intValue == 0 {
 		return y
 	}
-	return g.operation(opAdd, x, y)
+	return g.intOperation(opAdd, x, y)
 }
 
+// sub returns x-y for Ints.
 func (g *graph) sub(x, y *term) *term {
-	if y.isConst() && y.i == 0 {
+	if y.isConst() && y.intValue == 0 {
 		return x
 	}
-	return g.operation(opSub, x, y)
+	return g.intOperation(opSub, x, y)
 }
 
+// mul returns x*y for Ints.
 func (g *graph) mul(x, y *term) *term {
-	if y.isConst() && y.i == 1 {
+	if y.isConst() && y.intValue == 1 {
 		return x
 	}
-	if x.isConst() && x.i == 1 {
+	if x.isConst() && x.intValue == 1 {
 		return y
 	}
-	return g.operation(opMul, x, y)
+	return g.intOperation(opMul, x, y)
 }
 
+// mod returns mod(x,y). It is x if x is certainly between 0 and y-1.
 func (g *graph) mod(x, y *term) *term {
-	if !x.fails && !y.fails && x.lo >= 0 && x.hi < y.lo {
+	if !x.mayFail && !y.mayFail && x.lo >= 0 && x.hi < y.lo {
 		return x
 	}
-	return g.operation(opMod, x, y)
+	return g.intOperation(opMod, x, y)
 }
 
-// pow is the integer power. It is folded only if it cannot fail.
+// pow returns the integer power. It is a constant if the operands are, and it does not fail.
 func (g *graph) pow(x, y *term) *term {
 	if x.isConst() && y.isConst() {
-		if r, err := sema.IntPow(int32(x.i), int32(y.i)); err == nil {
-			return g.integer(int64(r))
+		if r, err := sema.IntPow(int32(x.intValue), int32(y.intValue)); err == nil {
+			return g.intConst(int64(r))
 		}
 	}
-	return g.intern(term{op: opPow, sort: sortInt, args: []*term{x, y}, fails: true, lo: minInt, hi: maxInt})
+	return g.intern(term{op: opPow, sort: sortInt, operands: []*term{x, y}, mayFail: true, lo: minInt, hi: maxInt})
 }
 
-func (g *graph) min(x, y *term) *term { return g.extreme(opMin, x, y) }
+// min returns the minimum of Ints.
+func (g *graph) min(x, y *term) *term { return g.minOrMax(opMin, x, y) }
 
-func (g *graph) max(x, y *term) *term { return g.extreme(opMax, x, y) }
+// max returns the maximum of Ints.
+func (g *graph) max(x, y *term) *term { return g.minOrMax(opMax, x, y) }
 
-func (g *graph) extreme(op opcode, x, y *term) *term {
-	if x == y && !x.fails {
+// minOrMax returns the minimum or maximum of Ints. min(x,1) of a natural number x becomes a test for x=0.
+func (g *graph) minOrMax(op opcode, x, y *term) *term {
+	if x == y && !x.mayFail {
 		return x
 	}
-	if x.isConst() && !y.isConst() && !y.fails {
+	if x.isConst() && !y.isConst() && !y.mayFail {
 		x, y = y, x
 	}
-	if op == opMin && y.isConst() && y.i == 1 && x.lo == 0 && x.op != opOfBool {
-		return g.ofBool(g.not(g.eq(x, g.integer(0))))
+	if op == opMin && y.isConst() && y.intValue == 1 && x.lo == 0 && x.op != opBoolToInt {
+		return g.boolToInt(g.not(g.eq(x, g.intConst(0))))
 	}
-	return g.operation(op, x, y)
+	return g.intOperation(op, x, y)
 }
 
-func (g *graph) ofBool(x *term) *term {
+// boolToInt returns 1 if x is true, otherwise 0.
+func (g *graph) boolToInt(x *term) *term {
 	if x.isConst() {
-		return g.integer(x.i)
+		return g.intConst(x.intValue)
 	}
-	return g.intern(term{op: opOfBool, sort: sortInt, args: []*term{x}, lo: 0, hi: 1})
+	return g.intern(term{op: opBoolToInt, sort: sortInt, operands: []*term{x}, lo: 0, hi: 1})
 }

@@ -8,164 +8,171 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// builder converts expressions to terms. All expressions must be registered first. Then flatten merges nested conjunctions
-// and disjunctions into n-ary ones, except those used in several places: a named formula is often tested as a whole.
+// builder converts expressions to terms. First all expressions are registered. Then flatten merges nested conjunctions into one
+// n-ary conjunction, and likewise disjunctions. A conjunction that is used in several places is not merged, because it is usually a
+// named formula that is tested as a whole.
 type builder struct {
 	*graph
-	m       *Model
-	memo    map[sema.Expr]*term // expressions are shared, so each is built once
-	uses    map[*term]int       // before flattening: uses by operations and as values
-	counted map[*term]bool      // its operands are counted in uses
-	guards  map[*term]bool      // it is a command's guard
-	flat    map[*term]*term     // the flattened terms; nil before flatten
+	model              *Model
+	terms              map[sema.Expr]*term // expressions are shared, so each is built once
+	uses               map[*term]int       // before flattening: uses by operations and as values
+	hasCountedOperands map[*term]bool      // its operands are counted in uses
+	isGuard            map[*term]bool      // it is a command's guard
+	flattenedTerms     map[*term]*term     // the flattened terms; nil before flatten
 	// shared has the flattened terms with other uses than as a single guard.
-	shared map[*term]bool
+	isShared map[*term]bool
 }
 
-func (m *Model) newBuilder() *builder {
-	ranges := make([]interval, len(m.prog.Vars))
-	for i, v := range m.prog.Vars {
+// newGraphBuilder returns a builder for expressions of the model.
+func (m *Model) newGraphBuilder() *builder {
+	ranges := make([]interval, len(m.program.Vars))
+	for i, v := range m.program.Vars {
 		ranges[i] = interval{int64(v.Low), int64(v.High)}
 	}
 	return &builder{
-		graph: newGraph(ranges), m: m, memo: map[sema.Expr]*term{},
-		uses: map[*term]int{}, counted: map[*term]bool{}, guards: map[*term]bool{},
+		graph: newGraph(ranges), model: m, terms: map[sema.Expr]*term{},
+		uses: map[*term]int{}, hasCountedOperands: map[*term]bool{}, isGuard: map[*term]bool{},
 	}
 }
 
-// register builds an expression that the machine needs, and counts its uses.
+// register builds an expression that the generated code needs, and counts its uses.
 func (b *builder) register(e sema.Expr) {
 	if e != nil {
-		b.count(b.expr(e))
+		b.countUses(b.expr(e))
 	}
 }
 
 // registerGuard registers a guard. A guard does not count as a use of its conjunction, so conjuncts can be split and tested
 // separately.
 func (b *builder) registerGuard(e sema.Expr) {
-	t := b.expr(e)
-	b.count(t)
-	b.uses[t]--
-	b.guards[t] = true
+	term := b.expr(e)
+	b.countUses(term)
+	b.uses[term]--
+	b.isGuard[term] = true
 }
 
-func (b *builder) count(t *term) {
-	if b.uses[t]++; !b.counted[t] {
-		b.counted[t] = true
-		for _, a := range t.args {
-			b.count(a)
+// countUses counts a use of a term. At the first use it also counts the uses of its operands.
+func (b *builder) countUses(term *term) {
+	b.uses[term]++
+	if !b.hasCountedOperands[term] {
+		b.hasCountedOperands[term] = true
+		for _, operand := range term.operands {
+			b.countUses(operand)
 		}
 	}
 }
 
-// expr returns the term of an expression. Compiling the closures has already rejected unsupported expressions.
+// expr returns the term of an expression. Unsupported expressions were rejected when the closures were compiled.
 func (b *builder) expr(e sema.Expr) *term {
-	t, ok := b.memo[e]
+	term, ok := b.terms[e]
 	if !ok {
-		t = b.build(e)
-		b.memo[e] = t
+		term = b.newTerm(e)
+		b.terms[e] = term
 	}
-	if b.flat != nil {
-		return b.flattened(t)
+	if b.flattenedTerms != nil {
+		return b.flattened(term)
 	}
-	return t
+	return term
 }
 
-// flatten ends the registration of expressions; from now on expr returns flattened terms.
-func (b *builder) flatten() { b.flat, b.shared = map[*term]*term{}, map[*term]bool{} }
+// flatten ends the registration of expressions. From now on expr returns flattened terms.
+func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
+// flattened returns a term in which nested conjunctions and disjunctions are merged.
 func (b *builder) flattened(t *term) *term {
-	if m, ok := b.flat[t]; ok || len(t.args) == 0 {
-		return cmp.Or(m, t)
+	if merged, ok := b.flattenedTerms[t]; ok || len(t.operands) == 0 {
+		return cmp.Or(merged, t)
 	}
 	var args []*term
-	for _, a := range t.args {
-		m := b.flattened(a)
-		if (t.op == opAnd || t.op == opOr) && m.op == t.op && !b.shared[m] {
-			args = append(args, m.args...)
+	for _, operand := range t.operands {
+		merged := b.flattened(operand)
+		if (t.op == opAnd || t.op == opOr) && merged.op == t.op && !b.isShared[merged] {
+			args = append(args, merged.operands...)
 		} else {
-			args = append(args, m)
+			args = append(args, merged)
 		}
 	}
-	m := b.rebuild(t, args)
-	b.flat[t] = m
-	b.shared[m] = b.shared[m] || b.uses[t] > 1 || b.uses[t] == 1 && b.guards[t]
-	return m
+	merged := b.rebuild(t, args)
+	b.flattenedTerms[t] = merged
+	b.isShared[merged] = b.isShared[merged] || b.uses[t] > 1 || b.uses[t] == 1 && b.isGuard[t]
+	return merged
 }
 
-// num builds an expression as a Double.
-func (b *builder) num(e sema.Expr) *term {
-	t := b.expr(e)
-	if t.sort == sortInt {
-		return b.toNum(t)
+// floatExpr returns the term of an expression as a Double.
+func (b *builder) floatExpr(e sema.Expr) *term {
+	term := b.expr(e)
+	if term.sort == sortInt {
+		return b.toFloat(term)
 	}
-	return t
+	return term
 }
 
-func (b *builder) build(e sema.Expr) *term {
-	if b.m.doubles.Decide(e) {
-		return b.decided(e)
+// newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does.
+func (b *builder) newTerm(e sema.Expr) *term {
+	if b.model.floats.Decide(e) {
+		return b.newTermOf(e)
 	}
-	return b.careful(e)
+	return b.guardedTerm(e)
 }
 
-// careful builds a comparison, or floor, ceil or round, for the states in which
-// doubles decide it; the others are left to the interpreter, as Model.doubt has it.
-func (b *builder) careful(e sema.Expr) *term {
-	unknown := b.unknown(e.Type())
+// guardedTerm builds a comparison, or floor, ceil or round, that rounding errors may affect. In states where float64 arithmetic is
+// accurate enough, the term has its result. In other states it fails, and the interpreter evaluates the expression exactly.
+func (b *builder) guardedTerm(e sema.Expr) *term {
+	unknown := b.failingTerm(e.Type())
 	switch e := e.(type) {
 	case *sema.Binary:
-		slack := b.m.doubles.OperandError(e)
+		slack := b.model.floats.OperandError(e)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
-		if b.m.doubles.ErrorDecides(e) {
-			unknown = b.boolean(sema.Holds(e.Op, 0))
+		if b.model.floats.ErrorDecides(e) {
+			unknown = b.boolConst(sema.Holds(e.Op, 0))
 		}
-		d := b.graph.num(opNumSub, b.num(e.X), b.num(e.Y))
-		far := b.numCompare(opNumLt, b.number(slack), b.graph.num(opNumMax, d, b.numNeg(d)))
-		return b.ite(far, b.decided(e), unknown)
+		d := b.graph.floatOperation(opNumSub, b.floatExpr(e.X), b.floatExpr(e.Y))
+		far := b.compareFloats(opNumLt, b.floatConst(slack), b.graph.floatOperation(opNumMax, d, b.floatNegation(d)))
+		return b.ite(far, b.newTermOf(e), unknown)
 	case *sema.Call:
-		slack := b.m.doubles.OperandError(e)
+		slack := b.model.floats.OperandError(e)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
-		x, op := b.num(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
-		if b.m.doubles.ErrorDecides(e) {
-			return b.toInt(op, b.graph.num(opNumAdd, x, b.number(shift(e, slack))))
+		x, op := b.floatExpr(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
+		if b.model.floats.ErrorDecides(e) {
+			return b.toInt(op, b.graph.floatOperation(opNumAdd, x, b.floatConst(roundingShift(e, slack))))
 		}
-		low, high := b.toInt(op, b.graph.num(opNumSub, x, b.number(slack))), b.toInt(op, b.graph.num(opNumAdd, x, b.number(slack)))
-		return b.ite(b.eq(low, high), b.decided(e), unknown)
+		low, high := b.toInt(op, b.graph.floatOperation(opNumSub, x, b.floatConst(slack))), b.toInt(op, b.graph.floatOperation(opNumAdd, x, b.floatConst(slack)))
+		return b.ite(b.eq(low, high), b.newTermOf(e), unknown)
 	}
 	return unknown
 }
 
-func (b *builder) decided(e sema.Expr) *term {
+// newTermOf builds the term of an expression that rounding errors do not affect.
+func (b *builder) newTermOf(e sema.Expr) *term {
 	switch e := e.(type) {
 	case *sema.Const:
 		switch e.T {
 		case sema.Bool:
-			return b.boolean(e.Val.Bool)
+			return b.boolConst(e.Val.Bool)
 		case sema.Int:
-			return b.integer(int64(e.Val.Int))
+			return b.intConst(int64(e.Val.Int))
 		}
-		return b.number(e.Val.Float)
+		return b.floatConst(e.Val.Float)
 	case *sema.Var:
 		if e.T == sema.Bool {
 			return b.variable(e.Slot, sortBool)
 		}
 		return b.variable(e.Slot, sortInt)
 	case *sema.Label:
-		x, err := b.m.labelExpr(e)
+		x, err := b.model.labelExpr(e)
 		if err != nil {
-			return b.no
+			return b.falseTerm
 		}
 		return b.expr(x)
 	case *sema.Unary:
 		return b.unary(e)
 	case *sema.Cond:
 		if e.T == sema.Double {
-			return b.ite(b.expr(e.C), b.num(e.A), b.num(e.B))
+			return b.ite(b.expr(e.C), b.floatExpr(e.A), b.floatExpr(e.B))
 		}
 		return b.ite(b.expr(e.C), b.expr(e.A), b.expr(e.B))
 	case *sema.Binary:
@@ -173,44 +180,47 @@ func (b *builder) decided(e sema.Expr) *term {
 	case *sema.Call:
 		return b.call(e)
 	}
-	return b.no
+	return b.falseTerm
 }
 
-// unknown returns a term that always fails, mod(1,0), so that the interpreter has to evaluate the expression.
-func (b *builder) unknown(t sema.Type) *term {
-	x := b.mod(b.integer(1), b.integer(0))
+// failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
+func (b *builder) failingTerm(t sema.Type) *term {
+	x := b.mod(b.intConst(1), b.intConst(0))
 	if t == sema.Bool {
-		return b.eq(x, b.integer(0))
+		return b.eq(x, b.intConst(0))
 	}
 	return x
 }
 
+// unary builds a negation.
 func (b *builder) unary(e *sema.Unary) *term {
 	switch {
 	case e.Op == syntax.OpNot:
 		return b.not(b.expr(e.X))
 	case e.T == sema.Int:
-		return b.sub(b.integer(0), b.expr(e.X))
+		return b.sub(b.intConst(0), b.expr(e.X))
 	default:
-		return b.numNeg(b.num(e.X))
+		return b.floatNegation(b.floatExpr(e.X))
 	}
 }
 
+// binary builds a binary operator.
 func (b *builder) binary(e *sema.Binary) *term {
 	switch {
 	case e.X.Type() == sema.Bool:
-		return b.logical(e.Op, b.expr(e.X), b.expr(e.Y))
+		return b.logicalOperation(e.Op, b.expr(e.X), b.expr(e.Y))
 	case e.T == sema.Bool && e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
 		return b.compareInts(e.Op, b.expr(e.X), b.expr(e.Y))
 	case e.T == sema.Bool:
-		return b.compareNums(e.Op, b.num(e.X), b.num(e.Y))
+		return b.compareFloatOps(e.Op, b.floatExpr(e.X), b.floatExpr(e.Y))
 	case e.T == sema.Int:
-		return b.arithmetic(e.Op, b.expr(e.X), b.expr(e.Y))
+		return b.intArithmetic(e.Op, b.expr(e.X), b.expr(e.Y))
 	}
-	return b.numeric(e.Op, b.num(e.X), b.num(e.Y))
+	return b.floatArithmetic(e.Op, b.floatExpr(e.X), b.floatExpr(e.Y))
 }
 
-func (b *builder) logical(op syntax.Op, x, y *term) *term {
+// logicalOperation builds an operator on Bools.
+func (b *builder) logicalOperation(op syntax.Op, x, y *term) *term {
 	switch op {
 	case syntax.OpAnd:
 		return b.and(x, y)
@@ -225,6 +235,7 @@ func (b *builder) logical(op syntax.Op, x, y *term) *term {
 	}
 }
 
+// compareInts builds a comparison of Ints.
 func (b *builder) compareInts(op syntax.Op, x, y *term) *term {
 	switch op {
 	case syntax.OpEq:
@@ -242,24 +253,26 @@ func (b *builder) compareInts(op syntax.Op, x, y *term) *term {
 	}
 }
 
-func (b *builder) compareNums(op syntax.Op, x, y *term) *term {
+// compareFloatOps builds a comparison of Doubles.
+func (b *builder) compareFloatOps(op syntax.Op, x, y *term) *term {
 	switch op {
 	case syntax.OpEq:
-		return b.numCompare(opNumSame, x, y)
+		return b.compareFloats(opNumSame, x, y)
 	case syntax.OpNe:
-		return b.not(b.numCompare(opNumSame, x, y))
+		return b.not(b.compareFloats(opNumSame, x, y))
 	case syntax.OpLt:
-		return b.numCompare(opNumLt, x, y)
+		return b.compareFloats(opNumLt, x, y)
 	case syntax.OpLe:
-		return b.numCompare(opNumLe, x, y)
+		return b.compareFloats(opNumLe, x, y)
 	case syntax.OpGt:
-		return b.numCompare(opNumLt, y, x)
+		return b.compareFloats(opNumLt, y, x)
 	default:
-		return b.numCompare(opNumLe, y, x)
+		return b.compareFloats(opNumLe, y, x)
 	}
 }
 
-func (b *builder) arithmetic(op syntax.Op, x, y *term) *term {
+// intArithmetic builds an arithmetic operator on Ints.
+func (b *builder) intArithmetic(op syntax.Op, x, y *term) *term {
 	switch op {
 	case syntax.OpAdd:
 		return b.add(x, y)
@@ -272,41 +285,44 @@ func (b *builder) arithmetic(op syntax.Op, x, y *term) *term {
 	}
 }
 
-func (b *builder) numeric(op syntax.Op, x, y *term) *term {
+// floatArithmetic builds an arithmetic operator on Doubles.
+func (b *builder) floatArithmetic(op syntax.Op, x, y *term) *term {
 	switch op {
 	case syntax.OpAdd:
-		return b.graph.num(opNumAdd, x, y)
+		return b.graph.floatOperation(opNumAdd, x, y)
 	case syntax.OpSub:
-		return b.graph.num(opNumSub, x, y)
+		return b.graph.floatOperation(opNumSub, x, y)
 	case syntax.OpMul:
-		return b.graph.num(opNumMul, x, y)
+		return b.graph.floatOperation(opNumMul, x, y)
 	case syntax.OpDiv:
-		return b.graph.num(opNumDiv, x, y)
+		return b.graph.floatOperation(opNumDiv, x, y)
 	default:
-		return b.graph.num(opNumPow, x, y)
+		return b.graph.floatOperation(opNumPow, x, y)
 	}
 }
 
+// call builds a function call. A function of several arguments is applied from left to right.
 func (b *builder) call(e *sema.Call) *term {
 	switch e.Func {
 	case sema.FuncFloor:
-		return b.toInt(opFloor, b.num(e.Args[0]))
+		return b.toInt(opFloor, b.floatExpr(e.Args[0]))
 	case sema.FuncCeil:
-		return b.toInt(opCeil, b.num(e.Args[0]))
+		return b.toInt(opCeil, b.floatExpr(e.Args[0]))
 	case sema.FuncRound:
-		return b.toInt(opRound, b.num(e.Args[0]))
+		return b.toInt(opRound, b.floatExpr(e.Args[0]))
 	}
 	if e.T == sema.Int {
 		return b.callInts(e)
 	}
-	t := b.num(e.Args[0])
+	term := b.floatExpr(e.Args[0])
 	for _, a := range e.Args[1:] {
-		t = b.graph.num(numOp(e.Func), t, b.num(a))
+		term = b.graph.floatOperation(floatOpcode(e.Func), term, b.floatExpr(a))
 	}
-	return t
+	return term
 }
 
-func numOp(f sema.Func) opcode {
+// floatOpcode returns the operation of a function on Doubles.
+func floatOpcode(f sema.Func) opcode {
 	switch f {
 	case sema.FuncMin:
 		return opNumMin
@@ -319,33 +335,34 @@ func numOp(f sema.Func) opcode {
 	}
 }
 
+// callInts builds a function call with Int arguments and an Int result.
 func (b *builder) callInts(e *sema.Call) *term {
-	t := b.expr(e.Args[0])
+	term := b.expr(e.Args[0])
 	for _, a := range e.Args[1:] {
 		switch y := b.expr(a); e.Func {
 		case sema.FuncMin:
-			t = b.min(t, y)
+			term = b.min(term, y)
 		case sema.FuncMax:
-			t = b.max(t, y)
+			term = b.max(term, y)
 		case sema.FuncMod:
-			t = b.mod(t, y)
+			term = b.mod(term, y)
 		default:
-			t = b.pow(t, y)
+			term = b.pow(term, y)
 		}
 	}
-	return t
+	return term
 }
 
-// conjuncts splits a guard that cannot fail into its conjuncts, unless it is a formula with other uses.
+// conjuncts returns the conjuncts of a guard. A guard that may fail, or that is a formula with other uses, is not split.
 func (b *builder) conjuncts(guard *term) []*term {
 	switch {
-	case guard.fails:
-	case guard.op == opAnd && !b.shared[guard]:
-		return guard.args
-	case guard.op == opNot && guard.args[0].op == opOr && !b.shared[guard.args[0]]:
+	case guard.mayFail:
+	case guard.op == opAnd && !b.isShared[guard]:
+		return guard.operands
+	case guard.op == opNot && guard.operands[0].op == opOr && !b.isShared[guard.operands[0]]:
 		var out []*term
-		for _, a := range guard.args[0].args {
-			out = append(out, b.not(a))
+		for _, operand := range guard.operands[0].operands {
+			out = append(out, b.not(operand))
 		}
 		return out
 	}

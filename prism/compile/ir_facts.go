@@ -1,45 +1,48 @@
 package compile
 
-// facts is what is known at a place of the generated code: the values of conditions and the ranges of variables. A child
-// knows everything that its parent knows.
+// facts is the knowledge at one place of the generated code: the values of conditions and the ranges of variables. A child includes
+// the knowledge of its parent.
 type facts struct {
-	g      *graph
-	parent *facts
-	known  map[*term]bool
-	ranges map[int]interval
-	simple map[*term]*term
-	bounds map[*term]interval
+	graph      *graph
+	parent     *facts
+	values     map[*term]bool
+	ranges     map[int]interval
+	simplified map[*term]*term
+	intervals  map[*term]interval
 }
 
+// child returns facts with the same knowledge, to which more can be added.
 func (f *facts) child() *facts {
 	return &facts{
-		g: f.g, parent: f,
-		known: map[*term]bool{}, ranges: map[int]interval{},
-		simple: map[*term]*term{}, bounds: map[*term]interval{},
+		graph: f.graph, parent: f,
+		values: map[*term]bool{}, ranges: map[int]interval{},
+		simplified: map[*term]*term{}, intervals: map[*term]interval{},
 	}
 }
 
-func (g *graph) noFacts() *facts { return (&facts{g: g}).child() }
+// noFacts returns facts without knowledge, except for the declared ranges of variables.
+func (g *graph) noFacts() *facts { return (&facts{graph: g}).child() }
 
-// assume returns the facts with the additional knowledge that condition t has the value holds.
-func (f *facts) assume(t *term, holds bool) *facts {
-	c := f.child()
-	c.learn(t, holds)
-	return c
+// assume returns the facts extended by the knowledge that condition t has the given value.
+func (f *facts) assume(term *term, holds bool) *facts {
+	child := f.child()
+	child.learn(term, holds)
+	return child
 }
 
-func (f *facts) learn(t *term, holds bool) {
-	if was, ok := f.known[t]; ok && was == holds {
+// learn adds the knowledge that condition t has the given value, and what follows for its operands.
+func (f *facts) learn(term *term, holds bool) {
+	if was, ok := f.values[term]; ok && was == holds {
 		return
 	}
-	f.known[t] = holds
-	switch t.op {
+	f.values[term] = holds
+	switch term.op {
 	case opNot:
-		f.learn(t.args[0], !holds)
+		f.learn(term.operands[0], !holds)
 	case opAnd, opOr:
-		if holds == (t.op == opAnd) {
-			for _, a := range t.args {
-				f.learn(a, holds)
+		if holds == (term.op == opAnd) {
+			for _, operand := range term.operands {
+				f.learn(operand, holds)
 			}
 		}
 	case opVar:
@@ -47,143 +50,149 @@ func (f *facts) learn(t *term, holds bool) {
 		if holds {
 			i = 1
 		}
-		f.ranges[t.slot] = interval{i, i}
+		f.ranges[term.slot] = interval{i, i}
 	case opIntEq:
-		f.learnEq(t.args[0], t.args[1], holds)
+		f.learnEquality(term.operands[0], term.operands[1], holds)
 	case opIntLt:
-		f.learnLt(t.args[0], t.args[1], holds)
+		f.learnLess(term.operands[0], term.operands[1], holds)
 	}
 }
 
-func (f *facts) learnEq(x, y *term, holds bool) {
+// learnEquality narrows the range of a variable after a comparison x = y with a constant.
+func (f *facts) learnEquality(x, y *term, holds bool) {
 	if x.op != opVar || !y.isConst() {
 		return
 	}
 	r := f.variable(x.slot)
 	switch {
 	case holds:
-		r = interval{y.i, y.i}
-	case r.lo == y.i:
+		r = interval{y.intValue, y.intValue}
+	case r.lo == y.intValue:
 		r.lo++
-	case r.hi == y.i:
+	case r.hi == y.intValue:
 		r.hi--
 	}
 	f.ranges[x.slot] = r
 }
 
-func (f *facts) learnLt(x, y *term, holds bool) {
+// learnLess narrows the range of a variable after a comparison x < y with a constant.
+func (f *facts) learnLess(x, y *term, holds bool) {
 	if x.op == opVar && y.isConst() {
 		r := f.variable(x.slot)
 		if holds {
-			r.hi = min(r.hi, y.i-1)
+			r.hi = min(r.hi, y.intValue-1)
 		} else {
-			r.lo = max(r.lo, y.i)
+			r.lo = max(r.lo, y.intValue)
 		}
 		f.ranges[x.slot] = r
 	}
 	if y.op == opVar && x.isConst() {
 		r := f.variable(y.slot)
 		if holds {
-			r.lo = max(r.lo, x.i+1)
+			r.lo = max(r.lo, x.intValue+1)
 		} else {
-			r.hi = min(r.hi, x.i)
+			r.hi = min(r.hi, x.intValue)
 		}
 		f.ranges[y.slot] = r
 	}
 }
 
+// variable returns the range of a variable.
 func (f *facts) variable(slot int) interval {
 	for ; f != nil; f = f.parent {
 		if r, ok := f.ranges[slot]; ok {
 			return r
 		}
 		if f.parent == nil {
-			return f.g.ranges[slot]
+			return f.graph.ranges[slot]
 		}
 	}
 	return interval{}
 }
 
-func (f *facts) value(t *term) (holds, ok bool) {
+// known returns the value of a condition, and whether it is known.
+func (f *facts) known(term *term) (holds, ok bool) {
 	for ; f != nil; f = f.parent {
-		if v, ok := f.known[t]; ok {
+		if v, ok := f.values[term]; ok {
 			return v, true
 		}
 	}
 	return false, false
 }
 
-// interval returns bounds of an Int term under the facts.
-func (f *facts) interval(t *term) interval {
-	if t.op == opVar {
-		return f.variable(t.slot)
+// interval returns the interval of an Int term under the facts.
+func (f *facts) interval(term *term) interval {
+	if term.op == opVar {
+		return f.variable(term.slot)
 	}
-	if t.isConst() || len(t.args) == 0 {
-		return t.interval()
+	if term.isConst() || len(term.operands) == 0 {
+		return term.interval()
 	}
-	if r, ok := f.bounds[t]; ok {
-		return r
+	if bounds, ok := f.intervals[term]; ok {
+		return bounds
 	}
-	r := f.derive(t)
-	f.bounds[t] = r
-	return r
+	bounds := f.computeInterval(term)
+	f.intervals[term] = bounds
+	return bounds
 }
 
-func (f *facts) derive(t *term) interval {
-	own := t.interval()
-	r := own
-	switch t.op {
+// computeInterval computes the interval of a term from those of its operands.
+func (f *facts) computeInterval(term *term) interval {
+	declared := term.interval()
+	bounds := declared
+	switch term.op {
 	case opAdd, opSub, opMul, opMin, opMax, opMod:
-		r, _ = exact(t.op, f.interval(t.args[0]), f.interval(t.args[1])).clip()
+		bounds, _ = resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
 	case opIte:
-		x, y := f.interval(t.args[1]), f.interval(t.args[2])
-		r = interval{min(x.lo, y.lo), max(x.hi, y.hi)}
+		x, y := f.interval(term.operands[1]), f.interval(term.operands[2])
+		bounds = interval{min(x.lo, y.lo), max(x.hi, y.hi)}
 	}
-	if r = (interval{max(r.lo, own.lo), min(r.hi, own.hi)}); r.lo > r.hi {
-		return own // the facts contradict each other: this code is unreachable
+	if bounds = (interval{max(bounds.lo, declared.lo), min(bounds.hi, declared.hi)}); bounds.lo > bounds.hi {
+		return declared // the facts contradict each other, so this code is unreachable
 	}
-	return r
+	return bounds
 }
 
-// overflows reports whether the result of an Int operation may not fit 32 bits.
-func (f *facts) overflows(t *term) bool {
-	_, over := exact(t.op, f.interval(t.args[0]), f.interval(t.args[1])).clip()
+// overflows reports whether the result of an Int operation may not fit in 32 bits.
+func (f *facts) overflows(term *term) bool {
+	_, over := resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
 	return over
 }
 
-// simplify returns a term that has the same value as t wherever the facts hold, and that fails wherever t fails.
-func (f *facts) simplify(t *term) *term {
-	if v, ok := f.value(t); ok && !t.fails {
-		return f.g.boolean(v)
+// simplify returns a term that has the same value as t wherever the facts hold, and fails wherever t fails.
+func (f *facts) simplify(term *term) *term {
+	if v, ok := f.known(term); ok && !term.mayFail {
+		return f.graph.boolConst(v)
 	}
-	if t.isConst() {
-		return t
+	if term.isConst() {
+		return term
 	}
-	if s, ok := f.simple[t]; ok {
-		return s
+	if simplified, ok := f.simplified[term]; ok {
+		return simplified
 	}
-	s := f.rewrite(t)
-	f.simple[t] = s
-	return s
+	simplified := f.rewrite(term)
+	f.simplified[term] = simplified
+	return simplified
 }
 
+// rewrite is simplify without the cache.
 func (f *facts) rewrite(t *term) *term {
-	g := f.g
+	g := f.graph
 	if t.op == opVar {
 		if r := f.variable(t.slot); r.lo == r.hi && t.sort == sortBool {
-			return g.boolean(r.lo != 0)
+			return g.boolConst(r.lo != 0)
 		} else if r.lo == r.hi {
-			return g.integer(r.lo)
+			return g.intConst(r.lo)
 		}
 		return t
 	}
-	args := make([]*term, len(t.args))
+	args := make([]*term, len(t.operands))
 	same := true
-	for i, a := range t.args {
-		args[i] = f.simplify(a)
-		same = same && args[i] == a
+	for i, operand := range t.operands {
+		args[i] = f.simplify(operand)
+		same = same && args[i] == operand
 	}
-	if decided := f.compare(t.op, args); decided != nil {
+	if decided := f.decideComparison(t.op, args); decided != nil {
 		return decided
 	}
 	if same {
@@ -192,61 +201,61 @@ func (f *facts) rewrite(t *term) *term {
 	return g.rebuild(t, args)
 }
 
-// compare decides a comparison of Ints by intervals; nil if they do not decide it.
-func (f *facts) compare(op opcode, args []*term) *term {
-	if op != opIntEq && op != opIntLt || args[0].fails || args[1].fails {
+// decideComparison decides a comparison of Ints by the intervals of its operands; nil if they do not decide it.
+func (f *facts) decideComparison(op opcode, args []*term) *term {
+	if op != opIntEq && op != opIntLt || args[0].mayFail || args[1].mayFail {
 		return nil
 	}
 	x, y := f.interval(args[0]), f.interval(args[1])
 	switch {
 	case op == opIntEq && (x.hi < y.lo || y.hi < x.lo), op == opIntLt && x.lo >= y.hi:
-		return f.g.no
+		return f.graph.falseTerm
 	case op == opIntLt && x.hi < y.lo:
-		return f.g.yes
+		return f.graph.trueTerm
 	}
 	return nil
 }
 
-// rebuild returns t's operation applied to other operands.
-func (g *graph) rebuild(t *term, a []*term) *term {
-	switch t.op {
+// rebuild returns the operation of t with other operands.
+func (g *graph) rebuild(term *term, operand []*term) *term {
+	switch term.op {
 	case opNot:
-		return g.not(a[0])
+		return g.not(operand[0])
 	case opAnd:
-		return g.and(a...)
+		return g.and(operand...)
 	case opOr:
-		return g.or(a...)
+		return g.or(operand...)
 	case opIff:
-		return g.iff(a[0], a[1])
+		return g.iff(operand[0], operand[1])
 	case opIte:
-		return g.ite(a[0], a[1], a[2])
+		return g.ite(operand[0], operand[1], operand[2])
 	case opIntEq:
-		return g.eq(a[0], a[1])
+		return g.eq(operand[0], operand[1])
 	case opIntLt:
-		return g.lt(a[0], a[1])
+		return g.lt(operand[0], operand[1])
 	case opNumSame, opNumLt, opNumLe:
-		return g.numCompare(t.op, a[0], a[1])
+		return g.compareFloats(term.op, operand[0], operand[1])
 	case opAdd:
-		return g.add(a[0], a[1])
+		return g.add(operand[0], operand[1])
 	case opSub:
-		return g.sub(a[0], a[1])
+		return g.sub(operand[0], operand[1])
 	case opMul:
-		return g.mul(a[0], a[1])
+		return g.mul(operand[0], operand[1])
 	case opMod:
-		return g.mod(a[0], a[1])
+		return g.mod(operand[0], operand[1])
 	case opMin, opMax:
-		return g.extreme(t.op, a[0], a[1])
+		return g.minOrMax(term.op, operand[0], operand[1])
 	case opPow:
-		return g.pow(a[0], a[1])
+		return g.pow(operand[0], operand[1])
 	case opFloor, opCeil, opRound:
-		return g.toInt(t.op, a[0])
-	case opToNum:
-		return g.toNum(a[0])
+		return g.toInt(term.op, operand[0])
+	case opIntToFloat:
+		return g.toFloat(operand[0])
 	case opNumNeg:
-		return g.numNeg(a[0])
-	case opOfBool:
-		return g.ofBool(a[0])
+		return g.floatNegation(operand[0])
+	case opBoolToInt:
+		return g.boolToInt(operand[0])
 	default:
-		return g.num(t.op, a[0], a[1])
+		return g.floatOperation(term.op, operand[0], operand[1])
 	}
 }

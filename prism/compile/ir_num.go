@@ -6,50 +6,51 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// anyNumber gives a Double term no bounds.
-func anyNumber(t term) term {
-	t.flo, t.fhi, t.nan = math.Inf(-1), math.Inf(1), true
+// withoutBounds returns a Double term that may have any value, including NaN.
+func withoutBounds(t term) term {
+	t.floatLow, t.floatHigh, t.maybeNaN = math.Inf(-1), math.Inf(1), true
 	return t
 }
 
-// toNum converts an Int.
-func (g *graph) toNum(x *term) *term {
+// toFloat converts an Int to a Double.
+func (g *graph) toFloat(x *term) *term {
 	if x.isConst() {
-		return g.number(float64(x.i))
+		return g.floatConst(float64(x.intValue))
 	}
-	return g.intern(term{op: opToNum, sort: sortNum, args: []*term{x}, flo: float64(x.lo), fhi: float64(x.hi)})
+	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{x}, floatLow: float64(x.lo), floatHigh: float64(x.hi)})
 }
 
-// num makes a Double operation. Its bounds come from the four corners of its
-// operands' where the operation is monotonic in each of them.
-func (g *graph) num(op opcode, x, y *term) *term {
+// floatOperation returns an operation on two Doubles. If the operation is monotonic in each operand, its bounds are the extremes over
+// all combinations of the operands' bounds.
+func (g *graph) floatOperation(op opcode, x, y *term) *term {
 	if x.isConst() && y.isConst() {
-		return g.number(applyNum(op, x.f, y.f))
+		return g.floatConst(evaluateFloats(op, x.floatValue, y.floatValue))
 	}
-	t := anyNumber(term{op: op, sort: sortNum, args: []*term{x, y}})
-	if corners(op, y) && !x.nan && !y.nan {
-		a, b := applyNum(op, x.flo, y.flo), applyNum(op, x.flo, y.fhi)
-		c, d := applyNum(op, x.fhi, y.flo), applyNum(op, x.fhi, y.fhi)
+	t := withoutBounds(term{op: op, sort: sortFloat, operands: []*term{x, y}})
+	if extremesAtCorners(op, y) && !x.maybeNaN && !y.maybeNaN {
+		a, b := evaluateFloats(op, x.floatLow, y.floatLow), evaluateFloats(op, x.floatLow, y.floatHigh)
+		c, d := evaluateFloats(op, x.floatHigh, y.floatLow), evaluateFloats(op, x.floatHigh, y.floatHigh)
 		if lo, hi := min(a, b, c, d), max(a, b, c, d); lo == lo {
-			t.flo, t.fhi, t.nan = lo, hi, math.IsInf(lo, 0) || math.IsInf(hi, 0)
+			t.floatLow, t.floatHigh, t.maybeNaN = lo, hi, math.IsInf(lo, 0) || math.IsInf(hi, 0)
 		}
 	}
 	return g.intern(t)
 }
 
-// corners reports whether the operation takes its extremes at the corners.
-// Rounding is monotonic, so this also holds in floating point.
-func corners(op opcode, y *term) bool {
+// extremesAtCorners reports whether an operation with second operand y is monotonic in each operand. Rounding is monotonic, so this
+// also holds in floating-point arithmetic.
+func extremesAtCorners(op opcode, y *term) bool {
 	switch op {
 	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
 		return true
 	case opNumDiv:
-		return y.flo > 0 || y.fhi < 0
+		return y.floatLow > 0 || y.floatHigh < 0
 	}
 	return false
 }
 
-func applyNum(op opcode, x, y float64) float64 {
+// evaluateFloats computes an operation on Doubles.
+func evaluateFloats(op opcode, x, y float64) float64 {
 	switch op {
 	case opNumAdd:
 		return x + y
@@ -70,74 +71,75 @@ func applyNum(op opcode, x, y float64) float64 {
 	}
 }
 
-func (g *graph) numNeg(x *term) *term {
+// floatNegation returns -x for a Double.
+func (g *graph) floatNegation(x *term) *term {
 	if x.isConst() {
-		return g.number(-x.f)
+		return g.floatConst(-x.floatValue)
 	}
-	return g.intern(term{op: opNumNeg, sort: sortNum, args: []*term{x}, flo: -x.fhi, fhi: -x.flo, nan: x.nan})
+	return g.intern(term{op: opNumNeg, sort: sortFloat, operands: []*term{x}, floatLow: -x.floatHigh, floatHigh: -x.floatLow, maybeNaN: x.maybeNaN})
 }
 
-// numCompare makes opNumSame, opNumLt or opNumLe.
-func (g *graph) numCompare(op opcode, x, y *term) *term {
+// compareFloats returns a comparison of Doubles: opNumSame, opNumLt or opNumLe.
+func (g *graph) compareFloats(op opcode, x, y *term) *term {
 	if x.isConst() && y.isConst() {
 		switch op {
 		case opNumSame:
-			return g.boolean(sema.SameFloat(x.f, y.f))
+			return g.boolConst(sema.SameFloat(x.floatValue, y.floatValue))
 		case opNumLt:
-			return g.boolean(x.f < y.f)
+			return g.boolConst(x.floatValue < y.floatValue)
 		default:
-			return g.boolean(x.f <= y.f)
+			return g.boolConst(x.floatValue <= y.floatValue)
 		}
 	}
-	if c := g.compareWhole(op, x, y); c != nil {
+	if c := g.compareAsInts(op, x, y); c != nil {
 		return c
 	}
-	return g.intern(term{op: op, sort: sortBool, args: []*term{x, y}})
+	return g.intern(term{op: op, sort: sortBool, operands: []*term{x, y}})
 }
 
-// compareWhole turns the comparison of a converted Int with a constant, as in
-// x <= MAX/2, into one of Ints. It returns nil for any other.
-func (g *graph) compareWhole(op opcode, x, y *term) *term {
+// compareAsInts replaces a comparison of a converted Int with a constant, such as x <= MAX/2, by a comparison of Ints. It returns nil
+// for other comparisons.
+func (g *graph) compareAsInts(op opcode, x, y *term) *term {
 	const far = 1 << 40
 	switch {
 	case op == opNumSame && x.isConst():
-		return g.compareWhole(op, y, x)
-	case x.op == opToNum && y.isConst() && math.Abs(y.f) < far:
-		n := x.args[0]
+		return g.compareAsInts(op, y, x)
+	case x.op == opIntToFloat && y.isConst() && math.Abs(y.floatValue) < far:
+		n := x.operands[0]
 		switch {
 		case op == opNumLt:
-			return g.lt(n, g.integer(int64(math.Ceil(y.f))))
+			return g.lt(n, g.intConst(int64(math.Ceil(y.floatValue))))
 		case op == opNumLe:
-			return g.not(g.lt(g.integer(int64(math.Floor(y.f))), n))
-		case y.f == math.Trunc(y.f) && (y.f != 0 || !math.Signbit(y.f)):
-			return g.eq(n, g.integer(int64(y.f)))
+			return g.not(g.lt(g.intConst(int64(math.Floor(y.floatValue))), n))
+		case y.floatValue == math.Trunc(y.floatValue) && (y.floatValue != 0 || !math.Signbit(y.floatValue)):
+			return g.eq(n, g.intConst(int64(y.floatValue)))
 		}
-	case y.op == opToNum && x.isConst() && math.Abs(x.f) < far:
-		n := y.args[0]
+	case y.op == opIntToFloat && x.isConst() && math.Abs(x.floatValue) < far:
+		n := y.operands[0]
 		if op == opNumLt {
-			return g.lt(g.integer(int64(math.Floor(x.f))), n)
+			return g.lt(g.intConst(int64(math.Floor(x.floatValue))), n)
 		}
-		return g.not(g.lt(n, g.integer(int64(math.Ceil(x.f)))))
+		return g.not(g.lt(n, g.intConst(int64(math.Ceil(x.floatValue)))))
 	}
 	return nil
 }
 
-// toInt makes opFloor, opCeil or opRound.
+// toInt returns floor, ceil or round of a Double.
 func (g *graph) toInt(op opcode, x *term) *term {
-	if x.op == opToNum {
-		return x.args[0]
+	if x.op == opIntToFloat {
+		return x.operands[0]
 	}
-	t := term{op: op, sort: sortInt, args: []*term{x}, fails: true, lo: minInt, hi: maxInt}
-	if !x.nan && x.flo >= minInt && x.fhi <= maxInt {
-		t.fails, t.lo, t.hi = false, int64(math.Floor(x.flo)), int64(math.Ceil(x.fhi))
+	t := term{op: op, sort: sortInt, operands: []*term{x}, mayFail: true, lo: minInt, hi: maxInt}
+	if !x.maybeNaN && x.floatLow >= minInt && x.floatHigh <= maxInt {
+		t.mayFail, t.lo, t.hi = false, int64(math.Floor(x.floatLow)), int64(math.Ceil(x.floatHigh))
 	}
-	if x.isConst() && !t.fails {
-		return g.integer(int64(roundBy(op, x.f)))
+	if x.isConst() && !t.mayFail {
+		return g.intConst(int64(roundBy(op, x.floatValue)))
 	}
 	return g.intern(t)
 }
 
-// roundBy computes opFloor, opCeil or opRound.
+// roundBy computes floor, ceil or round.
 func roundBy(op opcode, x float64) float64 {
 	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(x)
 }

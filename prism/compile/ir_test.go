@@ -15,38 +15,38 @@ type value struct {
 }
 
 // evaluate evaluates a term in a state.
-func evaluate(t *term, state []int32) value {
-	if t.op == opConst {
-		return value{i: t.i, f: t.f}
+func evaluate(term *term, state []int32) value {
+	if term.op == opConst {
+		return value{i: term.intValue, f: term.floatValue}
 	}
-	if t.op == opVar {
-		return value{i: int64(state[t.slot])}
+	if term.op == opVar {
+		return value{i: int64(state[term.slot])}
 	}
-	switch t.op {
+	switch term.op {
 	case opAnd, opOr:
-		for _, a := range t.args {
-			if v := evaluate(a, state); v.failed || (v.i == 1) == (t.op == opOr) {
+		for _, operand := range term.operands {
+			if v := evaluate(operand, state); v.failed || (v.i == 1) == (term.op == opOr) {
 				return v
 			}
 		}
-		return value{i: map[opcode]int64{opAnd: 1, opOr: 0}[t.op]}
+		return value{i: map[opcode]int64{opAnd: 1, opOr: 0}[term.op]}
 	case opIte:
-		c := evaluate(t.args[0], state)
+		c := evaluate(term.operands[0], state)
 		if c.failed {
 			return c
 		}
-		return evaluate(t.args[2-c.i], state)
+		return evaluate(term.operands[2-c.i], state)
 	}
 	var x, y value
-	x = evaluate(t.args[0], state)
-	y = evaluate(t.args[len(t.args)-1], state)
+	x = evaluate(term.operands[0], state)
+	y = evaluate(term.operands[len(term.operands)-1], state)
 	if x.failed || y.failed {
 		return value{failed: true}
 	}
-	return operate(t, x, y)
+	return operate(term, x, y)
 }
 
-func operate(t *term, x, y value) value {
+func operate(term *term, x, y value) value {
 	whole := func(i int64) value { return value{i: i, failed: i != int64(int32(i))} }
 	truth := func(b bool) value {
 		if b {
@@ -54,7 +54,7 @@ func operate(t *term, x, y value) value {
 		}
 		return value{}
 	}
-	switch t.op {
+	switch term.op {
 	case opNot:
 		return value{i: 1 - x.i}
 	case opIff, opIntEq:
@@ -86,23 +86,23 @@ func operate(t *term, x, y value) value {
 		p := math.Pow(float64(x.i), float64(y.i))
 		return value{i: int64(p), failed: y.i < 0 || math.Abs(p) > 1<<31 || p == 1<<31}
 	case opFloor, opCeil, opRound:
-		p := roundBy(t.op, x.f)
+		p := roundBy(term.op, x.f)
 		return value{i: int64(p), failed: !(p >= -1<<31 && p < 1<<31)}
-	case opToNum:
+	case opIntToFloat:
 		return value{f: float64(x.i)}
 	case opNumNeg:
 		return value{f: -x.f}
-	case opOfBool:
+	case opBoolToInt:
 		return x
 	default:
-		return value{f: applyNum(t.op, x.f, y.f)}
+		return value{f: evaluateFloats(term.op, x.f, y.f)}
 	}
 }
 
 // randomState draws a valuation.
 func randomState(r *rand.Rand, m *Model) []int32 {
-	s := make([]int32, len(m.prog.Vars))
-	for i, v := range m.prog.Vars {
+	s := make([]int32, len(m.program.Vars))
+	for i, v := range m.program.Vars {
 		s[i] = int32(int64(v.Low) + r.Int64N(int64(v.High)-int64(v.Low)+1))
 	}
 	return s
@@ -120,7 +120,7 @@ func TestPlan(t *testing.T) {
 		}
 		p := newMoveGenerator(m, 0)
 		p.registerModel()
-		if err := p.prepare(); err != nil {
+		if err := p.prepareMoves(); err != nil {
 			t.Fatal(err)
 		}
 		tree := p.buildTree()
@@ -142,16 +142,16 @@ func enabledMoves(p *moveGenerator, state []int32) (enabled []int, failed bool) 
 	v := env{state: state}
 	for i, mv := range p.moves {
 		all := true
-		for _, c := range mv.members {
-			all = c.guard(&v) && all
+		for _, command := range mv.commands {
+			all = command.guard(&v) && all
 		}
 		if all {
 			enabled = append(enabled, i)
 		}
 	}
-	for _, c := range p.m.commands {
-		c.guard(&v)
-		failed = failed || evaluate(p.b.expr(c.src.Guard), state).failed // doubles may decide wrongly
+	for _, command := range p.model.commands {
+		command.guard(&v)
+		failed = failed || evaluate(p.builder.expr(command.source.Guard), state).failed // doubles may decide wrongly
 	}
 	return enabled, failed || v.err != nil
 }
@@ -168,13 +168,13 @@ func walk(t *decisionTree, state []int32) (enabled []int) {
 		}
 		return walk(t.next[len(t.values)], state)
 	}
-	for _, c := range t.moves {
+	for _, candidate := range t.moves {
 		all := true
-		for _, g := range c.guard {
-			all = all && evaluate(g, state).i == 1
+		for _, conjunct := range candidate.guard {
+			all = all && evaluate(conjunct, state).i == 1
 		}
 		if all {
-			enabled = append(enabled, c.move)
+			enabled = append(enabled, candidate.move)
 		}
 	}
 	return enabled

@@ -50,7 +50,7 @@ const (
 	False
 	// Undecided: MaxPath steps did not decide an unbounded monitor.
 	Undecided
-	// Deadlocked: a deadlock was met and Options.NoFixDeadlocks is set.
+	// Deadlocked: the path reached a deadlock and Options.NoFixDeadlocks is set.
 	Deadlocked
 	// Failed: the model is wrong in the state reached; Outcome.Err says how.
 	Failed

@@ -60,7 +60,7 @@ func monitors(m *Model, goal, safe sema.Expr) []Monitor {
 		until(nil, 3, inf, false),
 		{Kind: Next, Right: goal},
 	}
-	if len(m.prog.Rewards) > 0 {
+	if len(m.program.Rewards) > 0 {
 		out = append(out,
 			Monitor{Kind: ReachReward, Right: goal, Low: -inf, High: inf, MaxPath: 60},
 			Monitor{Kind: CumulReward, High: 6},
@@ -106,14 +106,14 @@ func TestMachineCorpus(t *testing.T) {
 		if err != nil {
 			continue // models that are wrong, or need constants
 		}
-		if _, err := m.newInterpreter(Monitor{Kind: Next, Right: boolean(noPos, true)}); err != nil {
+		if _, err := m.newInterpreter(Monitor{Kind: Next, Right: newBool(noPos, true)}); err != nil {
 			continue // several initial states
 		}
 		ran++
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
-			last := m.prog.Vars[len(m.prog.Vars)-1]
-			goal := same(last, len(m.prog.Vars)-1, last.High)
-			safe := &sema.Unary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpNot, X: same(m.prog.Vars[0], 0, m.prog.Vars[0].High)}
+			last := m.program.Vars[len(m.program.Vars)-1]
+			goal := same(last, len(m.program.Vars)-1, last.High)
+			safe := &sema.Unary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpNot, X: same(m.program.Vars[0], 0, m.program.Vars[0].High)}
 			for _, mon := range monitors(m, goal, safe) {
 				sameOutcomes(t, m, mon, 20)
 			}
@@ -144,9 +144,9 @@ func corpusModel(file string, text []byte) (*Model, error) {
 func same(v sema.Variable, slot int, value int32) sema.Expr {
 	x := &sema.Var{Base: sema.Base{T: v.Type}, Slot: slot}
 	if v.Type == sema.Bool {
-		return join(noPos, syntax.OpEq, x, boolean(noPos, value != 0))
+		return newBinary(noPos, syntax.OpEq, x, newBool(noPos, value != 0))
 	}
-	return join(noPos, syntax.OpEq, x, &sema.Const{Base: sema.Base{T: sema.Int}, Val: sema.IntValue(value)})
+	return newBinary(noPos, syntax.OpEq, x, &sema.Const{Base: sema.Base{T: sema.Int}, Val: sema.IntValue(value)})
 }
 
 // TestMachineRandom compares the two executions on random models.
@@ -257,10 +257,10 @@ func TestBatchesAgree(t *testing.T) {
 // TestSuspend runs a path that is longer than one call may take.
 func TestSuspend(t *testing.T) {
 	m := model(t, "dtmc module m x:[0..2]; [] true -> 0.5:(x'=1) + 0.5:(x'=0); endmodule rewards x=1:1; endrewards", Options{})
-	for _, r := range bothRunners(t, m, Monitor{Kind: CumulReward, High: 3 * stepBudget / 2}) {
+	for _, r := range bothRunners(t, m, Monitor{Kind: CumulReward, High: 3 * maxStepBudget / 2}) {
 		out := r.Run(NewStream(1, 1))
 		// The mean is half the steps, the standard deviation sqrt(steps)/2 = 886.
-		if out.Steps != 3*stepBudget/2 || math.Abs(out.Reward-0.75*stepBudget) > 6*886 {
+		if out.Steps != 3*maxStepBudget/2 || math.Abs(out.Reward-0.75*maxStepBudget) > 6*886 {
 			t.Errorf("%s: %+v", r.Name(), out)
 		}
 	}
@@ -269,7 +269,7 @@ func TestSuspend(t *testing.T) {
 // TestCancel stops a path that would take for ever.
 func TestCancel(t *testing.T) {
 	m := model(t, "dtmc module m x:[0..2]; [] true -> 0.5:(x'=1) + 0.5:(x'=0); endmodule", Options{})
-	mon := Monitor{Kind: Until, Right: boolean(noPos, false), Low: 0, High: 1e15}
+	mon := Monitor{Kind: Until, Right: newBool(noPos, false), Low: 0, High: 1e15}
 	for _, r := range bothRunners(t, m, mon) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

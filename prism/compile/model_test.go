@@ -55,7 +55,7 @@ func TestInitialStatesPrunes(t *testing.T) {
 
 func TestSeveralInitialStates(t *testing.T) {
 	m := model(t, "mdp module m x:[0..3]; [] true -> true; endmodule init x>1 endinit", Options{})
-	_, err := m.NewRunner(t.Context(), Monitor{Kind: Next, Right: boolean(noPos, true)})
+	_, err := m.NewRunner(t.Context(), Monitor{Kind: Next, Right: newBool(noPos, true)})
 	if _, ok := errors.AsType[*UnsupportedError](err); !ok || !strings.Contains(err.Error(), "several initial states") {
 		t.Errorf("got %v", err)
 	}
@@ -175,7 +175,7 @@ func TestFallback(t *testing.T) {
 		fmt.Fprintf(&b, "module m%d x%d:[0..1]; [a] true -> (x%d'=0); [a] true -> (x%d'=1); endmodule\n", i, i, i, i)
 	}
 	m := model(t, b.String(), Options{})
-	r, err := m.NewRunner(t.Context(), Monitor{Kind: Next, Right: boolean(noPos, true)})
+	r, err := m.NewRunner(t.Context(), Monitor{Kind: Next, Right: newBool(noPos, true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestFallback(t *testing.T) {
 		t.Errorf("got %+v", out)
 	}
 	m = model(t, chain, Options{})
-	if r, err = m.NewRunner(t.Context(), Monitor{Kind: Next, Right: boolean(noPos, true)}); err != nil || r.Name() != "machine" {
+	if r, err = m.NewRunner(t.Context(), Monitor{Kind: Next, Right: newBool(noPos, true)}); err != nil || r.Name() != "machine" {
 		t.Errorf("got %v, %v", r, err)
 	}
 	if err := errors.Join(r.Close(), r.Close()); err != nil {

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Watch evaluates a monitor along one path, over states of type V: it decides when the path ends and accumulates rewards. The
-// caller draws the path. A move is a number whose meaning the caller defines; the reward functions get it as an argument.
+// Watch evaluates a monitor along one path, over states of type V: it decides when the path ends and sums rewards. The caller
+// draws the path. A move is a number whose meaning the caller defines; the reward functions get it as an argument.
 //
 // Source: PRISM's samplers (prism/src/simulator/sampler), reference section 5.3.
 // Unlike PRISM, a bounded monitor treats a deadlock as absorbing. As in PRISM, a CTMC ignores whether
@@ -17,12 +17,13 @@ import (
 type Watch[V any] struct {
 	Monitor
 	StateFunctions[V]
-	// steps says that Low and High bound the number of steps, which low and high bound inclusively.
-	steps     bool
-	low, high int64
+	// inSteps says that Low and High bound the number of steps. lowStep and highStep are the same bounds,
+	// inclusive.
+	inSteps           bool
+	lowStep, highStep int64
 }
 
-// StateFunctions are the functions of a state that a monitor needs. Those that its kind does not need are nil.
+// StateFunctions are the functions of a state that a monitor needs. Functions that its kind does not need are nil.
 type StateFunctions[V any] struct {
 	IsLeft, IsRight func(V) bool
 	State           func(V) float64
@@ -31,39 +32,41 @@ type StateFunctions[V any] struct {
 
 // StateCompiler compiles expressions and rewards to functions of states of type V.
 type StateCompiler[V any] interface {
-	Is(e sema.Expr) (func(V) bool, error)
-	Earns(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
+	// CompileBool returns a function that evaluates an expression of type Bool.
+	CompileBool(e sema.Expr) (func(V) bool, error)
+	// CompileRewards returns functions for the reward of a state and the reward of a move from a state.
+	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the StateCompiler, or says that
-// a horizon is not finite.
-func NewWatch[V any](mon Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
-	w := &Watch[V]{Monitor: mon, steps: !continuous}
-	w.low, w.high = stepBounds(mon)
+// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the compiler, or says that a horizon is
+// not finite.
+func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
+	watch := &Watch[V]{Monitor: monitor, inSteps: !continuous}
+	watch.lowStep, watch.highStep = stepBounds(monitor)
 	var err error
-	if mon.Kind == Until {
-		if w.IsLeft, err = compiler.Is(orTrue(mon.Left)); err != nil {
+	if monitor.Kind == Until {
+		if watch.IsLeft, err = compiler.CompileBool(orTrue(monitor.Left)); err != nil {
 			return nil, err
 		}
 	}
-	switch mon.Kind {
+	switch monitor.Kind {
 	case Until, Next, ReachReward:
-		if w.IsRight, err = compiler.Is(mon.Right); err != nil {
+		if watch.IsRight, err = compiler.CompileBool(monitor.Right); err != nil {
 			return nil, err
 		}
 	case CumulReward, InstantReward:
-		if !mon.Bounded() || math.IsNaN(mon.High) {
-			return nil, fmt.Errorf("a cumulative or instantaneous reward needs a finite horizon, not %v", mon.High)
+		if !monitor.Bounded() || math.IsNaN(monitor.High) {
+			return nil, fmt.Errorf("a cumulative or instantaneous reward needs a finite horizon, not %v", monitor.High)
 		}
 	}
-	switch mon.Kind {
+	switch monitor.Kind {
 	case ReachReward, CumulReward, InstantReward:
-		w.State, w.Move, err = compiler.Earns(mon.Reward)
+		watch.State, watch.Move, err = compiler.CompileRewards(monitor.Reward)
 	}
-	return w, err
+	return watch, err
 }
 
-// orTrue returns true for a missing left side of an until.
+// orTrue returns e, or the constant true if e is nil.
 func orTrue(e sema.Expr) sema.Expr {
 	if e == nil {
 		return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.Value{Type: sema.Bool, Bool: true}}
@@ -77,8 +80,9 @@ type watch struct {
 	rewards *Rewards // nil if the monitor has none
 }
 
+// newWatch prepares a monitor over the states of the model.
 func (m *Model) newWatch(mon Monitor) (*watch, error) {
-	a := stateCompiler{m: m}
+	a := stateCompiler{model: m}
 	w, err := NewWatch(mon, m.continuous(), &a)
 	if err != nil {
 		return nil, err
@@ -88,25 +92,25 @@ func (m *Model) newWatch(mon Monitor) (*watch, error) {
 
 // stateCompiler implements StateCompiler for the expressions of a model.
 type stateCompiler struct {
-	m       *Model
+	model   *Model
 	rewards *Rewards
 }
 
-// Is implements StateCompiler.
-func (a *stateCompiler) Is(e sema.Expr) (func(*env) bool, error) {
-	f, err := a.m.boolean(e)
+// CompileBool implements StateCompiler.
+func (a *stateCompiler) CompileBool(e sema.Expr) (func(*env) bool, error) {
+	f, err := a.model.boolClosure(e)
 	return f, err
 }
 
-// Earns implements StateCompiler. A move is the action of its choice.
-func (a *stateCompiler) Earns(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
-	if a.rewards, err = a.m.Rewards(reward); err != nil {
+// CompileRewards implements StateCompiler. A move is the action of its choice.
+func (a *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
+	if a.rewards, err = a.model.Rewards(reward); err != nil {
 		return nil, nil, err
 	}
 	return a.rewards.stateReward, a.rewards.choiceReward, nil
 }
 
-// stepBounds converts the bounds to inclusive integers.
+// stepBounds converts the bounds on the number of steps to inclusive integers.
 func stepBounds(mon Monitor) (low, high int64) {
 	lo, hi := math.Ceil(mon.Low), math.Floor(mon.High)
 	if mon.LowStrict && lo == mon.Low {
@@ -119,88 +123,90 @@ func stepBounds(mon Monitor) (low, high int64) {
 	return int64(min(max(lo, 0), most)), int64(min(max(hi, -1), most))
 }
 
-// endsAtLoops reports whether a deterministic self-loop decides the path: an unbounded until in discrete time then stays undecided for ever.
+// endsAtLoops reports whether a deterministic self-loop decides the path. An unbounded until in discrete time would otherwise stay
+// undecided forever.
 func (w *Watch[V]) endsAtLoops() bool {
-	return w.Kind == Until && w.steps && w.low == 0 && !w.Bounded()
+	return w.Kind == Until && w.inSteps && w.lowStep == 0 && !w.Bounded()
 }
 
-// Limited reports whether MaxPath ends the path.
+// Limited reports whether the path ends after MaxPath steps.
 func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter processes the arrival in a state and reports whether the path is decided. looping says that the last step was a
-// deterministic self-loop.
+// Enter processes the arrival in a state and reports whether the path ends. looping says that the last step was a deterministic
+// self-loop.
 func (w *Watch[V]) Enter(v V, out *Outcome, looping bool) bool {
 	switch w.Kind {
 	case Until:
 		return w.enterUntil(v, out, looping)
 	case Next:
-		return out.Steps == 1 && out.end(w.IsRight(v))
+		return out.Steps == 1 && out.decide(w.IsRight(v))
 	case ReachReward:
-		return w.IsRight(v) && out.end(true)
+		return w.IsRight(v) && out.decide(true)
 	case CumulReward:
-		return w.arrived(out) && out.end(true)
+		return w.atHorizon(out) && out.decide(true)
 	default: // InstantReward
-		if !w.arrived(out) {
+		if !w.atHorizon(out) {
 			return false
 		}
 		out.Reward = w.State(v)
-		return out.end(true)
+		return out.decide(true)
 	}
 }
 
-// arrived reports whether the horizon has been reached.
-func (w *Watch[V]) arrived(out *Outcome) bool {
-	if w.steps {
-		return out.Steps >= w.high
+// atHorizon reports whether the horizon of a reward has been reached.
+func (w *Watch[V]) atHorizon(out *Outcome) bool {
+	if w.inSteps {
+		return out.Steps >= w.highStep
 	}
 	return out.Time >= w.High
 }
 
+// enterUntil is Enter for an until formula.
 func (w *Watch[V]) enterUntil(v V, out *Outcome, looping bool) bool {
 	switch {
-	case w.steps && out.Steps > w.high:
-		return out.end(false)
-	case !w.early(out) && w.IsRight(v):
-		return out.end(true)
+	case w.inSteps && out.Steps > w.highStep:
+		return out.decide(false)
+	case !w.beforeLowerBound(out) && w.IsRight(v):
+		return out.decide(true)
 	case !w.IsLeft(v):
-		return out.end(false)
+		return out.decide(false)
 	}
-	return looping && w.endsAtLoops() && out.end(false)
+	return looping && w.endsAtLoops() && out.decide(false)
 }
 
-// early reports whether the lower bound is not yet reached.
-func (w *Watch[V]) early(out *Outcome) bool {
-	if w.steps {
-		return out.Steps < w.low
+// beforeLowerBound reports whether the lower bound has not been reached yet.
+func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
+	if w.inSteps {
+		return out.Steps < w.lowStep
 	}
 	return out.Time < w.Low
 }
 
-// Deadlock decides a path that stays in its current state for ever. Enter must have been called without deciding.
+// Deadlock decides a path that stays in its current state forever. Enter must have been called for the state and returned false.
 func (w *Watch[V]) Deadlock(v V, out *Outcome) {
 	switch w.Kind {
 	case Until:
-		out.end(w.early(out) && w.IsRight(v))
+		out.decide(w.beforeLowerBound(out) && w.IsRight(v))
 	case Next:
-		out.end(w.IsRight(v))
+		out.decide(w.IsRight(v))
 	case ReachReward:
 		out.Status = Undecided
 	case CumulReward:
 		rest := w.High - out.Time
-		if w.steps {
-			rest = float64(w.high - out.Steps)
+		if w.inSteps {
+			rest = float64(w.highStep - out.Steps)
 		}
 		out.Reward += float64(w.State(v) * rest)
-		out.end(true)
+		out.decide(true)
 	case InstantReward:
 		out.Reward = w.State(v)
-		out.end(true)
+		out.decide(true)
 	}
 }
 
-// Step counts a step of a discrete-time model by a move, and adds its rewards.
+// Step counts a step of a discrete-time model by a move, and adds the rewards of the state and the move.
 func (w *Watch[V]) Step(v V, out *Outcome, move int) {
 	out.Steps++
 	if w.Kind == ReachReward || w.Kind == CumulReward {
@@ -209,7 +215,7 @@ func (w *Watch[V]) Step(v V, out *Outcome, move int) {
 }
 
 // Sojourn adds the sojourn time dt in the current state and the jump by a move, with their rewards. It reports whether a time bound
-// passed during the sojourn and decided the path. Enter must have been called without deciding.
+// passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
 func (w *Watch[V]) Sojourn(v V, out *Outcome, dt float64, move int) bool {
 	start, end := out.Time, out.Time+dt
 	out.Steps++
@@ -217,13 +223,13 @@ func (w *Watch[V]) Sojourn(v V, out *Outcome, dt float64, move int) bool {
 	switch w.Kind {
 	case Until:
 		if end > w.High {
-			return out.end(start < w.Low && w.IsRight(v))
+			return out.decide(start < w.Low && w.IsRight(v))
 		}
-		return start < w.Low && end > w.Low && w.IsRight(v) && out.end(true)
+		return start < w.Low && end > w.Low && w.IsRight(v) && out.decide(true)
 	case CumulReward:
 		if end > w.High {
 			out.Reward += float64(w.State(v) * (w.High - start))
-			return out.end(true)
+			return out.decide(true)
 		}
 		fallthrough
 	case ReachReward:
@@ -231,14 +237,14 @@ func (w *Watch[V]) Sojourn(v V, out *Outcome, dt float64, move int) bool {
 	case InstantReward:
 		if end > w.High {
 			out.Reward = w.State(v)
-			return out.end(true)
+			return out.decide(true)
 		}
 	}
 	return false
 }
 
-// end sets the status and returns true, so that a decision reads as one expression.
-func (o *Outcome) end(holds bool) bool {
+// decide sets the status to True or False and returns true, so that a caller can report a decision in one expression.
+func (o *Outcome) decide(holds bool) bool {
 	o.Status = False
 	if holds {
 		o.Status = True

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// PackedExpander lists the choices of packed states. Interpreter and machine both implement it and give the same results as
-// Expander, bit for bit and in the same order; the machine is about ten to thirty times as fast. It is not safe for
+// PackedExpander lists the choices of packed states. The interpreter and the machine implement it. Both give the same results as
+// Expander, bit for bit and in the same order; the machine is about ten to thirty times as fast. A PackedExpander is not safe for
 // concurrent use.
 type PackedExpander interface {
-	// Expand appends the choices of states, Packing.Words words each. Its error
-	// is the *StateError of the first state that Expander.Expand has one for,
-	// the choices of the states before it being appended; or a failure of the
-	// WebAssembly runtime.
+	// Expand appends the choices of states, Packing.Words words each. It stops
+	// at the first state for which Expander.Expand has a *StateError, and returns
+	// it; the choices of the states before are then in out. Another error is a
+	// failure of the WebAssembly runtime.
 	Expand(ctx context.Context, states []uint64, out *PackedChoices) error
-	// Moves lists the combinations of commands that choices are made of. More
-	// may be appended by Expand.
+	// Moves lists the combinations of commands to which PackedChoices.Moves
+	// refers. Expand may append more.
 	Moves() []Move
 	// Fork returns an expander of the same model for another goroutine, at
 	// little cost. Each must be closed.
@@ -37,12 +37,12 @@ type Move struct {
 	Alternatives [][]int
 }
 
-// GivenUp is the number of choices of a state that a lister could not expand.
+// GivenUp is the number of choices that a lister returns for a state that it cannot expand.
 const GivenUp = math.MaxUint32
 
-// PackedChoices are the choices of successive states, flat: state i has
-// Choices[i] choices, choice j is by the move Moves[j] and has Transitions[j]
-// transitions, each with a weight and Packing.Words words of Targets.
+// PackedChoices are the choices of successive states in flat lists. State i has
+// Choices[i] choices. Choice j is by the move Moves[j] and has Transitions[j]
+// transitions. A transition has a weight and Packing.Words words of Targets.
 type PackedChoices struct {
 	Choices     []uint32
 	Moves       []uint32
@@ -51,17 +51,18 @@ type PackedChoices struct {
 	Targets     []uint64
 }
 
-// Reset removes everything but keeps the memory.
+// Reset removes all choices but keeps the memory.
 func (c *PackedChoices) Reset() {
 	c.Choices, c.Moves, c.Transitions = c.Choices[:0], c.Moves[:0], c.Transitions[:0]
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// merge adds up the weights of transitions, from index first on, that have equal targets; it keeps their order.
-func (c *PackedChoices) merge(first, words int) {
+// mergeEqualTargets merges transitions with equal targets, from index first on. Their weights are summed, and the first one keeps its
+// position.
+func (c *PackedChoices) mergeEqualTargets(first, words int) {
 	kept := first
 	for i := first; i < len(c.Weights); i++ {
-		j := c.find(first, kept, i, words)
+		j := c.findTarget(first, kept, i, words)
 		if j < kept {
 			c.Weights[j] += c.Weights[i]
 			continue
@@ -75,8 +76,8 @@ func (c *PackedChoices) merge(first, words int) {
 	c.Weights, c.Targets = c.Weights[:kept], c.Targets[:kept*words]
 }
 
-// find returns the index of the transition in [first, end) with the same target as transition i; end if there is none.
-func (c *PackedChoices) find(first, end, i, words int) int {
+// findTarget returns the index of the transition in [first, end) with the same target as transition i; end if there is none.
+func (c *PackedChoices) findTarget(first, end, i, words int) int {
 	if words == 1 {
 		for j, t := range c.Targets[first:end] {
 			if t == c.Targets[i] {
@@ -96,12 +97,12 @@ func (c *PackedChoices) find(first, end, i, words int) int {
 
 // packedInterpreter is a PackedExpander that uses an expander.
 type packedInterpreter struct {
-	expander *expander
-	packing  *Packing
-	state    []int32
-	moves    []Move
-	index    map[string]uint32 // of moves, by their action and commands
-	key      []byte
+	expander    *expander
+	packing     *Packing
+	state       []int32
+	moves       []Move
+	moveIndices map[string]uint32 // of moves, by their action and commands
+	keyBuffer   []byte
 }
 
 // NewPackedInterpreter returns a PackedExpander that interprets the model.
@@ -109,13 +110,14 @@ func (m *Model) NewPackedInterpreter(p *Packing) PackedExpander {
 	return m.newPackedInterpreter(p, nil)
 }
 
+// newPackedInterpreter returns a packedInterpreter that knows the given moves by their indices.
 func (m *Model) newPackedInterpreter(p *Packing, moves []Move) *packedInterpreter {
 	x := &packedInterpreter{
-		expander: newExpander(m), packing: p, state: make([]int32, len(m.prog.Vars)),
-		moves: slices.Clone(moves), index: map[string]uint32{},
+		expander: newExpander(m), packing: p, state: make([]int32, len(m.program.Vars)),
+		moves: slices.Clone(moves), moveIndices: map[string]uint32{},
 	}
 	for i, mv := range moves {
-		x.index[string(x.keyOf(mv.Action, mv.Commands))] = uint32(i)
+		x.moveIndices[string(x.moveKey(mv.Action, mv.Commands))] = uint32(i)
 	}
 	return x
 }
@@ -131,32 +133,33 @@ func (x *packedInterpreter) Close() error { return nil }
 
 // Fork implements PackedExpander.
 func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
-	return x.expander.m.NewPackedInterpreter(x.packing), nil
+	return x.expander.model.NewPackedInterpreter(x.packing), nil
 }
 
 // Expand implements PackedExpander.
 func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
 	x.expander.ctx = ctx
 	for i := 0; i < len(states); i += x.packing.Words {
-		if err := x.expandOne(states[i:i+x.packing.Words], out); err != nil {
+		if err := x.expandState(states[i:i+x.packing.Words], out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *packedInterpreter) expandOne(packed []uint64, out *PackedChoices) error {
+// expandState appends the choices of one packed state.
+func (x *packedInterpreter) expandState(packed []uint64, out *PackedChoices) error {
 	x.packing.Unpack(x.state, packed)
-	cs, err := x.expander.Expand(x.state)
+	choices, err := x.expander.Expand(x.state)
 	if err != nil {
 		return err
 	}
-	out.Choices = append(out.Choices, uint32(len(cs.List)))
-	for i := range cs.List {
-		c := &cs.List[i]
-		out.Moves = append(out.Moves, x.moveIndex(c))
-		out.Transitions = append(out.Transitions, uint32(len(c.Transitions)))
-		for _, t := range c.Transitions {
+	out.Choices = append(out.Choices, uint32(len(choices.List)))
+	for i := range choices.List {
+		choice := &choices.List[i]
+		out.Moves = append(out.Moves, x.moveIndex(choice))
+		out.Transitions = append(out.Transitions, uint32(len(choice.Transitions)))
+		for _, t := range choice.Transitions {
 			out.Weights = append(out.Weights, t.Weight)
 			n := len(out.Targets)
 			out.Targets = slices.Grow(out.Targets, x.packing.Words)[:n+x.packing.Words]
@@ -166,22 +169,23 @@ func (x *packedInterpreter) expandOne(packed []uint64, out *PackedChoices) error
 	return nil
 }
 
-// moveIndex returns the index of a choice's move, which it adds if it is new.
+// moveIndex returns the index of the move of a choice. A new move is added.
 func (x *packedInterpreter) moveIndex(c *Choice) uint32 {
-	key := x.keyOf(c.Action, c.Commands)
-	i, ok := x.index[string(key)]
+	key := x.moveKey(c.Action, c.Commands)
+	i, ok := x.moveIndices[string(key)]
 	if !ok {
 		i = uint32(len(x.moves))
 		x.moves = append(x.moves, Move{Action: c.Action, Module: c.Module, Commands: slices.Clone(c.Commands)})
-		x.index[string(key)] = i
+		x.moveIndices[string(key)] = i
 	}
 	return i
 }
 
-func (x *packedInterpreter) keyOf(action int, commands []CommandRef) []byte {
-	x.key = binary.AppendVarint(x.key[:0], int64(action))
+// moveKey encodes the action and the commands of a move as a map key. The next call overwrites it.
+func (x *packedInterpreter) moveKey(action int, commands []CommandRef) []byte {
+	x.keyBuffer = binary.AppendVarint(x.keyBuffer[:0], int64(action))
 	for _, r := range commands {
-		x.key = binary.AppendUvarint(binary.AppendUvarint(x.key, uint64(r.Module)), uint64(r.Command))
+		x.keyBuffer = binary.AppendUvarint(binary.AppendUvarint(x.keyBuffer, uint64(r.Module)), uint64(r.Command))
 	}
-	return x.key
+	return x.keyBuffer
 }

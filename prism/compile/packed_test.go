@@ -17,7 +17,7 @@ import (
 // there is no error and then one by one. It returns how many states had an error.
 func sameExpansion(t *testing.T, m *Model, states [][]int32) (failed int) {
 	t.Helper()
-	p := NewPacking(m.prog.Vars)
+	p := NewPacking(m.program.Vars)
 	fast, err := m.NewPackedMachine(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func compareChoices(t *testing.T, m *Model, p *Packing, fast, slow PackedExpande
 				compareChoices(t, m, p, fast, slow, states[i:i+p.Words])
 			}
 		}
-		state := make([]int32, len(m.prog.Vars))
+		state := make([]int32, len(m.program.Vars))
 		p.Unpack(state, states)
 		t.Fatalf("%s: interpreter %+v, machine %+v", m.StateText(state), want, got)
 	}

@@ -6,16 +6,16 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Packing says how valuations are packed into 64-bit words. Each variable is stored as its difference to its lowest value, in as
-// many bits as its declared range needs. The first variable takes the most significant bits of the first word, so that
-// packed states compare as PRISM sorts states: by the first variable, then by the second, false before true.
+// Packing says how valuations are packed into 64-bit words. Each variable is stored as its difference to its lowest value, with as
+// many bits as its declared range needs. The first variable has the most significant bits of the first word. So the order of packed
+// states is the order in which PRISM sorts states: by the first variable, then by the second, false before true.
 type Packing struct {
 	Fields []PackedField // one for each of Program.Vars
 	Words  int           // per state
 	Bits   int           // used bits per state
 }
 
-// PackedField is the place of a variable in a packed state.
+// PackedField is the position of a variable in a packed state.
 type PackedField struct {
 	Word  int
 	Shift uint
@@ -23,7 +23,7 @@ type PackedField struct {
 	Low   int64
 }
 
-// NewPacking lays out the variables of a program.
+// NewPacking returns a packing for valuations of the given variables.
 func NewPacking(vars []sema.Variable) *Packing {
 	p := &Packing{Words: 1}
 	free := 64
@@ -41,7 +41,7 @@ func NewPacking(vars []sema.Variable) *Packing {
 	return p
 }
 
-// Pack writes a valuation within the declared ranges to dst, which has Words words.
+// Pack writes a valuation to dst, which has Words words. The values must be within the declared ranges.
 func (p *Packing) Pack(dst []uint64, state []int32) {
 	clear(dst)
 	for i, f := range p.Fields {

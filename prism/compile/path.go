@@ -10,22 +10,22 @@ import (
 
 // interpreter draws paths by interpretation. It defines the meaning of paths; the machine gives the same results bit for bit.
 //
-// Draws, in order, at each state that is left:
-//   - DTMC, MDP: with more than one choice, an integer picks one uniformly; if
-//     the commands of the choice have together more than one combination of
-//     updates, a unit double picks the first whose cumulative probability
-//     exceeds it, in the order of Expand before equal targets are added.
-//   - CTMC: with more than one choice or more than one combination of updates,
-//     a unit double times the total rate picks the choice, and the remainder then
-//     picks the updates; then a unit double gives the sojourn time.
+// In each state that a path leaves, it draws random numbers in this order:
+//   - DTMC, MDP: If there are several choices, an integer selects one uniformly. If the commands of
+//     the choice have several combinations of updates, a number from [0,1) selects the first
+//     combination whose cumulative probability exceeds it, in the order of Expand before equal
+//     targets are merged.
+//   - CTMC: If there are several choices or several combinations of updates, a number from [0,1)
+//     times the total rate selects the choice, and the remainder selects the updates. Then a
+//     number from [0,1) determines the sojourn time.
 type interpreter struct {
-	m        *Model
-	expander *expander
-	watch    *watch
-	start    []int32
-	state    []int32
-	target   []int32
-	totals   []float64 // CTMC: the rate of each choice
+	model        *Model
+	expander     *expander
+	watch        *watch
+	initialState []int32
+	state        []int32
+	target       []int32
+	totals       []float64 // CTMC: the rate of each choice
 }
 
 // NewInterpreter returns a Runner that interprets the model.
@@ -37,6 +37,7 @@ func (m *Model) NewInterpreter(mon Monitor) (BatchRunner, error) {
 	return r, nil
 }
 
+// newInterpreter prepares a monitor and finds the initial state.
 func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
 	w, err := m.newWatch(mon)
 	if err != nil {
@@ -46,9 +47,9 @@ func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(m.prog.Vars)
+	n := len(m.program.Vars)
 	return &interpreter{
-		m: m, expander: newExpander(m), watch: w, start: start,
+		model: m, expander: newExpander(m), watch: w, initialState: start,
 		state: make([]int32, n), target: make([]int32, n),
 	}, nil
 }
@@ -60,7 +61,7 @@ func (r *interpreter) Close() error { return nil }
 func (r *interpreter) Name() string { return "interpreter" }
 
 // Fork implements BatchRunner.
-func (r *interpreter) Fork() (BatchRunner, error) { return r.m.NewInterpreter(r.watch.Monitor) }
+func (r *interpreter) Fork() (BatchRunner, error) { return r.model.NewInterpreter(r.watch.Monitor) }
 
 // Run implements Runner.
 func (r *interpreter) Run(s Stream) Outcome {
@@ -79,13 +80,14 @@ func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Ou
 	return ctx.Err()
 }
 
-// pollMask plus 1 is the number of steps between polls of the context.
+// pollMask plus 1 is the number of steps between two polls of the context.
 const pollMask = 1<<12 - 1
 
+// run draws one path from a stream of random numbers and returns its outcome.
 func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 	var out Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
-	copy(r.state, r.start)
+	copy(r.state, r.initialState)
 	for looping := false; ; {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
 			return out, ctx.Err()
@@ -95,7 +97,7 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 		if r.failed(&out) || done {
 			return out, nil
 		}
-		if err := r.expander.listWeighed(r.state); err != nil {
+		if err := r.expander.listWithWeights(r.state); err != nil {
 			out.Status, out.Err = Failed, err
 			return out, nil
 		}
@@ -109,25 +111,27 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 			out.Status = Undecided
 			return out, nil
 		}
-		if looping, done = r.move(&s, &out); done {
+		looping, done = r.makeStep(&s, &out)
+		if done {
 			return out, nil
 		}
 	}
 }
 
-// failed ends the path if the last evaluation failed.
+// failed reports whether the last evaluation failed. If so, it ends the path with the error.
 func (r *interpreter) failed(out *Outcome) bool {
-	err := r.m.takeError(&r.expander.env)
+	err := r.model.takeError(&r.expander.env)
 	if err != nil {
 		out.Status, out.Err = Failed, err
 	}
 	return err != nil
 }
 
+// deadlock returns the outcome of a path that reaches a state without choices.
 func (r *interpreter) deadlock(out Outcome) Outcome {
-	if r.m.opts.NoFixDeadlocks {
+	if r.model.opts.NoFixDeadlocks {
 		out.Status = Deadlocked
-		out.Err = r.m.stateError(r.state, syntax.Pos{}, "deadlock")
+		out.Err = r.model.stateError(r.state, syntax.Pos{}, "deadlock")
 		return out
 	}
 	r.watch.Deadlock(&r.expander.env, &out)
@@ -135,92 +139,95 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 	return out
 }
 
-// move leaves the current state. It reports whether the step was a deterministic self-loop, and whether the path ended.
-func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
+// makeStep picks a choice and its updates and moves to the next state. It reports whether the step was a deterministic self-loop, and
+// whether the path ended.
+func (r *interpreter) makeStep(s *Stream, out *Outcome) (looping, done bool) {
 	n := len(r.expander.combinations)
 	var c combination
-	if r.m.continuous() {
+	if r.model.continuous() {
 		var rate float64
-		if c, rate, done = r.race(s, out); done {
+		c, rate, done = r.pickByRate(s, out)
+		if done {
 			return false, true
 		}
 		done = r.watch.Sojourn(&r.expander.env, out, s.Exponential(rate), c.action)
 	} else {
-		c = r.choose(s, out)
+		c = r.pickUniformly(s, out)
 		r.watch.Step(&r.expander.env, out, c.action)
 	}
 	if r.failed(out) || done {
 		return false, true
 	}
-	members := r.expander.members[c.first:c.last]
+	commands := r.expander.combinationCommands[c.first:c.last]
 	copy(r.target, r.state)
-	if err := r.expander.apply(r.target, members, r.expander.updates); err != nil {
+	if err := r.expander.applyUpdates(r.target, commands, r.expander.updates); err != nil {
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	looping = n == 1 && !r.m.continuous() && r.certain(members) && slices.Equal(r.state, r.target)
+	looping = n == 1 && !r.model.continuous() && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return looping, false
 }
 
-// choose picks a choice uniformly, and then its updates by their probabilities, into expander.updates.
-func (r *interpreter) choose(s *Stream, out *Outcome) combination {
-	c := r.expander.combinations[0]
+// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It sets expander.updates.
+func (r *interpreter) pickUniformly(s *Stream, out *Outcome) combination {
+	chosen := r.expander.combinations[0]
 	if n := len(r.expander.combinations); n > 1 {
-		c = r.expander.combinations[s.Below(uint32(n))]
-		if r.m.nondeterministic() {
+		chosen = r.expander.combinations[s.Below(uint32(n))]
+		if r.model.nondeterministic() {
 			out.Nondet++
 		} else {
 			out.Overlap++
 		}
 	}
-	members := r.expander.members[c.first:c.last]
-	r.expander.firstUpdate(members)
-	if alternatives(members) > 1 {
-		r.expander.pick(members, s.Unit())
+	commands := r.expander.combinationCommands[chosen.first:chosen.last]
+	r.expander.resetUpdates(commands)
+	if numAlternatives(commands) > 1 {
+		r.expander.pickUpdates(commands, s.Unit())
 	}
-	return c
+	return chosen
 }
 
-// race picks a choice and its updates with probability proportional to their rates, and returns the total rate.
-func (r *interpreter) race(s *Stream, out *Outcome) (c combination, total float64, done bool) {
+// pickByRate picks a choice and its updates with probability proportional to their rates. It sets expander.updates and returns the
+// exit rate. done says that the path ended, because this rate is not finite.
+func (r *interpreter) pickByRate(s *Stream, out *Outcome) (c combination, total float64, done bool) {
 	r.totals = r.totals[:0]
 	for _, c := range r.expander.combinations {
-		rate := r.expander.total(r.expander.members[c.first:c.last])
+		rate := r.expander.totalWeight(r.expander.combinationCommands[c.first:c.last])
 		r.totals = append(r.totals, rate)
 		total += rate
 	}
 	if !(total <= math.MaxFloat64) {
 		out.Status = Failed
-		out.Err = r.m.stateError(r.state, r.expander.members[r.expander.combinations[0].first].src.Pos, "total rate is not finite")
+		out.Err = r.model.stateError(r.state, r.expander.combinationCommands[r.expander.combinations[0].first].source.Pos, "total rate is not finite")
 		return c, total, true
 	}
 	c = r.expander.combinations[0]
-	members := r.expander.members[c.first:c.last]
-	r.expander.firstUpdate(members)
-	if len(r.expander.combinations) == 1 && alternatives(members) == 1 {
+	commands := r.expander.combinationCommands[c.first:c.last]
+	r.expander.resetUpdates(commands)
+	if len(r.expander.combinations) == 1 && numAlternatives(commands) == 1 {
 		return c, total, false
 	}
-	rest := float64(s.Unit() * total)
+	remainder := float64(s.Unit() * total)
 	last := len(r.totals) - 1
 	i := 0
-	for ; i < last && !(rest < r.totals[i]); i++ {
-		rest -= r.totals[i]
+	for ; i < last && !(remainder < r.totals[i]); i++ {
+		remainder -= r.totals[i]
 	}
 	c = r.expander.combinations[i]
-	members = r.expander.members[c.first:c.last]
-	r.expander.firstUpdate(members)
-	if alternatives(members) > 1 {
-		r.expander.pick(members, rest)
+	commands = r.expander.combinationCommands[c.first:c.last]
+	r.expander.resetUpdates(commands)
+	if numAlternatives(commands) > 1 {
+		r.expander.pickUpdates(commands, remainder)
 	}
 	return c, total, false
 }
 
-// certain reports whether exactly one combination of updates has a positive weight and this weight is 1.
-func (r *interpreter) certain(members []*command) bool {
-	for _, c := range members {
+// isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
+func (r *interpreter) isDeterministic(commands []*command) bool {
+	for _, command := range commands {
 		positive := 0
-		for _, w := range r.expander.weights[c.ord] {
+		for _, w := range r.expander.weights[command.order] {
 			if w > 0 {
 				positive++
 			}
@@ -235,47 +242,48 @@ func (r *interpreter) certain(members []*command) bool {
 	return true
 }
 
-// alternatives returns the number of combinations of updates, including those with weight zero.
-func alternatives(members []*command) int {
+// numAlternatives returns the number of combinations of updates, including those of weight zero.
+func numAlternatives(commands []*command) int {
 	n := 1
-	for _, c := range members {
-		n *= len(c.updates)
+	for _, command := range commands {
+		n *= len(command.updates)
 	}
 	return n
 }
 
-// firstUpdate sets the odometer to the first update of every member.
-func (x *expander) firstUpdate(members []*command) {
+// resetUpdates sets x.updates to the first update of every command.
+func (x *expander) resetUpdates(commands []*command) {
 	x.updates = x.updates[:0]
-	for range members {
+	for range commands {
 		x.updates = append(x.updates, 0)
 	}
 }
 
-// pick sets the odometer to the first combination of updates whose cumulative weight exceeds u. If there is none, because of
-// rounding, it picks the last one with a positive weight.
-func (x *expander) pick(members []*command, u float64) {
+// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds u. If there is none because of
+// rounding, it takes the last combination with a positive weight. x.updates must be the first combination.
+func (x *expander) pickUpdates(commands []*command, u float64) {
 	sum, last, index := 0.0, 0, 0
-	for more := true; more; more = advance(members, x.updates) {
-		if w := x.weight(members, x.updates); w > 0 {
-			if sum += w; u < sum {
+	for more := true; more; more = nextCombination(commands, x.updates) {
+		if w := x.weight(commands, x.updates); w > 0 {
+			sum += w
+			if u < sum {
 				return
 			}
 			last = index
 		}
 		index++
 	}
-	for range last { // the odometer is at the first combination again
-		advance(members, x.updates)
+	for range last { // x.updates is the first combination again
+		nextCombination(commands, x.updates)
 	}
 }
 
-// total returns the sum of the weights of all combinations of updates.
-func (x *expander) total(members []*command) float64 {
-	x.firstUpdate(members)
+// totalWeight returns the sum of the weights of all combinations of updates.
+func (x *expander) totalWeight(commands []*command) float64 {
+	x.resetUpdates(commands)
 	sum := 0.0
-	for more := true; more; more = advance(members, x.updates) {
-		sum += x.weight(members, x.updates)
+	for more := true; more; more = nextCombination(commands, x.updates) {
+		sum += x.weight(commands, x.updates)
 	}
 	return sum
 }

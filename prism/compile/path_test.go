@@ -122,7 +122,7 @@ func TestBuiltInLabels(t *testing.T) {
 // TestNoFixDeadlocks checks that a deadlock ends a path that is not decided.
 func TestNoFixDeadlocks(t *testing.T) {
 	m := model(t, chain, Options{NoFixDeadlocks: true})
-	for _, r := range bothRunners(t, m, Monitor{Kind: Until, Right: boolean(noPos, false), Low: -inf, High: inf, MaxPath: 100}) {
+	for _, r := range bothRunners(t, m, Monitor{Kind: Until, Right: newBool(noPos, false), Low: -inf, High: inf, MaxPath: 100}) {
 		out := r.Run(NewStream(1, 1))
 		if out.Status != Deadlocked || out.Err.Error() != "m.prism: deadlock in state (x=5)" {
 			t.Errorf("%s: %+v", r.Name(), out)
@@ -152,7 +152,7 @@ func estimate(t *testing.T, m *Model, mon Monitor, n int, value func(Outcome) fl
 	return sum / float64(n)
 }
 
-func holds(o Outcome) float64  { return indicator(o.Status == True) }
+func holds(o Outcome) float64  { return boolToFloat(o.Status == True) }
 func reward(o Outcome) float64 { return o.Reward }
 
 // TestEstimates compares means of 40,000 samples with exact values, to within
@@ -255,8 +255,8 @@ func TestStateErrors(t *testing.T) {
 	for _, tt := range tests {
 		m := model(t, tt.model, Options{})
 		mon := Monitor{Kind: CumulReward, High: 2}
-		if len(m.prog.Rewards) == 0 {
-			mon = Monitor{Kind: Until, Right: boolean(noPos, false), High: 2}
+		if len(m.program.Rewards) == 0 {
+			mon = Monitor{Kind: Until, Right: newBool(noPos, false), High: 2}
 		}
 		for _, r := range bothRunners(t, m, mon) {
 			out := r.Run(NewStream(1, 1))

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// QuoteLine returns an error about a generated text. The error has the line itself instead of its position, which no reader can
-// look up.
+// QuoteLine returns an error about a generated text that contains the line itself instead of its position. Users cannot look up a
+// position, because they do not have the text.
 func QuoteLine(err error, text []byte) error {
 	var first *syntax.Error
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {

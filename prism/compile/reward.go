@@ -9,31 +9,32 @@ import (
 
 // Rewards evaluates one reward structure. It is not safe for concurrent use.
 type Rewards struct {
-	m     *Model
-	env   env
-	items []rewardItem
-	src   *sema.RewardStruct
+	model     *Model
+	env       env
+	items     []rewardItem
+	structure *sema.RewardStruct
 }
 
+// rewardItem is an item of a reward structure, compiled to closures.
 type rewardItem struct {
-	src   *sema.RewardItem
-	guard boolFn
-	value numFn
+	source *sema.RewardItem
+	guard  boolClosure
+	value  floatClosure
 }
 
-// Rewards returns the evaluator of Program.Rewards[index].
+// Rewards compiles Program.Rewards[index].
 func (m *Model) Rewards(index int) (*Rewards, error) {
-	if index < 0 || index >= len(m.prog.Rewards) {
-		return nil, &UnsupportedError{File: m.prog.File, Msg: fmt.Sprintf("the model has no reward structure number %d", index+1)}
+	if index < 0 || index >= len(m.program.Rewards) {
+		return nil, &UnsupportedError{File: m.program.File, Msg: fmt.Sprintf("the model has no reward structure number %d", index+1)}
 	}
-	r := &Rewards{m: m, src: &m.prog.Rewards[index]}
-	for i := range r.src.Items {
-		it := &r.src.Items[i]
-		guard, err := m.boolean(it.Guard)
+	r := &Rewards{model: m, structure: &m.program.Rewards[index]}
+	for i := range r.structure.Items {
+		it := &r.structure.Items[i]
+		guard, err := m.boolClosure(it.Guard)
 		if err != nil {
 			return nil, err
 		}
-		value, err := m.number(it.Value)
+		value, err := m.floatClosure(it.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -43,56 +44,60 @@ func (m *Model) Rewards(index int) (*Rewards, error) {
 }
 
 // State returns the reward of a state: per step, or per unit of time in a CTMC.
-// All items that apply add up; a negative or non-finite item is a *StateError,
-// as is an error of evaluation.
+// It is the sum of the items whose guards hold. A negative or non-finite item is a
+// *StateError, and so is an error of evaluation.
 func (r *Rewards) State(state []int32) (float64, error) {
 	r.env.state = state
 	return r.checked(r.stateReward(&r.env))
 }
 
 // Choice returns the reward of leaving a state by a choice with the given
-// action, an index into Program.Actions or sema.Unlabelled. It is earned once
-// per choice, however many modules take part, and never by the self-loop that
-// stands for a deadlock. Errors are as for State.
+// action, an index into Program.Actions or sema.Unlabelled. A choice earns it
+// once, however many modules participate. The self-loop of a deadlock does not
+// earn it. Errors are as for State.
 func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 	r.env.state = state
 	return r.checked(r.choiceReward(&r.env, action))
 }
 
+// checked returns a reward, or the error that its evaluation recorded.
 func (r *Rewards) checked(x float64) (float64, error) {
-	if err := r.m.takeError(&r.env); err != nil {
+	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
 	}
 	return x, nil
 }
 
-func (r *Rewards) stateReward(v *env) float64 {
+// stateReward returns the sum of the state items. An error is recorded in v.
+func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
-		if it := &r.items[i]; !it.src.Transition {
-			total += it.reward(v)
+		if it := &r.items[i]; !it.source.Transition {
+			total += it.reward(env)
 		}
 	}
 	return total
 }
 
-func (r *Rewards) choiceReward(v *env, action int) float64 {
+// choiceReward returns the sum of the transition items with the given action. An error is recorded in v.
+func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
-		if it := &r.items[i]; it.src.Transition && it.src.Action == action {
-			total += it.reward(v)
+		if it := &r.items[i]; it.source.Transition && it.source.Action == action {
+			total += it.reward(env)
 		}
 	}
 	return total
 }
 
-func (it *rewardItem) reward(v *env) float64 {
-	if !it.guard(v) {
+// reward returns the value of an item if its guard holds, otherwise zero.
+func (it *rewardItem) reward(env *env) float64 {
+	if !it.guard(env) {
 		return 0
 	}
-	x := it.value(v)
+	x := it.value(env)
 	if !(x >= 0 && x <= math.MaxFloat64) {
-		v.fail(it.src.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
+		env.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
 	}
 	return x
 }

@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// BatchRunner is a Runner that also draws many samples in one call; both the
-// interpreter and the machine are one.
+// BatchRunner is a Runner that can also draw many samples in one call. The
+// interpreter and the machine implement it.
 type BatchRunner interface {
 	Runner
-	// RunBatch draws samples first, first+1, … under seed, one per element of
+	// RunBatch draws the samples first, first+1, … of a seed, one per element of
 	// dst: dst[i] is Run(NewStream(seed, first+i)). It polls the context, also
-	// within a long path. On an error, which is the context's or a failure of
-	// the WebAssembly runtime, dst is incomplete.
+	// within a long path. The error is the context's or a failure of the
+	// WebAssembly runtime; dst is then incomplete.
 	RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error
 	// Fork returns a Runner of the same model and monitor for another
 	// goroutine, at little cost. Each must be closed.
@@ -21,8 +21,8 @@ type BatchRunner interface {
 	Name() string
 }
 
-// NewRunner returns the machine, or the interpreter for the models that
-// NewMachine does not support.
+// NewRunner returns the machine; for a model that NewMachine does not support, it
+// returns the interpreter.
 func (m *Model) NewRunner(ctx context.Context, mon Monitor) (BatchRunner, error) {
 	r, err := m.NewMachine(ctx, mon)
 	if _, ok := errors.AsType[*UnsupportedError](err); ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // StateText returns a state as PRISM's messages show it: "(x=8,turn=true)".
-func (m *Model) StateText(state []int32) string { return StateText(m.prog, state) }
+func (m *Model) StateText(state []int32) string { return StateText(m.program, state) }
 
 // StateText returns a state of a program as Model.StateText does.
 func StateText(prog *sema.Program, state []int32) string {
@@ -21,6 +21,7 @@ func StateText(prog *sema.Program, state []int32) string {
 	return b.String() + ")"
 }
 
+// valueText returns the value of a variable as PRISM writes it.
 func valueText(t sema.Type, x int32) string {
 	if t == sema.Bool {
 		return strconv.FormatBool(x != 0)
@@ -28,17 +29,18 @@ func valueText(t sema.Type, x int32) string {
 	return strconv.Itoa(int(x))
 }
 
+// stateError returns an error of the model in a state.
 func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateError {
-	return &StateError{File: m.prog.File, Pos: pos, State: m.StateText(state), Msg: msg}
+	return &StateError{File: m.program.File, Pos: pos, State: m.StateText(state), Msg: msg}
 }
 
 // takeError returns the recorded evaluation error as a StateError, and clears it. It returns nil if there was none.
-func (m *Model) takeError(v *env) *StateError {
-	if v.err == nil {
+func (m *Model) takeError(env *env) *StateError {
+	if env.err == nil {
 		return nil
 	}
-	err := m.stateError(v.state, v.err.pos, v.err.msg)
-	err.Undecided = v.err.undecided
-	v.err = nil
+	err := m.stateError(env.state, env.err.pos, env.err.msg)
+	err.Undecided = env.err.undecided
+	env.err = nil
 	return err
 }

@@ -6,21 +6,22 @@ package compile
 // Source: Blackman and Vigna, Scrambled linear pseudorandom number generators, 2021.
 type Stream [4]uint64
 
-// NewStream returns the stream of sample index under seed. Streams depend on
-// nothing else, so a sample is the same whichever worker draws it. Both numbers
-// are mixed through SplitMix64, as the generator's authors advise.
+// NewStream returns the stream of the sample with the given index. Streams depend
+// on nothing but seed and index, so the worker that draws a sample does not
+// matter. SplitMix64 mixes both numbers, as the generator's authors advise.
 func NewStream(seed, index uint64) Stream {
-	x := splitmix(&seed)
+	x := splitMix64(&seed)
 	x ^= index
-	y := splitmix(&x)
+	y := splitMix64(&x)
 	var s Stream
 	for i := range s {
-		s[i] = splitmix(&y)
+		s[i] = splitMix64(&y)
 	}
 	return s
 }
 
-func splitmix(x *uint64) uint64 {
+// splitMix64 returns the next number of the generator SplitMix64 and advances its state x.
+func splitMix64(x *uint64) uint64 {
 	*x += 0x9e3779b97f4a7c15
 	z := *x
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -8,10 +8,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// synchronisation is a set of modules that move together. Each participant contributes one enabled command; the choices are
-// the product of the participants' enabled commands.
+// synchronisation is a set of modules that move together under an action. Each participant contributes one enabled command. Every
+// combination of such commands is a choice.
 type synchronisation struct {
-	action       int // of the choice; sema.Unlabelled also after hiding
+	action       int // the action of the choice; sema.Unlabelled if the action is hidden
 	participants []participant
 }
 
@@ -21,68 +21,69 @@ type participant struct {
 	commands []*command
 }
 
-// behaviour is what a process-algebra term can do: its unlabelled synchronisations and those of each action of its
-// alphabet, each a list of participants. An action of the alphabet without synchronisations is blocked.
+// behaviour describes a process-algebra term of a system block: its unlabelled synchronisations, and the synchronisations of each
+// action of its alphabet. Each is a list of participants. An action of the alphabet without synchronisations is blocked.
 type behaviour struct {
 	unlabelled [][]participant
 	labelled   map[int][][]participant
 }
 
-// compose flattens the program's system term, or the parallel composition of all modules, into synchronisations: the unlabelled
-// ones first, in module order, then the actions in order of first appearance.
+// composeModules returns the synchronisations of the system block; without a system block, those of the parallel composition of all
+// modules. The unlabelled ones are first, in module order, then the actions in order of first appearance.
 //
 // Source: the order of PRISM's explicit engine (reference, section 4.2).
-func (m *Model) compose() ([]synchronisation, error) {
-	term := m.prog.System
+func (m *Model) composeModules() ([]synchronisation, error) {
+	term := m.program.System
 	if term == nil {
 		all := &sema.SysParallel{Full: true}
-		for i := range m.prog.Modules {
+		for i := range m.program.Modules {
 			all.Operands = append(all.Operands, sema.SysModule{Index: i})
 		}
 		term = all
 	}
-	b, err := m.behaviourOf(term)
+	behaviour, err := m.behaviourOf(term)
 	if err != nil {
 		return nil, err
 	}
-	var groups []synchronisation
-	for _, way := range b.unlabelled {
-		groups = append(groups, synchronisation{sema.Unlabelled, way})
+	var synchronisations []synchronisation
+	for _, participants := range behaviour.unlabelled {
+		synchronisations = append(synchronisations, synchronisation{sema.Unlabelled, participants})
 	}
-	for a := range m.prog.Actions {
-		for _, way := range b.labelled[a] {
-			groups = append(groups, synchronisation{a, way})
+	for action := range m.program.Actions {
+		for _, participants := range behaviour.labelled[action] {
+			synchronisations = append(synchronisations, synchronisation{action, participants})
 		}
 	}
-	return slices.DeleteFunc(groups, synchronisation.neverEnabled), m.checkDisjoint(groups)
+	return slices.DeleteFunc(synchronisations, synchronisation.neverEnabled), m.checkDisjoint(synchronisations)
 }
 
-// neverEnabled reports whether a participant has no commands.
+// neverEnabled reports whether a participant has no commands, so that the action is blocked.
 func (g synchronisation) neverEnabled() bool {
 	return slices.ContainsFunc(g.participants, func(l participant) bool { return len(l.commands) == 0 })
 }
 
-// checkDisjoint checks that no module participates twice in a synchronisation, which happens if a system term names a module twice.
-func (m *Model) checkDisjoint(groups []synchronisation) error {
-	for _, g := range groups {
+// checkDisjoint returns an error if a module participates twice in a synchronisation. That happens if a system block names it twice.
+func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
+	for _, sync := range synchronisations {
 		seen := map[int]bool{}
-		for _, l := range g.participants {
-			if seen[l.module] {
-				msg := fmt.Sprintf("module %q takes part twice in one composition", m.prog.Modules[l.module].Name)
-				return &UnsupportedError{m.prog.File, m.prog.Modules[l.module].Pos, msg}
+		for _, participant := range sync.participants {
+			if seen[participant.module] {
+				msg := fmt.Sprintf("module %q takes part twice in one composition", m.program.Modules[participant.module].Name)
+				return &UnsupportedError{m.program.File, m.program.Modules[participant.module].Pos, msg}
 			}
-			seen[l.module] = true
+			seen[participant.module] = true
 		}
 	}
 	return nil
 }
 
+// behaviourOf returns the behaviour of a term of the system block.
 func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 	switch t := term.(type) {
 	case sema.SysModule:
 		return m.moduleBehaviour(t.Index), nil
 	case *sema.SysParallel:
-		return m.parallel(t)
+		return m.composeParallel(t)
 	case *sema.SysHide:
 		b, err := m.behaviourOf(t.X)
 		for _, a := range t.Actions {
@@ -92,78 +93,81 @@ func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 		return b, err
 	case *sema.SysRename:
 		b, err := m.behaviourOf(t.X)
-		return rename(b, t, len(m.prog.Actions)), err
+		return renameActions(b, t, len(m.program.Actions)), err
 	}
-	return behaviour{}, &UnsupportedError{m.prog.File, syntax.Pos{}, fmt.Sprintf("system term %T cannot be executed", term)}
+	return behaviour{}, &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("system term %T cannot be executed", term)}
 }
 
+// moduleBehaviour returns the behaviour of a single module.
 func (m *Model) moduleBehaviour(module int) behaviour {
-	with := func(action int) participant {
-		l := participant{module: module}
-		for _, c := range m.commands {
-			if c.module == module && c.src.Action == action {
-				l.commands = append(l.commands, c)
+	participantFor := func(action int) participant {
+		participant := participant{module: module}
+		for _, command := range m.commands {
+			if command.module == module && command.source.Action == action {
+				participant.commands = append(participant.commands, command)
 			}
 		}
-		return l
+		return participant
 	}
 	b := behaviour{labelled: map[int][][]participant{}}
-	if l := with(sema.Unlabelled); len(l.commands) > 0 {
-		b.unlabelled = [][]participant{{l}}
+	if own := participantFor(sema.Unlabelled); len(own.commands) > 0 {
+		b.unlabelled = [][]participant{{own}}
 	}
-	for _, a := range m.prog.Modules[module].Alphabet {
-		b.labelled[a] = [][]participant{{with(a)}}
+	for _, a := range m.program.Modules[module].Alphabet {
+		b.labelled[a] = [][]participant{{participantFor(a)}}
 	}
 	return b
 }
 
-// parallel composes the operands. On a shared action, all operands that know it move together; on other actions each moves alone.
-func (m *Model) parallel(t *sema.SysParallel) (behaviour, error) {
+// composeParallel returns the parallel composition of the operands. All operands whose alphabet has a synchronised action move
+// together; on other actions each moves alone.
+func (m *Model) composeParallel(t *sema.SysParallel) (behaviour, error) {
 	out := behaviour{labelled: map[int][][]participant{}}
-	var parts []behaviour
+	var operands []behaviour
 	for _, x := range t.Operands {
 		b, err := m.behaviourOf(x)
 		if err != nil {
 			return out, err
 		}
-		parts = append(parts, b)
+		operands = append(operands, b)
 		out.unlabelled = append(out.unlabelled, b.unlabelled...)
 	}
-	for a := range m.prog.Actions {
-		synchronised := t.Full || slices.Contains(t.Actions, a)
-		if ways, known := synchronise(parts, a, synchronised, t.Full); known {
-			out.labelled[a] = ways
+	for action := range m.program.Actions {
+		synchronised := t.Full || slices.Contains(t.Actions, action)
+		if combinations, known := synchronise(operands, action, synchronised, t.Full); known {
+			out.labelled[action] = combinations
 		}
 	}
 	return out, nil
 }
 
-// synchronise returns the synchronisations of action a, and whether any part knows it. With full composition, parts that do not
-// know the action do not participate; on an explicitly listed action they block it.
-func synchronise(parts []behaviour, a int, synchronised, full bool) (ways [][]participant, known bool) {
-	var own [][][]participant
-	for _, b := range parts {
-		if w, ok := b.labelled[a]; ok {
-			own = append(own, w)
+// synchronise returns the synchronisations of an action in a parallel composition. isKnown says that the alphabet of some operand has
+// the action. In a full composition (full), operands without the action do not participate. Otherwise, if the action is listed
+// explicitly (synchronised), such operands block it.
+func synchronise(operands []behaviour, action int, synchronised, full bool) (combinations [][]participant, isKnown bool) {
+	var perOperand [][][]participant
+	for _, b := range operands {
+		if w, ok := b.labelled[action]; ok {
+			perOperand = append(perOperand, w)
 		}
 	}
 	switch {
-	case len(own) == 0:
+	case len(perOperand) == 0:
 		return nil, false
 	case !synchronised:
-		return slices.Concat(own...), true
-	case !full && len(own) < len(parts):
+		return slices.Concat(perOperand...), true
+	case !full && len(perOperand) < len(operands):
 		return nil, true
 	}
-	ways = own[0]
-	for _, next := range own[1:] {
-		ways = product(ways, next)
+	combinations = perOperand[0]
+	for _, next := range perOperand[1:] {
+		combinations = combineParticipants(combinations, next)
 	}
-	return ways, true
+	return combinations, true
 }
 
-// product combines every element of xs with every element of ys, xs varying fastest.
-func product(xs, ys [][]participant) [][]participant {
+// combineParticipants returns all combinations of an element of xs with an element of ys; the element of xs varies fastest.
+func combineParticipants(xs, ys [][]participant) [][]participant {
 	var out [][]participant
 	for _, y := range ys {
 		for _, x := range xs {
@@ -173,18 +177,18 @@ func product(xs, ys [][]participant) [][]participant {
 	return out
 }
 
-// rename renames all actions simultaneously.
-func rename(b behaviour, t *sema.SysRename, actions int) behaviour {
+// renameActions returns the behaviour with all actions renamed simultaneously.
+func renameActions(b behaviour, t *sema.SysRename, actions int) behaviour {
 	out := behaviour{unlabelled: b.unlabelled, labelled: map[int][][]participant{}}
-	for a := range actions {
-		ways, ok := b.labelled[a]
+	for action := range actions {
+		combinations, ok := b.labelled[action]
 		if !ok {
 			continue
 		}
-		if i := slices.Index(t.From, a); i >= 0 {
-			a = t.To[i]
+		if i := slices.Index(t.From, action); i >= 0 {
+			action = t.To[i]
 		}
-		out.labelled[a] = append(out.labelled[a], ways...)
+		out.labelled[action] = append(out.labelled[action], combinations...)
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func game2048(tb testing.TB, cfg modelgen.Config, policy string) *Model {
 // label returns the label expression of a model.
 func label(tb testing.TB, m *Model, name string) sema.Expr {
 	tb.Helper()
-	for i, l := range m.prog.Labels {
+	for i, l := range m.program.Labels {
 		if l.Name == name {
 			return &sema.Label{Base: sema.Base{T: sema.Bool}, Name: name, Index: i}
 		}

@@ -18,10 +18,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// HasMachines says that models can be compiled to WebAssembly code that runs here.
+// HasMachines says that the model can be compiled to WebAssembly code that runs on this platform.
 const HasMachines = true
 
-// sharedCode is a compiled module that several instances use. Closing the last instance closes it.
+// sharedCode is a compiled module that several instances use. When the last instance is closed, it is closed too.
 type sharedCode struct {
 	runtime wazero.Runtime
 	code    wazero.CompiledModule
@@ -43,30 +43,30 @@ func newInstance(ctx context.Context, module []byte) (instance, error) {
 	if err := s.compile(ctx, module); err != nil {
 		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, s.runtime.Close(ctx)))
 	}
-	x, err := s.instance(ctx)
+	x, err := s.newInstance(ctx)
 	if err != nil {
 		return x, errors.Join(err, s.runtime.Close(ctx))
 	}
 	return x, nil
 }
 
-// machine is a Runner that draws batches of paths in WebAssembly. The interpreter repeats the paths on which the code gives up.
+// machine is a Runner that draws batches of paths in WebAssembly. If the code gives up on a path, the interpreter repeats the path.
 type machine struct {
 	instance
-	stack       [4]uint64
-	interpreter *interpreter
-	single      [1]Outcome
-	steps       uint64 // step budget of the next call
+	stack         [4]uint64
+	interpreter   *interpreter
+	singleOutcome [1]Outcome
+	stepBudget    uint64 // step budget of the next call
 }
 
-// A call makes at most stepBudget steps before the context is polled, and fewer
-// if steps are slow: during a call the thread runs nothing else, so the garbage
-// collector, and with it the whole program, waits.
+// A call makes at most maxStepBudget steps before the context is polled, and fewer
+// if steps are slow. During a call Go cannot stop the thread, so the garbage
+// collector, and with it the whole program, waits for the call.
 const (
-	stepBudget  = 1 << 21
-	firstBudget = 1 << 10
-	quickCall   = 2 * time.Millisecond
-	slowCall    = 10 * time.Millisecond
+	maxStepBudget = 1 << 21
+	firstBudget   = 1 << 10
+	quickCall     = 2 * time.Millisecond
+	slowCall      = 10 * time.Millisecond
 )
 
 // NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the
@@ -76,7 +76,7 @@ func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error
 	if err != nil {
 		return nil, err
 	}
-	code, err := m.assemble(slow.watch, slow.start)
+	code, err := m.assemble(slow.watch, slow.initialState)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,10 @@ func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, interpreter: slow, steps: firstBudget}, nil
+	return &machine{instance: x, interpreter: slow, stepBudget: firstBudget}, nil
 }
 
+// compile defines the host functions and compiles the module.
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
 	num, whole := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
@@ -102,12 +103,14 @@ func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	return err
 }
 
+// onNumbers converts a function of float64 numbers to a host function.
 func onNumbers(f func(x, y float64) float64) api.GoFunc {
 	return func(_ context.Context, stack []uint64) {
 		stack[0] = math.Float64bits(f(math.Float64frombits(stack[0]), math.Float64frombits(stack[1])))
 	}
 }
 
+// hostIntPow is the host function for integer powers. Its result is hostFailed if the power is undefined or overflows.
 func hostIntPow(_ context.Context, stack []uint64) {
 	r, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
 	stack[0] = uint64(int64(r))
@@ -117,7 +120,8 @@ func hostIntPow(_ context.Context, stack []uint64) {
 	}
 }
 
-func (s *sharedCode) instance(ctx context.Context) (instance, error) {
+// newInstance makes another instance of the module.
+func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
 	mod, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
 		return instance{}, fmt.Errorf("instantiate WebAssembly: %w", err)
@@ -130,7 +134,7 @@ func (s *sharedCode) instance(ctx context.Context) (instance, error) {
 	return instance{shared: s, mod: mod, run: mod.ExportedFunction(exportedRun), memory: memory}, nil
 }
 
-// Close releases the instance, and with the last one the code.
+// Close releases the instance. The last instance also releases the code.
 func (x *instance) Close() error {
 	if x.closed {
 		return nil
@@ -147,28 +151,28 @@ func (r *machine) Name() string { return "machine" }
 
 // Fork implements BatchRunner.
 func (r *machine) Fork() (BatchRunner, error) {
-	slow, err := r.interpreter.m.newInterpreter(r.interpreter.watch.Monitor)
+	slow, err := r.interpreter.model.newInterpreter(r.interpreter.watch.Monitor)
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.shared.instance(context.Background())
+	x, err := r.shared.newInstance(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, interpreter: slow, steps: firstBudget}, nil
+	return &machine{instance: x, interpreter: slow, stepBudget: firstBudget}, nil
 }
 
 // Run implements Runner.
 func (r *machine) Run(s Stream) Outcome {
 	r.setStream(0, s)
-	if err := r.runLoaded(context.Background(), r.single[:]); err != nil {
+	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
 		// A trap is a bug of the code generator, not an error of the model.
-		return Outcome{Status: Failed, Err: r.interpreter.m.stateError(r.interpreter.start, syntax.Pos{}, err.Error())}
+		return Outcome{Status: Failed, Err: r.interpreter.model.stateError(r.interpreter.initialState, syntax.Pos{}, err.Error())}
 	}
-	if r.single[0].Status == Failed {
+	if r.singleOutcome[0].Status == Failed {
 		return r.interpreter.Run(s)
 	}
-	return r.single[0]
+	return r.singleOutcome[0]
 }
 
 // RunBatch implements BatchRunner.
@@ -195,16 +199,18 @@ func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcom
 	return ctx.Err()
 }
 
+// setStream writes the random stream of sample i to the memory of the instance.
 func (r *machine) setStream(i int, s Stream) {
 	for k, word := range s {
 		binary.LittleEndian.PutUint64(r.memory[i*streamSize+8*k:], word)
 	}
 }
 
-// runLoaded draws the paths whose streams are in memory. If the code gave up on a path, its status is Failed and its other fields are zero.
+// runLoaded draws the paths whose streams are in memory. If the code gives up on a path, the status of the path is Failed and its
+// other fields are zero.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	for done, resume := 0, uint64(0); done < len(dst); resume = 1 {
-		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.steps, resume}
+		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.stepBudget, resume}
 		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
@@ -212,21 +218,22 @@ func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 		done = int(r.stack[0])
 		switch took := time.Since(start); {
 		case took < quickCall && done < len(dst):
-			r.steps = min(2*r.steps, stepBudget)
+			r.stepBudget = min(2*r.stepBudget, maxStepBudget)
 		case took > slowCall:
-			r.steps = max(r.steps/2, 1)
+			r.stepBudget = max(r.stepBudget/2, 1)
 		}
 		if ctx.Err() != nil && done < len(dst) {
 			return ctx.Err()
 		}
 	}
 	for i := range dst {
-		dst[i] = r.outcome(i)
+		dst[i] = r.readOutcome(i)
 	}
 	return nil
 }
 
-func (r *machine) outcome(i int) Outcome {
+// readOutcome reads the outcome of sample i from the memory of the instance.
+func (r *machine) readOutcome(i int) Outcome {
 	b := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	out := Outcome{Status: Status(b[0])}
@@ -235,7 +242,7 @@ func (r *machine) outcome(i int) Outcome {
 	}
 	out.Steps = int64(word(8))
 	out.Time, out.Reward = math.Float64frombits(word(24)), math.Float64frombits(word(32))
-	if r.interpreter.m.nondeterministic() {
+	if r.interpreter.model.nondeterministic() {
 		out.Nondet = int64(word(16))
 	} else {
 		out.Overlap = int64(word(16))

@@ -9,12 +9,12 @@ import (
 	"math"
 )
 
-// packedMachine is a PackedExpander that runs WebAssembly. The interpreter expands the states on which the code gives up.
+// packedMachine is a PackedExpander that runs WebAssembly. If the code gives up on a state, the interpreter expands the state.
 type packedMachine struct {
 	instance
 	words       int
-	outAt       int
-	lister      bool // see NewPackedLister
+	outputStart int
+	isLister    bool // see NewPackedLister
 	stack       [1]uint64
 	interpreter *packedInterpreter
 }
@@ -22,17 +22,18 @@ type packedMachine struct {
 // NewPackedMachine compiles the model to WebAssembly code that expands states. The error is an *UnsupportedError for models
 // that only the interpreter can expand.
 func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpander, error) {
-	return m.packedMachine(ctx, p, false)
+	return m.assemblePackedMachine(ctx, p, false)
 }
 
-// NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as separate transitions,
-// including those with weight zero and with equal targets. If the code cannot expand a state, its number of choices is GivenUp.
+// NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as separate transitions, including
+// those with weight zero and those with equal targets. If the code cannot expand a state, the number of its choices is GivenUp.
 func (m *Model) NewPackedLister(ctx context.Context, p *Packing) (PackedExpander, error) {
-	return m.packedMachine(ctx, p, true)
+	return m.assemblePackedMachine(ctx, p, true)
 }
 
-func (m *Model) packedMachine(ctx context.Context, p *Packing, apart bool) (PackedExpander, error) {
-	code, moves, err := m.assembleExpander(p, apart)
+// assemblePackedMachine compiles the model to code that expands states; for NewPackedLister if asLister is set.
+func (m *Model) assemblePackedMachine(ctx context.Context, p *Packing, asLister bool) (PackedExpander, error) {
+	code, moves, err := m.assembleExpander(p, asLister)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +41,13 @@ func (m *Model) packedMachine(ctx context.Context, p *Packing, apart bool) (Pack
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(x, m.newPackedInterpreter(p, moves), apart), nil
+	return newPackedMachine(x, m.newPackedInterpreter(p, moves), asLister), nil
 }
 
-func newPackedMachine(x instance, slow *packedInterpreter, apart bool) *packedMachine {
+// newPackedMachine returns a PackedExpander for an instance of the code. slow expands the states on which the code gives up.
+func newPackedMachine(x instance, slow *packedInterpreter, asLister bool) *packedMachine {
 	words := slow.packing.Words
-	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, lister: apart, interpreter: slow}
+	return &packedMachine{instance: x, words: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
 }
 
 // Name implements PackedExpander.
@@ -56,11 +58,11 @@ func (x *packedMachine) Moves() []Move { return x.interpreter.moves }
 
 // Fork implements PackedExpander.
 func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
-	fork, err := x.shared.instance(ctx)
+	fork, err := x.shared.newInstance(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(fork, x.interpreter.expander.m.newPackedInterpreter(x.interpreter.packing, x.interpreter.moves), x.lister), nil
+	return newPackedMachine(fork, x.interpreter.expander.model.newPackedInterpreter(x.interpreter.packing, x.interpreter.moves), x.isLister), nil
 }
 
 // Expand implements PackedExpander.
@@ -87,49 +89,50 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// readChoices appends the choices that the code wrote for states.
+// readChoices appends the choices that the code wrote for some states.
 func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
-	at := x.outAt
+	at := x.outputStart
 	for ; len(states) > 0; states = states[x.words:] {
-		n := x.word(at)
+		numChoices := x.word(at)
 		at += 8
-		if int64(n) == gaveUp && x.lister {
+		if int64(numChoices) == gaveUp && x.isLister {
 			out.Choices = append(out.Choices, GivenUp)
 			continue
 		}
-		if int64(n) == gaveUp {
-			if err := x.interpreter.expandOne(states[:x.words], out); err != nil {
+		if int64(numChoices) == gaveUp {
+			if err := x.interpreter.expandState(states[:x.words], out); err != nil {
 				return err
 			}
 			continue
 		}
-		out.Choices = append(out.Choices, uint32(n))
-		for range n {
+		out.Choices = append(out.Choices, uint32(numChoices))
+		for range numChoices {
 			at = x.readChoice(at, out)
 		}
 	}
 	return nil
 }
 
+// word returns the word at an address in the memory of the instance.
 func (x *packedMachine) word(at int) uint64 { return binary.LittleEndian.Uint64(x.memory[at:]) }
 
 // readChoice appends the choice at an address and returns the address after it.
 func (x *packedMachine) readChoice(at int, out *PackedChoices) int {
 	head := x.word(at)
 	at += 8
-	n, first := int(head>>32), len(out.Weights)
+	numTransitions, first := int(head>>32), len(out.Weights)
 	record := 8 + 8*x.words
-	b := x.memory[at : at+n*record]
-	for ; len(b) > 0; b = b[record:] {
-		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	bytes := x.memory[at : at+numTransitions*record]
+	for ; len(bytes) > 0; bytes = bytes[record:] {
+		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(bytes)))
 		for w := 8; w < record; w += 8 {
-			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(b[w:]))
+			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(bytes[w:]))
 		}
 	}
-	if n > 1 && !x.lister {
-		out.merge(first, x.words)
+	if numTransitions > 1 && !x.isLister {
+		out.mergeEqualTargets(first, x.words)
 	}
 	out.Moves = append(out.Moves, uint32(head))
 	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))
-	return at + n*record
+	return at + numTransitions*record
 }

@@ -6,8 +6,9 @@ import "context"
 // are interpreted: a WebAssembly runtime within WebAssembly would be slower.
 const HasMachines = false
 
+// noMachine returns the error for a request to compile a model in a browser.
 func noMachine(m *Model) error {
-	return &UnsupportedError{File: m.prog.File, Msg: "models are interpreted in a browser"}
+	return &UnsupportedError{File: m.program.File, Msg: "models are interpreted in a browser"}
 }
 
 // NewMachine fails with an *UnsupportedError.

@@ -115,7 +115,9 @@ func (t *translation) buildProgram() {
 	program.Vars = slices.Clone(program.Vars)
 	for slot, clock := range t.clocks {
 		variable := &program.Vars[slot]
-		variable.Type, variable.Bounded, variable.Low, variable.High, variable.Init = sema.Int, true, 0, t.clockLimit(variable.Pos, clock.maxCompared), 0
+		variable.Type, variable.Bounded = sema.Int, true
+		variable.Low, variable.High = 0, t.clockLimit(variable.Pos, clock.maxCompared)
+		variable.Init = 0
 	}
 	name := "time"
 	for slices.Contains(program.Actions, name) {

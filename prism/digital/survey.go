@@ -28,7 +28,8 @@ func (t *translation) surveyModel() {
 			for j := range command.Updates {
 				t.noClocks(command.Updates[j].Prob, "a probability")
 				for _, a := range command.Updates[j].Assigns {
-					if t.noClocks(a.Value, "an update"); t.clocks[a.Slot] != nil {
+					t.noClocks(a.Value, "an update")
+					if t.clocks[a.Slot] != nil {
 						t.recordComparedValues(a.Slot, a.Value)
 					}
 				}
@@ -64,7 +65,7 @@ func (t *translation) surveyProperty(x sema.Expr) {
 	case logic.Label:
 		t.surveyStateFormula(x, true)
 	default:
-		if _, is := t.comparedClock(x); is {
+		if _, isComparison := t.comparedClock(x); isComparison {
 			t.checkClosed(x, true)
 			return
 		}
@@ -152,7 +153,7 @@ func (t *translation) checkClosed(x sema.Expr, positive bool) {
 			return
 		}
 	case *sema.Binary:
-		if slot, is := t.comparedClock(x); is {
+		if slot, isComparison := t.comparedClock(x); isComparison {
 			t.surveyConstraint(x, slot, positive)
 			return
 		}
@@ -202,7 +203,7 @@ func (t *translation) surveyConstraint(x *sema.Binary, slot int, positive bool) 
 		return
 	}
 	isStrict := x.Op == syntax.OpLt || x.Op == syntax.OpGt || x.Op == syntax.OpNe
-	if isStrict == positive {
+	if isStrict == positive { // the negation of a strict constraint is closed, and vice versa
 		t.unsupported(x.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 		return
 	}

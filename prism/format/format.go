@@ -61,7 +61,7 @@ type Laid struct{ lines []line }
 // Again formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
 // comments of all other statements; those in Known were checked when they were formatted.
 func Again(t Text) ([]byte, error) {
-	layout := layout{lexemes: t.Lexemes, units: insertKnown(unitsOf(t.Tree), t.Known), keep: t.Keep}
+	layout := layout{lexemes: t.Lexemes, units: insertKnown(unitsOf(t.Tree), t.Known), onNewLayout: t.Keep}
 	layout.writeFile()
 	formatted, err := layout.checkedText(t.File)
 	if err != nil {
@@ -197,7 +197,7 @@ type layout struct {
 	units        []unit
 	lines        []line
 	blockOpened  bool // the last line starts a block
-	keep         func(from int32, newLaid *Laid)
+	onNewLayout  func(from int32, newLaid *Laid)
 	reusedRanges [][2]int // ranges of lexemes in reused statements
 }
 

@@ -21,8 +21,8 @@ func (l *layout) writeUnit(statement unit) {
 	}
 	startLine := len(l.lines) - 1
 	l.writeStatement(statement, end)
-	if _, ok := statement.node.(*syntax.Command); ok && l.keep != nil {
-		l.keep(statement.from, reusableLayout(l.lines[startLine:]))
+	if _, ok := statement.node.(*syntax.Command); ok && l.onNewLayout != nil {
+		l.onNewLayout(statement.from, reusableLayout(l.lines[startLine:]))
 	}
 }
 

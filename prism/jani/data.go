@@ -28,7 +28,7 @@ func (t *translator) symbolOf(v *jsonValue, context *exprContext) symbol {
 			for _, e := range v.get("elements").elements {
 				parts.elements = append(parts.elements, t.symbolOf(e, context))
 			}
-			return symbol{data: parts}
+			return symbol{composite: parts}
 		case "ac":
 			return t.comprehension(v, context)
 		case "dv":
@@ -45,23 +45,23 @@ func (t *translator) currentValues(v *jsonValue, s symbol, context *exprContext)
 	switch {
 	case s.slot != nil:
 		size := 1
-		if x, ok := context.env[s.slot]; ok {
+		if x, ok := context.assigned[s.slot]; ok {
 			size = x.size
 		}
 		return symbol{expr: t.slotValue(v, s.slot, context), size: size, isBool: s.slot.typ.kind == boolType}
-	case s.data != nil:
-		t.addSize(v.Start, len(s.data.elements)+len(s.data.members))
+	case s.composite != nil:
+		t.addSize(v.Start, len(s.composite.elements)+len(s.composite.members))
 		parts := &composite{}
-		for _, e := range s.data.elements {
+		for _, e := range s.composite.elements {
 			parts.elements = append(parts.elements, t.currentValues(v, e, context))
 		}
-		if s.data.members != nil {
+		if s.composite.members != nil {
 			parts.members = make(map[string]symbol)
-			for name, m := range s.data.members {
+			for name, m := range s.composite.members {
 				parts.members[name] = t.currentValues(v, m, context)
 			}
 		}
-		return symbol{data: parts}
+		return symbol{composite: parts}
 	}
 	return s
 }
@@ -72,8 +72,8 @@ func (t *translator) partOf(v *jsonValue, context *exprContext) symbol {
 		t.requireKeys(v, "exp", "member")
 		base := t.symbolOf(v.get("exp"), context)
 		name := v.get("member").text
-		if base.data != nil {
-			if m, ok := base.data.members[name]; ok {
+		if base.composite != nil {
+			if m, ok := base.composite.members[name]; ok {
 				return m
 			}
 		}
@@ -81,19 +81,19 @@ func (t *translator) partOf(v *jsonValue, context *exprContext) symbol {
 	}
 	t.requireKeys(v, "exp", "index")
 	base := t.symbolOf(v.get("exp"), context)
-	if base.data == nil || base.data.members != nil {
+	if base.composite == nil || base.composite.members != nil {
 		t.refuse(v.get("exp").Start, "found another value than an array, want an array")
 	}
 	if i, ok := t.constantIndex(v.get("index"), context); ok {
 		switch {
-		case i >= 0 && i < len(base.data.elements):
-			return base.data.elements[i]
+		case i >= 0 && i < len(base.composite.elements):
+			return base.composite.elements[i]
 		case v.get("index").kind == number:
-			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.data.elements))
+			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.composite.elements))
 		}
 		// The index is outside the array, but a condition may prevent the access.
 	}
-	return t.elementAt(v, t.sizedExpr(v.get("index"), context), base.data.elements)
+	return t.elementAt(v, t.sizedExpr(v.get("index"), context), base.composite.elements)
 }
 
 // constantIndex returns the value of an index expression, if it is a constant integer.
@@ -111,7 +111,7 @@ func (t *translator) elementAt(v *jsonValue, index sizedExpr, elements []symbol)
 	if len(elements) == 0 {
 		t.refuse(v.Start, "the array has no elements")
 	}
-	if first := elements[0].data; first != nil {
+	if first := elements[0].composite; first != nil {
 		parts := &composite{}
 		for k := range first.elements {
 			parts.elements = append(parts.elements, t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
@@ -122,7 +122,7 @@ func (t *translator) elementAt(v *jsonValue, index sizedExpr, elements []symbol)
 			}
 			parts.members[name] = t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
 		}
-		return symbol{data: parts}
+		return symbol{composite: parts}
 	}
 	t.addSize(v.Start, len(elements)*(index.size+3)+6)
 	result := failingExpr(v, index, elements[0].isBool)
@@ -153,8 +153,8 @@ func (parts *composite) at(k int) symbol {
 func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 	parts := make([]symbol, len(elements))
 	for i, element := range elements {
-		if element.data != nil {
-			parts[i] = part(element.data)
+		if element.composite != nil {
+			parts[i] = part(element.composite)
 		}
 	}
 	return parts
@@ -173,11 +173,11 @@ func (t *translator) comprehension(v *jsonValue, context *exprContext) symbol {
 		s := newScope(context.scope)
 		span := v.get("length").Span
 		s.names[v.get("var").text] = symbol{
-			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, raw: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
+			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
 		parts.elements = append(parts.elements, t.symbolOf(v.get("exp"), context.withScope(s)))
 	}
-	return symbol{data: parts}
+	return symbol{composite: parts}
 }
 
 // datatypeValue translates a value of a datatype, which lists its members ("dv").
@@ -190,7 +190,7 @@ func (t *translator) datatypeValue(v *jsonValue, context *exprContext) symbol {
 		}
 		parts.members[m.get("member").text] = t.symbolOf(m.get("value"), context)
 	}
-	return symbol{data: parts}
+	return symbol{composite: parts}
 }
 
 // target is a variable that an assignment sets if the conditions hold. They compare a variable index
@@ -205,7 +205,7 @@ type target struct {
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		s, ok := context.find(ref.text)
-		if !ok || s.slot == nil && s.data == nil || s.raw != nil {
+		if !ok || s.slot == nil && s.composite == nil || s.definition != nil {
 			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
 		return targetTreeOf(t, ref, s)
@@ -248,14 +248,14 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 	switch {
 	case meaning.slot != nil:
 		return targetTree{scalar: []target{{slot: meaning.slot}}}
-	case meaning.data == nil:
+	case meaning.composite == nil:
 		t.refuse(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
-	for _, e := range meaning.data.elements {
+	for _, e := range meaning.composite.elements {
 		tree.elements = append(tree.elements, targetTreeOf(t, ref, e))
 	}
-	for name, m := range meaning.data.members {
+	for name, m := range meaning.composite.members {
 		if tree.members == nil {
 			tree.members = make(map[string]targetTree)
 		}

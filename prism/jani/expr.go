@@ -27,7 +27,7 @@ const maxDigits = 10_000
 // what may occur.
 type exprContext struct {
 	*scope
-	env              map[*slot]sizedExpr // values assigned earlier in the same step; nil outside steps
+	assigned         map[*slot]sizedExpr // values assigned earlier in the same step; nil outside steps
 	inProperty       bool                // operators of properties may occur
 	noStateVariables bool                // variables that are not transient may not occur
 	noTransients     bool                // transient variables may not occur
@@ -131,7 +131,7 @@ func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr
 	switch {
 	case !ok:
 		t.refuse(v.Start, "there is no constant or variable %q", shortened(v.text))
-	case s.data != nil:
+	case s.composite != nil:
 		t.refuse(v.Start, "%q is an array or a datatype, want one of its parts", shortened(v.text))
 	case s.slot != nil:
 		return t.slotValue(v, s.slot, context)
@@ -147,16 +147,16 @@ func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr
 // gave it. A transient variable is replaced by its value in the state.
 func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
-		t.refuse(v.Start, "a reward of steps reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
+		t.refuse(v.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
-	if x, ok := context.env[variable]; ok {
+	if x, ok := context.assigned[variable]; ok {
 		t.addSize(v.Start, x.size)
 		return x.expr
 	}
 	switch {
 	case !variable.transient:
 		return &syntax.Ident{Name: variable.name, Span: v.Span}
-	case context.env != nil:
+	case context.assigned != nil:
 		return variable.initial
 	case context.noTransients:
 		t.refuse(v.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
@@ -165,11 +165,11 @@ func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContex
 	case context.inProperty && variable.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: v.Span}
 	}
-	if variable.state == nil {
+	if variable.stateValue == nil {
 		return variable.initial
 	}
 	t.addSize(v.Start, variable.stateSize)
-	return variable.state
+	return variable.stateValue
 }
 
 // infix maps binary operators of JANI to those of PRISM.
@@ -260,7 +260,7 @@ func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) synta
 		return t.expandCall(v, context)
 	case "aa", "da":
 		s := t.partOf(v, context)
-		if s.data != nil {
+		if s.composite != nil {
 			t.refuse(v.Start, "found an array or a datatype, want a number or a Boolean")
 		}
 		return s.expr
@@ -364,7 +364,7 @@ func (t *translator) constant(v *jsonValue, context *exprContext, depth int) *bi
 		return fraction
 	case text:
 		s, _ := context.find(v.text)
-		return t.constant(s.raw, context, depth+1)
+		return t.constant(s.definition, context, depth+1)
 	case object:
 		op, x, y := v.get("op"), t.constant(v.get("left"), context, depth+1), t.constant(v.get("right"), context, depth+1)
 		if op == nil || x == nil || y == nil || x.Num().BitLen()+y.Num().BitLen() > 64 {

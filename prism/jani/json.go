@@ -378,7 +378,7 @@ func (p *parser) escape(decoded []byte) []byte {
 			r = utf16.DecodeRune(r, p.hex())
 		}
 		if utf16.IsSurrogate(r) || r == utf8.RuneError {
-			p.fail("half a character in a string, want a pair of surrogates")
+			p.fail("found half of a surrogate pair in a string, want both halves")
 		}
 		return utf8.AppendRune(decoded, r)
 	}
@@ -395,6 +395,6 @@ func (p *parser) hex() rune {
 			return rune(n)
 		}
 	}
-	p.fail("want four hexadecimal digits")
+	p.fail("found %s, want four hexadecimal digits", p.describeNext())
 	return 0
 }

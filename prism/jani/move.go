@@ -12,7 +12,7 @@ type edgeInstance struct {
 	pos           syntax.Pos
 	action        string
 	location      int
-	condition     syntax.Expr // the guard; nil is true
+	guard         syntax.Expr // the guard; nil is true
 	rate          *jsonValue
 	destinations  []destination
 	accesses      []access
@@ -46,7 +46,7 @@ func (t *translator) translateEdges() {
 func (t *translator) translateEdge(instance *instance, e edge) {
 	edge := &edgeInstance{instance: instance, pos: e.pos, action: e.action, location: e.location, rate: e.rate, destinations: e.destinations}
 	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
-		edge.condition = t.expr(e.guard, &exprContext{scope: instance.scope})
+		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
 	for _, d := range e.destinations {
 		for _, a := range d.assigns {
@@ -72,8 +72,8 @@ func (t *translator) addIdleEdges(instance *instance) {
 			always := false
 			for _, edge := range edges {
 				if edge.action == action && edge.location == location {
-					guards = append(guards, edge.condition)
-					always = always || edge.condition == nil
+					guards = append(guards, edge.guard)
+					always = always || edge.guard == nil
 				}
 			}
 			if always {
@@ -82,7 +82,7 @@ func (t *translator) addIdleEdges(instance *instance) {
 			pos := t.doc.elements[instance.number].pos
 			idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
 			if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
-				idle.condition = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
+				idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
 			}
 			instance.edges = append(instance.edges, idle)
 		}
@@ -91,7 +91,7 @@ func (t *translator) addIdleEdges(instance *instance) {
 
 // recordAccesses records the variables that an assignment of an edge writes and reads.
 func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
-	context := &exprContext{scope: edge.instance.scope, env: map[*slot]sizedExpr{}}
+	context := &exprContext{scope: edge.instance.scope, assigned: map[*slot]sizedExpr{}}
 	var write func(tree targetTree)
 	write = func(tree targetTree) {
 		for _, target := range tree.scalar {
@@ -159,11 +159,11 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 	if meaning.slot != nil {
 		visit(meaning.slot)
 	}
-	if meaning.data != nil {
-		for _, e := range meaning.data.elements {
+	if meaning.composite != nil {
+		for _, e := range meaning.composite.elements {
 			visitSlots(e, visit)
 		}
-		for _, m := range meaning.data.members {
+		for _, m := range meaning.composite.members {
 			visitSlots(m, visit)
 		}
 	}
@@ -223,13 +223,13 @@ func (t *translator) listSteps() {
 
 // withAction returns the edges with an action; "" for silent ones.
 func withAction(edges []*edgeInstance, action string) []*edgeInstance {
-	var out []*edgeInstance
+	var found []*edgeInstance
 	for _, edge := range edges {
 		if edge.action == action {
-			out = append(out, edge)
+			found = append(found, edge)
 		}
 	}
-	return out
+	return found
 }
 
 // assignModulesWithinLimit assigns instances to modules of the PRISM model. Instances must share a module
@@ -254,11 +254,11 @@ func (t *translator) assignModulesWithinLimit() {
 func (t *translator) findTooLarge() *step {
 	count := 0
 	for _, step := range t.steps {
-		for _, g := range t.modulesOf(step) {
+		for _, module := range t.modulesOf(step) {
 			n := 1
-			for _, p := range step.participants {
-				if p.instance.module == g {
-					n = min(n*len(p.edges), maxCommands+1)
+			for _, participant := range step.participants {
+				if participant.instance.module == module {
+					n = min(n*len(participant.edges), maxCommands+1)
 				}
 			}
 			if count += n; count > maxCommands {

@@ -159,9 +159,9 @@ func (t *translator) combineStep(step *step) (byModule map[int][]*combinedComman
 // modulesOf returns the modules of the participants of a step.
 func (t *translator) modulesOf(step *step) []int {
 	var modules []int
-	for _, p := range step.participants {
-		if !slices.Contains(modules, p.instance.module) {
-			modules = append(modules, p.instance.module)
+	for _, participant := range step.participants {
+		if !slices.Contains(modules, participant.instance.module) {
+			modules = append(modules, participant.instance.module)
 		}
 	}
 	return modules
@@ -194,7 +194,7 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	var guards []syntax.Expr
 	var rate syntax.Expr
 	for _, edge := range edges {
-		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.condition)
+		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.guard)
 		if edge.rate != nil {
 			rate = productOf(rate, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
@@ -273,7 +273,7 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 	env := make(map[*slot]sizedExpr)
 	next := make(map[*slot]sizedExpr)
 	for i, a := range assigns {
-		context := &exprContext{scope: a.scope, env: env}
+		context := &exprContext{scope: a.scope, assigned: env}
 		t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
 		if i+1 == len(assigns) || assigns[i+1].index != a.index {
 			maps.Copy(env, next)
@@ -294,14 +294,14 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 		for _, one := range targets.scalar {
 			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, a)
 		}
-	case assigned.data == nil || len(assigned.data.elements) != len(targets.elements) || len(assigned.data.members) != len(targets.members):
+	case assigned.composite == nil || len(assigned.composite.elements) != len(targets.elements) || len(assigned.composite.members) != len(targets.members):
 		t.refuse(a.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	default:
 		for i, e := range targets.elements {
-			t.assignValue(next, env, e, assigned.data.elements[i], a)
+			t.assignValue(next, env, e, assigned.composite.elements[i], a)
 		}
 		for name, m := range targets.members {
-			t.assignValue(next, env, m, assigned.data.members[name], a)
+			t.assignValue(next, env, m, assigned.composite.members[name], a)
 		}
 	}
 }

@@ -176,11 +176,11 @@ func (t *translator) path(v *jsonValue, context *exprContext) syntax.Expr {
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
 	case "F", "G", "X":
-		may := bounds
+		optional := bounds
 		if op.text == "X" {
-			may = ""
+			optional = ""
 		}
-		t.requireKeysOptionally(v, may, "exp")
+		t.requireKeysOptionally(v, optional, "exp")
 		temporal.Op = map[string]syntax.TemporalOp{"F": syntax.Future, "G": syntax.Globally, "X": syntax.Next}[op.text]
 		temporal.Y = t.path(v.get("exp"), context)
 	case "∧", "∨", "⇒", "¬":

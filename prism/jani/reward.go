@@ -10,7 +10,7 @@ import (
 // reward is an expression that properties accumulate, or evaluate in a state. It becomes a reward
 // structure.
 type reward struct {
-	exp      *jsonValue
+	expr     *jsonValue
 	span     syntax.Span
 	onSteps  bool // accumulated on every step
 	inStates bool // accumulated in every state; with time, per unit of time
@@ -24,11 +24,11 @@ type reward struct {
 }
 
 // key returns a text that is equal for equal rewards.
-func (reward *reward) key() string {
+func (r *reward) key() string {
 	var b strings.Builder
-	writeJSON(&b, reward.exp)
-	for _, yes := range []bool{reward.onSteps, reward.inStates, reward.onExits} {
-		if yes {
+	writeJSON(&b, r.expr)
+	for _, flag := range []bool{r.onSteps, r.inStates, r.onExits} {
+		if flag {
 			b.WriteString("+")
 		} else {
 			b.WriteString("-")
@@ -79,7 +79,7 @@ func (t *translator) collectRewards() {
 			continue
 		}
 		exp := &jsonValue{kind: text, text: v.name, Span: v.Span}
-		t.addReward(&reward{exp: exp, span: v.Span, onSteps: true, inStates: true, name: v.name})
+		t.addReward(&reward{expr: exp, span: v.Span, onSteps: true, inStates: true, name: v.name})
 	}
 	for _, p := range t.doc.properties {
 		t.addRewardsOf(p.expr)
@@ -89,22 +89,22 @@ func (t *translator) collectRewards() {
 		name := reward.name
 		if name == "" {
 			name = "reward"
-			if reward.exp.kind == text {
-				name = reward.exp.text
+			if reward.expr.kind == text {
+				name = reward.expr.text
 			}
 		}
 		reward.name = usedNames.unused(name)
 		reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
 		if reward.inStates {
 			reward.err = catchRefusal(func() {
-				reward.timeReward = t.expr(reward.exp, &exprContext{scope: t.global})
+				reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
 				if x := reward.timeReward; !isNumber(x, "0") {
 					reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: trueExpr(reward.span), Value: x, Span: reward.span})
 				}
 			})
 		}
 		if reward.onSteps {
-			t.visitReads(reward.exp, t.global, map[*function]bool{}, func(variable *slot) { variable.affectsReward = variable.affectsReward || variable.transient })
+			t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) { variable.affectsReward = variable.affectsReward || variable.transient })
 		}
 	}
 }
@@ -156,14 +156,14 @@ func (t *translator) isReward(v *jsonValue, op string) bool {
 // rewardOf returns the reward that an operator accumulates or evaluates. Without time, a reward on exit
 // is what PRISM's language calls a state reward.
 func (t *translator) rewardOf(v *jsonValue) *reward {
-	reward := &reward{exp: v.get("exp"), span: v.get("exp").Span}
+	reward := &reward{expr: v.get("exp"), span: v.get("exp").Span}
 	accumulate := v.get("accumulate")
 	if accumulate == nil {
 		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
 		// long-run average of a transient variable includes the values that edges assign.
 		reward.inStates = true
-		variable := t.global.names[reward.exp.text].slot
-		reward.onSteps = v.get("op").text[0] == 'S' && reward.exp.kind == text && variable != nil && variable.transient
+		variable := t.global.names[reward.expr.text].slot
+		reward.onSteps = v.get("op").text[0] == 'S' && reward.expr.kind == text && variable != nil && variable.transient
 		return reward
 	}
 	for _, when := range accumulate.elements {
@@ -223,10 +223,10 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 		}
 		err := catchRefusal(func() {
 			if reward.onSteps {
-				rewards[i] = t.expr(reward.exp, &exprContext{scope: t.global, env: env, noStateVariables: true})
+				rewards[i] = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
 			}
 			if reward.onExits {
-				x := t.expr(reward.exp, &exprContext{scope: t.global})
+				x := t.expr(reward.expr, &exprContext{scope: t.global})
 				if rewards[i] == nil || isNumber(rewards[i], "0") {
 					rewards[i] = x
 				} else {
@@ -324,8 +324,8 @@ func (t *translator) writeLabels() {
 			continue
 		}
 		x := variable.initial
-		if variable.state != nil {
-			x = variable.state
+		if variable.stateValue != nil {
+			x = variable.stateValue
 		}
 		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[variable], Span: v.Span}, X: x, Span: v.Span})
 	}

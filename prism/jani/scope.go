@@ -19,8 +19,8 @@ type slot struct {
 	shared        bool   // several modules assign it in steps with actions
 	transient     bool
 	initial       syntax.Expr // initial value; nil if it may be any value
-	state         syntax.Expr // value of a transient variable in a state; nil means initial
-	stateSize     int         // size of state
+	stateValue    syntax.Expr // value of a transient variable in a state; nil means initial
+	stateSize     int         // size of stateValue
 	ambiguous     bool        // locations of several instances give it a value
 	affectsReward bool        // a step reward depends on it
 	writers       []int       // instances that assign it, if it is not transient
@@ -28,12 +28,12 @@ type slot struct {
 
 // symbol is the meaning of a name: a variable, an expression, or a composite of symbols.
 type symbol struct {
-	slot   *slot
-	expr   syntax.Expr // of a constant or an argument
-	size   int         // of x, written out
-	isBool bool        // of x
-	data   *composite  // of an array or a datatype
-	raw    *jsonValue  // of a constant: its definition
+	slot       *slot
+	expr       syntax.Expr // of a constant or an argument
+	size       int         // of expr, see sizedExpr
+	isBool     bool        // says that expr is Boolean
+	composite  *composite  // of an array or a datatype
+	definition *jsonValue  // of a constant: its definition
 }
 
 // composite is a value of an array or datatype: its elements or its members.

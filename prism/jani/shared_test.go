@@ -89,7 +89,7 @@ func TestShared(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			sides[i] = crosscheck.Side{Name: []string{"few", "many"}[i], ToolSpace: explicit.ToolSpace{Space: space, Whole: true}}
+			sides[i] = crosscheck.Side{Name: []string{"few", "many"}[i], ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true}}
 		}
 		if sides[1].Space == nil {
 			continue

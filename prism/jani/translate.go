@@ -133,10 +133,20 @@ func (t *translator) translateModel() {
 	if len(t.doc.elements) == 0 {
 		t.addError(syntax.Pos{Line: 1, Col: 1}, "the system has no elements, want an automaton")
 	}
-	for _, step := range []func(){t.writeConstants, t.writeInitBlock, t.collectStateValues, t.collectRewards, t.translateEdges, t.assignModulesWithinLimit, t.buildModules, t.writeLabels, t.translateProperties} {
-		if len(t.errs) > 0 {
-			return
-		}
+	t.unlessFailed(t.writeConstants)
+	t.unlessFailed(t.writeInitBlock)
+	t.unlessFailed(t.collectStateValues)
+	t.unlessFailed(t.collectRewards)
+	t.unlessFailed(t.translateEdges)
+	t.unlessFailed(t.assignModulesWithinLimit)
+	t.unlessFailed(t.buildModules)
+	t.unlessFailed(t.writeLabels)
+	t.unlessFailed(t.translateProperties)
+}
+
+// unlessFailed runs a step of the translation, unless an earlier one had errors.
+func (t *translator) unlessFailed(step func()) {
+	if len(t.errs) == 0 {
 		t.collectError(step)
 	}
 }
@@ -192,7 +202,7 @@ func (t *translator) declareConstant(constant *variable) {
 		if n, ok := t.knownConstants[constant.name]; ok && raw == nil {
 			raw = &jsonValue{Span: constant.Span, kind: number, text: n}
 		}
-		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, raw: raw}
+		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, definition: raw}
 	}
 }
 
@@ -236,29 +246,29 @@ func (t *translator) declareVariable(v *variable, s *scope, owner int, prefix st
 func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
-		if initial.data == nil || initial.data.members != nil {
+		if initial.composite == nil || initial.composite.members != nil {
 			t.refuse(v.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(v.name))
 		}
 		parts := &composite{}
-		for i, e := range initial.data.elements {
+		for i, e := range initial.composite.elements {
 			parts.elements = append(parts.elements, t.createSlots(v, typ.base, e, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
-		return symbol{data: parts}
+		return symbol{composite: parts}
 	case dataType:
 		decl := t.doc.datatypes[typ.ref]
 		if decl == nil {
 			t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
 		}
-		if initial.data == nil || len(initial.data.members) != len(decl.members) {
+		if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
 			t.refuse(v.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(v.name))
 		}
 		parts := &composite{members: make(map[string]symbol)}
 		for _, m := range decl.members {
-			parts.members[m.name] = t.createSlots(v, m.typ, initial.data.members[m.name], owner, prefix, name+"_"+m.name)
+			parts.members[m.name] = t.createSlots(v, m.typ, initial.composite.members[m.name], owner, prefix, name+"_"+m.name)
 		}
-		return symbol{data: parts}
+		return symbol{composite: parts}
 	}
-	if initial.data != nil || initial.expr == nil && v.initial != nil {
+	if initial.composite != nil || initial.expr == nil && v.initial != nil {
 		t.refuse(v.initial.Start, "found an array or a datatype, want a single value")
 	}
 	if typ.kind == realType && !v.transient {
@@ -327,13 +337,13 @@ func numberValue(n int, pos syntax.Pos) *jsonValue {
 }
 
 // atLocation returns the condition that an instance is in a location; nil if it has only one.
-func (instance *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
-	if instance.location == nil {
+func (in *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
+	if in.location == nil {
 		return nil
 	}
 	span := syntax.Span{Start: pos, Stop: pos}
 	return &syntax.Binary{
-		Op: syntax.OpEq, X: &syntax.Ident{Name: instance.location.name, Span: span},
+		Op: syntax.OpEq, X: &syntax.Ident{Name: in.location.name, Span: span},
 		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: pos, Span: span,
 	}
 }
@@ -409,9 +419,9 @@ func (t *translator) collectStateValues() {
 	for _, instance := range t.instances {
 		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
 			location := &instance.automaton.locations[i]
-			set := make(map[*slot]bool)
+			setHere := make(map[*slot]bool)
 			for _, assign := range location.transients {
-				t.collectError(func() { t.addStateValue(instance, i, assign, set, setBy) })
+				t.collectError(func() { t.addStateValue(instance, i, assign, setHere, setBy) })
 			}
 		}
 	}
@@ -436,27 +446,27 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 	}
 	setBy[variable] = instance.number
 	otherwise := variable.initial
-	if variable.state != nil {
-		otherwise = variable.state
+	if variable.stateValue != nil {
+		otherwise = variable.stateValue
 	}
 	if at := instance.atLocation(location, assign.pos); at != nil {
 		x = &syntax.Cond{C: at, T: x, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
 	}
-	variable.state, variable.stateSize = x, variable.stateSize+value.size+4
+	variable.stateValue, variable.stateSize = x, variable.stateSize+value.size+4
 	if variable.typ.kind == boolType && otherwise == variable.initial {
-		variable.state = withoutTrueFalse(x)
+		variable.stateValue = withoutTrueFalse(x)
 	}
 }
 
 // withoutTrueFalse returns c for the conditional `c ? true : false`, and any other expression unchanged.
 func withoutTrueFalse(x syntax.Expr) syntax.Expr {
-	cond, ok := x.(*syntax.Cond)
-	if !ok {
+	cond, isCond := x.(*syntax.Cond)
+	if !isCond {
 		return x
 	}
-	thenLit, ok := cond.T.(*syntax.BoolLit)
-	elseLit, ok2 := cond.E.(*syntax.BoolLit)
-	if ok && ok2 && thenLit.Value && !elseLit.Value {
+	thenLit, thenIsLit := cond.T.(*syntax.BoolLit)
+	elseLit, elseIsLit := cond.E.(*syntax.BoolLit)
+	if thenIsLit && elseIsLit && thenLit.Value && !elseLit.Value {
 		return cond.C
 	}
 	return x

@@ -66,8 +66,9 @@ func objectiveOf(x *sema.Reward) *Objective {
 		return objective
 	}
 	objective.Path = PathOf(x.Path)
-	if rewardPath := objective.Path; rewardPath.Form == Until && !rewardPath.Negated && rewardPath.Op == syntax.Future {
-		if objective.Form, objective.Target = ReachReward, rewardPath.Right; rewardPath.Bound != nil {
+	if path := objective.Path; path.Form == Until && !path.Negated && path.Op == syntax.Future {
+		objective.Form, objective.Target = ReachReward, path.Right
+		if path.Bound != nil {
 			objective.Form = BoundedReachReward
 		}
 	}

@@ -13,7 +13,7 @@ func (c *checker) resolve() {
 	if c.has(phaseConstCycles) {
 		return
 	}
-	c.checkUnusedFormulas()
+	c.checkFormulaBodies()
 	c.resolveLabels()
 	c.resolveConstants()
 	for _, v := range c.model.vars {
@@ -37,9 +37,9 @@ func (c *checker) resolve() {
 	}
 }
 
-// checkUnusedFormulas reports errors in the bodies of formulas, used or not. PRISM checks their types
+// checkFormulaBodies reports errors in the bodies of all formulas, used or not. PRISM checks their types
 // before everything else, but not, for example, whether a clock may occur there.
-func (c *checker) checkUnusedFormulas() {
+func (c *checker) checkFormulaBodies() {
 	for _, f := range c.model.formulas {
 		for _, diagnostic := range c.resolver.formulaBody(f).diags {
 			switch diagnostic.kind {
@@ -256,7 +256,7 @@ func (c *checker) resolveUpdate(r *resolver, module, action int, decl *syntax.Up
 func (c *checker) assignedSlot(r *resolver, assign *syntax.Assign) int {
 	name := applyRenamings(r.renamings, assign.Name.Name)
 	symbol, ok := c.model.names[name]
-	if !ok || symbol.use != "variable" {
+	if !ok || symbol.kind != "variable" {
 		c.add(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, r.renamedFrom(assign.Name.Name))
 		return -1
 	}
@@ -382,9 +382,9 @@ func (c *checker) resolveObservables() {
 // addObservable declares an observable with its resolved expression. If that is a variable, it is
 // removed from the hidden ones.
 func (c *checker) addObservable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
-	if s, taken := c.model.quoted[name]; taken && s.use == "label" && c.model.dialect == syntax.Storm {
+	if s, taken := c.model.quoted[name]; taken && s.kind == "label" && c.model.dialect == syntax.Storm {
 		c.model.observables = append(c.model.observables, Observable{name, x}) // the quoted name refers to the label
-	} else if c.model.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.model.observables)}) {
+	} else if c.model.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{kind: "observable", location: "the model", index: len(c.model.observables)}) {
 		c.model.observables = append(c.model.observables, Observable{name, x})
 	}
 	if v, ok := x.(*Var); ok {

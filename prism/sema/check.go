@@ -131,21 +131,21 @@ func (c *checker) declareFormulas() {
 	for _, decl := range c.items.formulas {
 		name := decl.Name.Name
 		declared := &formula{name, decl}
-		if c.model.names.declare(&c.diags, phaseFormulaNames, nil, name, name, decl.Name.Pos(), symbol{use: "formula", loc: "the model", formula: declared, index: len(c.model.formulas)}) {
+		if c.model.names.declare(&c.diags, phaseFormulaNames, nil, name, name, decl.Name.Pos(), symbol{kind: "formula", location: "the model", formula: declared, index: len(c.model.formulas)}) {
 			c.model.formulas = append(c.model.formulas, declared)
 		}
 	}
 	deps := make([][]int, len(c.model.formulas))
-	for i, decl := range c.model.formulas {
-		visitIdents(decl.decl.X, func(name string) {
+	for i, formula := range c.model.formulas {
+		visitIdents(formula.decl.X, func(name string) {
 			if s, ok := c.model.names[name]; ok {
 				deps[i] = append(deps[i], s.index)
 			}
 		})
 	}
 	if i := firstCycle(deps); i >= 0 {
-		decl := c.model.formulas[i]
-		c.add(phaseFormulaCycles, decl.decl.X.Pos(), "cyclic dependency in definition of formula %q", decl.name)
+		formula := c.model.formulas[i]
+		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
 	}
 }
 
@@ -233,7 +233,7 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 func (c *checker) declareLabels() {
 	for _, l := range c.items.labels {
 		name := l.Name.Name
-		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), l.Name.Pos(), symbol{use: "label", loc: "the model", index: len(c.model.labels)}) {
+		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), l.Name.Pos(), symbol{kind: "label", location: "the model", index: len(c.model.labels)}) {
 			c.model.labels = append(c.model.labels, LabelDef{Name: name})
 		}
 	}
@@ -243,7 +243,7 @@ func (c *checker) declareLabels() {
 func (c *checker) declareConstants() {
 	for _, d := range c.items.consts {
 		x := &constant{name: d.Name.Name, typ: constType(d.Type), decl: d, file: c.file, index: len(c.model.consts)}
-		if c.model.names.declare(&c.diags, phaseConstNames, nil, x.name, x.name, d.Name.Pos(), symbol{use: "constant", loc: "the model", constant: x}) {
+		if c.model.names.declare(&c.diags, phaseConstNames, nil, x.name, x.name, d.Name.Pos(), symbol{kind: "constant", location: "the model", constant: x}) {
 			c.model.consts = append(c.model.consts, x)
 		}
 	}
@@ -262,7 +262,7 @@ func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(str
 		if x.decl.Value == nil {
 			continue
 		}
-		seenFormulas := make(map[int]bool) // of formulas
+		seenFormulas := make(map[int]bool)
 		var collect func(e syntax.Expr)
 		collect = func(e syntax.Expr) {
 			visitIdents(e, func(name string) {
@@ -300,7 +300,7 @@ func (c *checker) declareVariables() {
 // declareVariable declares one variable in the next slot; module is -1 for a global one.
 func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
 	t := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
-	if c.model.names.declare(&c.diags, phaseVariables, nil, name, name, decl.Pos(), symbol{use: "variable", loc: "the model", index: len(c.model.vars)}) {
+	if c.model.names.declare(&c.diags, phaseVariables, nil, name, name, decl.Pos(), symbol{kind: "variable", location: "the model", index: len(c.model.vars)}) {
 		c.model.vars = append(c.model.vars, &variable{name: name, typ: t, decl: decl, module: module})
 	}
 }

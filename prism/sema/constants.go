@@ -49,7 +49,7 @@ func ResolveConstant(x syntax.Expr, consts []NamedValue) (Expr, error) {
 	for _, v := range consts {
 		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: v.Name}}
 		c := &constant{name: v.Name, typ: v.Val.Type, decl: decl}
-		model.names[v.Name] = symbol{use: "constant", constant: c}
+		model.names[v.Name] = symbol{kind: "constant", constant: c}
 		folder.given[c] = v.Val
 	}
 	diagnostics := &diags{}

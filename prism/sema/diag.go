@@ -90,22 +90,22 @@ func (d *diags) err() error {
 	slices.SortStableFunc(d.entries, func(a, b diag) int {
 		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.unit, b.unit))
 	})
-	var out syntax.ErrorList
+	var errs syntax.ErrorList
 	seen := make(map[syntax.Pos]bool)
 	for _, entry := range d.entries {
 		if entry.err.Pos.IsValid() && seen[entry.err.Pos] {
 			continue
 		}
 		seen[entry.err.Pos] = true
-		out = append(out, entry.err)
-		if len(out) == maxErrors {
+		errs = append(errs, entry.err)
+		if len(errs) == maxErrors {
 			break
 		}
 	}
-	if len(out) == 0 {
+	if len(errs) == 0 {
 		return nil
 	}
-	return out
+	return errs
 }
 
 // maxClosed is the largest number of members for which firstCycle computes the transitive closure,

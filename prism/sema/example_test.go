@@ -59,7 +59,7 @@ func ExampleModel_Instantiate() {
 	fmt.Println(err)
 	// Output:
 	// s 0 2 0 1
-	// die.prism:2:14: undefined constant "p" must be defined
+	// die.prism:2:14: undefined constant "p" must be defined: add --const p=...
 }
 
 func ExampleModel_Experiment() {

@@ -176,13 +176,13 @@ func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 
 // undefinedConstants returns the constants without a definition in the file.
 func undefinedConstants(cs []*constant) []*constant {
-	var out []*constant
+	var undefined []*constant
 	for _, c := range cs {
 		if c.decl.Value == nil {
-			out = append(out, c)
+			undefined = append(undefined, c)
 		}
 	}
-	return out
+	return undefined
 }
 
 // typedRanges parses the definitions of undefined constants according to their types. Constants of
@@ -199,11 +199,11 @@ func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used ma
 		case constant == nil:
 			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", def.Name))
 			continue
-		case constant.decl.Value != nil && constant.prop:
+		case constant.decl.Value != nil && constant.fromProperties:
 			return nil, fmt.Errorf("constant %q has already been defined", def.Name)
 		case constant.decl.Value != nil:
 			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
-		case constant.prop && !used[constant]:
+		case constant.fromProperties && !used[constant]:
 			continue
 		}
 		if _, twice := ranges[constant]; twice {
@@ -335,7 +335,7 @@ func (r constRange) value(i int) Value {
 	x := new(big.Rat).SetInt64(int64(i))
 	x.Mul(x, r.step).Add(x, r.low)
 	if r.constant.typ == Int {
-		return IntValue(int32(x.Num().Int64())) // between the bounds, which fit
+		return IntValue(int32(x.Num().Int64())) // fits, because it is between low and high
 	}
 	return RatValue(x)
 }

@@ -26,7 +26,7 @@ func (d FloatAnalysis) Decide(e Expr) bool {
 		}
 		x, y := analysis.quotient(e.X), analysis.quotient(e.Y)
 		if e.Op == syntax.OpEq || e.Op == syntax.OpNe {
-			if x.minusZero || y.minusZero { // which differs from 0.0 in PRISM
+			if x.minusZero || y.minusZero { // in PRISM, -0.0 differs from 0.0
 				return false
 			}
 		}

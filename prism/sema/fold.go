@@ -27,6 +27,7 @@ type folder struct {
 	rewardCount  int // number of reward structures of the model
 }
 
+// newFolder returns a folder without values for constants.
 func newFolder() *folder {
 	return &folder{
 		given:      make(map[*constant]Value),
@@ -398,8 +399,9 @@ func Operands(e Expr, visit func(Expr)) {
 	}
 }
 
-func visitCostBounds(costs []Cost, visit func(...Expr)) {
+// visitCostBounds calls visitAll with both sides of each reward bound.
+func visitCostBounds(costs []Cost, visitAll func(...Expr)) {
 	for _, c := range costs {
-		visit(c.Bound.Low, c.Bound.High)
+		visitAll(c.Bound.Low, c.Bound.High)
 	}
 }

@@ -75,7 +75,7 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 func (f *folder) giveConstant(c *constant, v Value) {
 	if c.decl.Value != nil {
 		where := " in the model"
-		if c.prop {
+		if c.fromProperties {
 			where = ""
 		}
 		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q has already been defined%s", c.name, where)
@@ -140,17 +140,19 @@ func (f *folder) requireValues(consts []*constant, file string) {
 // mustDefine returns the error message for constants without a value.
 func mustDefine(missing []*constant) string {
 	names := namesOf(missing, func(c *constant) string { return fmt.Sprintf("%q", c.name) })
+	values := namesOf(missing, func(c *constant) string { return c.name + "=..." })
 	last := len(names) - 1
+	how := ": add --const " + strings.Join(values, ",")
 	if last == 0 {
-		return "undefined constant " + names[0] + " must be defined"
+		return "undefined constant " + names[0] + " must be defined" + how
 	}
-	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined"
+	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined" + how
 }
 
 // instantiateVariable evaluates the range and the initial value of a variable.
-func (f *folder) instantiateVariable(m *Model, decl *variable) Variable {
-	result := Variable{Name: decl.name, Type: decl.typ, Module: decl.module, Pos: decl.decl.Pos()}
-	switch decl.decl.Type {
+func (f *folder) instantiateVariable(m *Model, variable *variable) Variable {
+	result := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
+	switch variable.decl.Type {
 	case syntax.BoolVar:
 		result.High = 1
 	case syntax.IntVar:
@@ -159,23 +161,23 @@ func (f *folder) instantiateVariable(m *Model, decl *variable) Variable {
 		result.High = math.MaxInt32
 	default:
 		result.Bounded = true
-		result.Low, result.High = f.variableRange(m, decl)
+		result.Low, result.High = f.variableRange(m, variable)
 		result.Init = result.Low
 	}
-	result.Bounded = result.Bounded || decl.typ == Bool
-	if decl.init == nil {
+	result.Bounded = result.Bounded || variable.typ == Bool
+	if variable.init == nil {
 		return result
 	}
-	x, ok := f.evaluate(m, decl.init)
+	x, ok := f.evaluate(m, variable.init)
 	switch {
 	case !ok:
-	case decl.typ == Bool:
+	case variable.typ == Bool:
 		result.Init = 0
 		if x.Bool {
 			result.Init = 1
 		}
 	case x.Int < result.Low || x.Int > result.High:
-		f.errs.Add(m.file, decl.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", x.Int, decl.name, result.Low, result.High)
+		f.errs.Add(m.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", x.Int, variable.name, result.Low, result.High)
 	default:
 		result.Init = x.Int
 	}
@@ -215,24 +217,24 @@ func (f *folder) evaluate(m *Model, e Expr) (Value, bool) {
 
 // foldInto folds the expressions of the model and adds them to the program.
 func (m *Model) foldInto(program *Program, folder *folder) {
-	for _, item := range m.modules {
-		item.Invariant = folder.fold(item.Invariant)
-		item.Commands = slices.Clone(item.Commands)
-		for i, c := range item.Commands {
-			item.Commands[i].Guard = folder.fold(c.Guard)
-			item.Commands[i].Updates = folder.foldUpdates(c.Updates)
+	for _, module := range m.modules {
+		module.Invariant = folder.fold(module.Invariant)
+		module.Commands = slices.Clone(module.Commands)
+		for i, c := range module.Commands {
+			module.Commands[i].Guard = folder.fold(c.Guard)
+			module.Commands[i].Updates = folder.foldUpdates(c.Updates)
 		}
-		program.Modules = append(program.Modules, item)
+		program.Modules = append(program.Modules, module)
 	}
 	for _, l := range m.labels {
 		program.Labels = append(program.Labels, LabelDef{l.Name, folder.fold(l.X)})
 	}
-	for _, item := range m.rewards {
-		item.Items = slices.Clone(item.Items)
-		for i, rewardItem := range item.Items {
-			item.Items[i].Guard, item.Items[i].Value = folder.fold(rewardItem.Guard), folder.fold(rewardItem.Value)
+	for _, rewards := range m.rewards {
+		rewards.Items = slices.Clone(rewards.Items)
+		for i, item := range rewards.Items {
+			rewards.Items[i].Guard, rewards.Items[i].Value = folder.fold(item.Guard), folder.fold(item.Value)
 		}
-		program.Rewards = append(program.Rewards, item)
+		program.Rewards = append(program.Rewards, rewards)
 	}
 	program.Init = folder.fold(m.init)
 	for _, o := range m.observables {

@@ -65,6 +65,7 @@ func describeConstants(cs []*constant) []Constant {
 // order. Instantiate needs a value for each.
 func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
 
+// undefinedNames returns the names of the constants that have no definition in the file.
 func undefinedNames(cs []*constant) []string {
 	var names []string
 	for _, c := range cs {
@@ -120,9 +121,9 @@ func (m *Model) Unlabelled() bool {
 
 // namesOf returns the name of each element of a list.
 func namesOf[T any](list []T, name func(T) string) []string {
-	out := make([]string, len(list))
+	names := make([]string, len(list))
 	for i, x := range list {
-		out[i] = name(x)
+		names[i] = name(x)
 	}
-	return out
+	return names
 }

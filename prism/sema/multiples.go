@@ -19,7 +19,7 @@ func (d FloatAnalysis) ErrorDecides(e Expr) bool {
 	if c, ok := e.(*Call); ok && c.Func == FuncRound {
 		common = common.sum(multiples{2, 1}) // it rounds at halves
 	}
-	// Numbers whose float64 values are within the error are within twice the error.
+	// If two float64 values differ by at most the error, the numbers differ by at most twice the error.
 	return 4*d.OperandError(e)*common.maxDenominator() <= 1
 }
 

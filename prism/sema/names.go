@@ -6,13 +6,13 @@ import (
 
 // constant is a declared constant. def is its resolved definition; nil if it has none.
 type constant struct {
-	name  string
-	typ   Type
-	decl  *syntax.ConstDecl
-	def   Expr
-	file  string
-	prop  bool // of a properties file
-	index int  // among the constants of its file
+	name           string
+	typ            Type
+	decl           *syntax.ConstDecl
+	def            Expr
+	file           string
+	fromProperties bool // of a properties file
+	index          int  // among the constants of its file
 }
 
 // formula is a declared formula.
@@ -32,8 +32,8 @@ type variable struct {
 
 // symbol is the meaning of an identifier or a quoted name.
 type symbol struct {
-	use string // "constant", "formula", "variable", "label", "observable" or "property"
-	loc string // "the model" or "the properties"
+	kind     string // "constant", "formula", "variable", "label", "observable" or "property"
+	location string // "the model" or "the properties"
 
 	constant *constant
 	formula  *formula
@@ -60,7 +60,7 @@ func (t table) declare(d *diags, errorPhase phase, outerTable table, name, shown
 		old, taken = t[name]
 	}
 	if taken {
-		d.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.use, shown, article(old.use), old.use, old.loc)
+		d.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shown, article(old.kind), old.kind, old.location)
 		return false
 	}
 	t[name] = meaning

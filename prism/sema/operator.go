@@ -44,13 +44,13 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	base := Base{Bool, e.Pos()}
 	meaning, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
 	switch {
-	case ok && meaning.use == "observable":
+	case ok && meaning.kind == "observable":
 		x := r.model.observables[meaning.index].X
 		if x == nil {
 			return r.semanticError(e, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", e.Name)
 		}
 		return x
-	case ok && meaning.use == "property":
+	case ok && meaning.kind == "property":
 		x := r.property(meaning.index)
 		if !r.nesting.add(r.props.props[meaning.index].nesting) {
 			return r.tooDeep(e)
@@ -62,7 +62,7 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 		return &Label{base, e.Name, LabelDeadlock}
 	case !ok:
 		return r.semanticError(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
-	case meaning.loc == "the model":
+	case meaning.location == "the model":
 		return &Label{base, e.Name, meaning.index}
 	}
 	return &Label{base, e.Name, len(r.model.labels) + meaning.index}
@@ -123,14 +123,14 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 	return result
 }
 
-// timeBound resolves the time or step bound of an operator, whose letter is used in messages.
-func (r *resolver) timeBound(b *syntax.TimeBound, operator string) *Bound {
+// timeBound resolves the time, step or reward bound of an operator, whose letter error messages contain.
+func (r *resolver) timeBound(b *syntax.TimeBound, letter string) *Bound {
 	bound := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
 	bound.High = bound.Low
 	if !b.Equal {
 		bound.High = r.optional(b.High)
 	}
-	op := operator + " operator"
+	op := letter + " operator"
 	r.checkNumberBound(b.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
 	r.checkNumberBound(b.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return bound
@@ -150,11 +150,11 @@ func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
 	return result
 }
 
-// costs resolves the reward bounds of an operator, whose letter is used in messages.
-func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
+// costs resolves the reward bounds of an operator, whose letter error messages contain.
+func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 	var costs []Cost
 	for _, b := range bounds {
-		cost := Cost{Struct: -1, Bound: r.timeBound(b.Bound, operator)}
+		cost := Cost{Struct: -1, Bound: r.timeBound(b.Bound, letter)}
 		if b.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(b)
 		}
@@ -420,10 +420,10 @@ func (r *resolver) multiObjective(e *syntax.Call, args []Expr) Expr {
 	booleans := false
 	for i, a := range args {
 		problem := ""
-		switch result := a.Type(); {
-		case result != Bool && result != Double:
+		switch argType := a.Type(); {
+		case argType != Bool && argType != Double:
 			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(a, "bool or double")
-		case result == Bool:
+		case argType == Bool:
 			booleans = true
 		case booleans:
 			problem = "in the function \"multi\", any Double arguments must come before any Boolean arguments"

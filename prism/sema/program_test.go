@@ -197,8 +197,8 @@ func TestInstantiateErrors(t *testing.T) {
 		consts map[string]Value
 		want   []string
 	}{
-		{"const int a; const double q; const bool bb;" + rest, nil, []string{`m.prism:1:11: undefined constants "a", "q" and "bb" must be defined`}},
-		{"const int a; const double q;" + rest, map[string]Value{"q": IntValue(1)}, []string{`m.prism:1:11: undefined constant "a" must be defined`}},
+		{"const int a; const double q; const bool bb;" + rest, nil, []string{`m.prism:1:11: undefined constants "a", "q" and "bb" must be defined: add --const a=...,q=...,bb=...`}},
+		{"const int a; const double q;" + rest, map[string]Value{"q": IntValue(1)}, []string{`m.prism:1:11: undefined constant "a" must be defined: add --const a=...`}},
 		{"const int a = 1;" + rest, map[string]Value{"a": IntValue(1)}, []string{`m.prism:1:11: constant "a" has already been defined in the model`}},
 		{"const int a; const bool b;" + rest, map[string]Value{"a": DoubleValue(1.5), "b": IntValue(1)}, []string{
 			"m.prism:1:11: value 1.5 for constant a is not a valid integer",

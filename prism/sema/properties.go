@@ -74,14 +74,14 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 		switch item := item.(type) {
 		case *syntax.LabelDecl:
 			name := item.Name.Name
-			meaning := symbol{use: "label", loc: loc, index: len(labels)}
+			meaning := symbol{kind: "label", location: loc, index: len(labels)}
 			if ps.quoted.declare(diagnostics, phaseLabelNames, ps.model.quoted, name, fmt.Sprintf("%q", name), item.Name.Pos(), meaning) {
 				labels = append(labels, item)
 				ps.labels = append(ps.labels, LabelDef{Name: name})
 			}
 		case *syntax.ConstDecl:
-			constant := &constant{name: item.Name.Name, typ: constType(item.Type), decl: item, file: ps.file, prop: true, index: len(ps.consts)}
-			if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, constant.name, constant.name, item.Name.Pos(), symbol{use: "constant", loc: loc, constant: constant}) {
+			constant := &constant{name: item.Name.Name, typ: constType(item.Type), decl: item, file: ps.file, fromProperties: true, index: len(ps.consts)}
+			if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, constant.name, constant.name, item.Name.Pos(), symbol{kind: "constant", location: loc, constant: constant}) {
 				ps.consts = append(ps.consts, constant)
 			}
 		case *syntax.Property:
@@ -91,7 +91,7 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 	for i, p := range ps.props {
 		if p.decl.Name != nil {
 			name := p.decl.Name.Name
-			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{use: "property", loc: loc, index: i})
+			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{kind: "property", location: loc, index: i})
 		}
 	}
 	checkConstantCycles(diagnostics, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
@@ -105,7 +105,7 @@ func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	for i, p := range ps.props {
 		syntax.Inspect(p.decl.X, func(n syntax.Node) bool {
 			if q, ok := n.(*syntax.Quoted); ok {
-				if s := ps.quoted[q.Name]; s.use == "property" {
+				if s := ps.quoted[q.Name]; s.kind == "property" {
 					deps[i] = append(deps[i], s.index)
 				}
 			}
@@ -123,15 +123,15 @@ func (ps *Properties) Len() int { return len(ps.props) }
 
 // List returns a description of each property, in file order.
 func (ps *Properties) List() []PropertyInfo {
-	out := make([]PropertyInfo, len(ps.props))
+	infos := make([]PropertyInfo, len(ps.props))
 	for i, p := range ps.props {
-		out[i] = PropertyInfo{Text: syntax.ExprString(p.decl.X), Doc: p.decl.Doc, Pos: p.decl.Pos()}
+		infos[i] = PropertyInfo{Text: syntax.ExprString(p.decl.X), Doc: p.decl.Doc, Pos: p.decl.Pos()}
 		if p.decl.Name != nil {
-			out[i].Name = p.decl.Name.Name
-			out[i].Text = fmt.Sprintf("%q: %s", out[i].Name, out[i].Text)
+			infos[i].Name = p.decl.Name.Name
+			infos[i].Text = fmt.Sprintf("%q: %s", infos[i].Name, infos[i].Text)
 		}
 	}
-	return out
+	return infos
 }
 
 // Constants returns the constants of the file, in file order.
@@ -180,13 +180,13 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	for _, x := range exprs {
 		visit(x)
 	}
-	var out []*constant
+	var constants []*constant
 	for _, c := range ps.consts {
 		if used[c] {
-			out = append(out, c)
+			constants = append(constants, c)
 		}
 	}
-	return out
+	return constants
 }
 
 // Instantiate assigns values to the constants of the file and returns the selected properties (all

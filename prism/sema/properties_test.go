@@ -140,7 +140,7 @@ R{T}=? [ F b ];`)
 		consts map[string]Value
 		want   string
 	}{
-		{[]int{0}, nil, `p.props:1:11: undefined constant "T" must be defined`},
+		{[]int{0}, nil, `p.props:1:11: undefined constant "T" must be defined: add --const T=...`},
 		{[]int{0}, map[string]Value{"T": IntValue(1)}, ""}, // the failing constant is not used
 		{[]int{1, 2}, map[string]Value{"T": IntValue(1)}, `p.props:1:28: in the definition of constant "V": modulo with non-positive divisor 0`},
 		{[]int{2}, map[string]Value{"T": IntValue(1)}, `p.props:1:28: in the definition of constant "V": modulo with non-positive divisor 0`},

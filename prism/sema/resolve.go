@@ -39,10 +39,10 @@ type resolver struct {
 	bodies    map[*formula]*formulaBody
 	// expanding says that the body of a formula is being resolved. Whether clocks are allowed in it
 	// depends on where the formula is used.
-	expanding bool
-	clocks    bool // clocks may be mentioned
-	nesting   *nesting
-	literals  map[string]Value
+	inFormula     bool
+	clocksAllowed bool // clocks may be mentioned
+	nesting       *nesting
+	literals      map[string]Value
 }
 
 // body is a resolved formula with its errors.
@@ -54,7 +54,7 @@ type formulaBody struct {
 
 // newResolver returns a resolver for a model file, or for a properties file if ps is not nil.
 func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*formulaBody), clocks: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*formulaBody), clocksAllowed: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
 // inModule returns a resolver for the text of a module to which renamings apply.
@@ -105,9 +105,9 @@ func isIntQuotient(x Expr) bool {
 
 // withClocks resolves an expression that may mention clocks.
 func (r *resolver) withClocks(e syntax.Expr) Expr {
-	r.clocks = true
+	r.clocksAllowed = true
 	x := r.expr(e)
-	r.clocks = false
+	r.clocksAllowed = false
 	return x
 }
 
@@ -217,7 +217,7 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		return &constRef{Base{meaning.constant.typ, e.Pos()}, meaning.constant}
 	}
 	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(e)}, meaning.index}
-	if variable.T == Clock && (r.expanding || !r.clocks) {
+	if variable.T == Clock && (r.inFormula || !r.clocksAllowed) {
 		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.entries[len(r.entries)-1].kind = clockUse
 	}
@@ -229,7 +229,7 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
 		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
-			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.use), s.use, name)
+			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.kind), s.kind, name)
 		}
 	}
 	tables := []table{r.model.names}
@@ -243,7 +243,7 @@ func (r *resolver) suggestName(name string) string {
 // name, or the most similar label.
 func (r *resolver) suggestLabel(name string) string {
 	if s, ok := r.props.names.lookup(r.model.names, name); ok {
-		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.use), s.use, name)
+		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.kind), s.kind, name)
 	}
 	return nearest(name, `"`, r.model.quoted, r.props.quoted)
 }
@@ -279,7 +279,7 @@ func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 		return r.tooDeep(e)
 	}
 	for _, entry := range body.diags {
-		if entry.kind == clockUse && r.clocks && !r.expanding {
+		if entry.kind == clockUse && r.clocksAllowed && !r.inFormula {
 			continue
 		}
 		entry.unit = r.unit
@@ -295,12 +295,12 @@ func (r *resolver) formulaBody(f *formula) *formulaBody {
 	if resolved, ok := r.bodies[f]; ok {
 		return resolved
 	}
-	outerEntries, outerExpanding, outerNesting := r.entries, r.expanding, *r.nesting
-	r.entries, r.expanding = nil, true
+	outerEntries, outerExpanding, outerNesting := r.entries, r.inFormula, *r.nesting
+	r.entries, r.inFormula = nil, true
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
 	resolved := &formulaBody{expr: r.expr(f.decl.X)}
 	resolved.diags, resolved.nesting = r.entries, *r.nesting
-	r.entries, r.expanding, *r.nesting = outerEntries, outerExpanding, outerNesting
+	r.entries, r.inFormula, *r.nesting = outerEntries, outerExpanding, outerNesting
 	r.bodies[f] = resolved
 	return resolved
 }
@@ -309,7 +309,7 @@ func (r *resolver) formulaBody(f *formula) *formulaBody {
 // property uses.
 func (r *resolver) position(e syntax.Expr) syntax.Pos {
 	p := e.Pos()
-	p.Formula = r.props != nil && r.expanding
+	p.Formula = r.props != nil && r.inFormula
 	return p
 }
 

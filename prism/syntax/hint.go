@@ -71,7 +71,7 @@ func (p *parser) illegalHint() string {
 	case p.textAt(p.tok, "%"):
 		return "the remainder is mod(a,b)"
 	case p.textAt(p.tok, "#"):
-		return "files for PRISM's preprocessor have to be preprocessed first"
+		return "run PRISM's preprocessor on this file first"
 	case p.textAt(p.tok, "“"), p.textAt(p.tok, "”"):
 		return `quotes are plain "`
 	case p.textAt(p.tok, ".") && p.prevTok.kind == tInt && p.touchesPrevious():
@@ -91,9 +91,9 @@ func (p *parser) wordHint() string {
 	case (k == kwU || k == kwW || k == kwR) && p.inProperties:
 		return "U, W and R do not associate, and an operand with one needs parentheses: (a U b) U c"
 	case (k == kwX || k == kwF || k == kwG) && p.inProperties:
-		return "a temporal operator stands between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
+		return "a temporal operator must be between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
 	case k == kwFormula && p.inProperties:
-		return "formulas belong into the model file"
+		return "formulas belong in the model file"
 	case k == tPrimed && p.inProperties:
 		return "only updates have primed variables"
 	case k == tPrimed && p.prevTok.kind == tLParen:

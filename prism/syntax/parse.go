@@ -30,9 +30,9 @@ const (
 // unknown names and wrong types are left to package sema.
 func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(PRISM, file, src) }
 
-// ParseModelOf parses a model file of a dialect. In Storm's the words that only PRISM reserves
-// are names, and labels and observables need no quotes. What only Storm's dialect accepts has an
-// error that says so.
+// ParseModelOf parses a model file in a dialect. In Storm's dialect, keywords that only PRISM has can
+// be names, and labels and observables need no quotes. For a text that only Storm's dialect accepts,
+// the error in PRISM's dialect says so.
 func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	m, err := parseModel(dialect, file, src)
 	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
@@ -88,11 +88,10 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 // it earns 1 in every state. A reader of Storm's dialect adds it to the model.
 const TimeRewards = "time_of_operator_T"
 
-// ParsePropertiesOf parses a properties file of a dialect. In Storm's there are, besides
-// PRISM's, the operator T, bounds on rewards and steps, F^{rew{"r"}<=b,steps<=k}, F{"r"}<=b or
-// Fsteps<=k, minima and maxima with bounds, Pmax>=p, and Smin and Smax, or LRA, LRAmin and
-// LRAmax, as R [ LRA ] is R [ S ].
-// What only Storm's dialect accepts has an error that says so.
+// ParsePropertiesOf parses a properties file in a dialect. Storm's dialect extends PRISM's language by
+// the operator T, bounds on rewards and steps (F^{rew{"r"}<=b,steps<=k}, F{"r"}<=b or Fsteps<=k),
+// minima and maxima with bounds (Pmax>=p), and the operators Smin, Smax, LRA, LRAmin and LRAmax. For a
+// text that only Storm's dialect accepts, the error in PRISM's dialect says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
 	ps, err := parseProperties(dialect, file, src)
 	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
@@ -146,7 +145,7 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := p.expr(0)
+	x := p.expr(modelContext)
 	p.wantEOF("the end of the expression")
 	if err := p.errs.Err(); err != nil {
 		return nil, err

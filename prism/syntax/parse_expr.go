@@ -10,9 +10,10 @@ import (
 type exprContext uint8
 
 const (
-	allowProperty exprContext = 1 << iota // P, S, R, E, A, filters and labels
-	allowTemporal                         // temporal operators
-	insideBound                           // the bound of a temporal operator
+	modelContext  exprContext = 0
+	allowProperty exprContext = 1 << (iota - 1) // P, S, R, E, A, filters and labels
+	allowTemporal                               // temporal operators
+	insideBound                                 // the bound of a temporal operator
 )
 
 // level is the binding strength of an operator, loosest first; see the

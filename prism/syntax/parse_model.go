@@ -46,7 +46,7 @@ func (p *parser) item() Item {
 		statement := p.beginStatement()
 		block := &InitBlock{Doc: statement.doc}
 		p.advance()
-		block.X = p.expr(0)
+		block.X = p.expr(modelContext)
 		p.expect(kwEndinit)
 		block.Notes, block.Span = p.finishStatement(statement)
 		return block
@@ -145,7 +145,7 @@ func (p *parser) formulaDecl() *FormulaDecl {
 	p.advance()
 	formula.Name = p.name("a formula name")
 	p.expect(tEq)
-	formula.X = p.expr(0)
+	formula.X = p.expr(modelContext)
 	p.expect(tSemi)
 	formula.Notes, formula.Span = p.finishStatement(statement)
 	return formula
@@ -165,7 +165,7 @@ func (p *parser) labelDecl() *LabelDecl {
 		label.Name = p.quotedName("a label name")
 	}
 	p.expect(tEq)
-	label.X = p.expr(0)
+	label.X = p.expr(modelContext)
 	p.expect(tSemi)
 	label.Notes, label.Span = p.finishStatement(statement)
 	return label
@@ -185,7 +185,7 @@ func (p *parser) constDecl() *ConstDecl {
 	}
 	constant.Name = p.name("a constant name")
 	if p.accept(tEq) {
-		constant.Value = p.expr(0)
+		constant.Value = p.expr(modelContext)
 	}
 	p.expect(tSemi)
 	constant.Notes, constant.Span = p.finishStatement(statement)
@@ -214,9 +214,9 @@ func (p *parser) varDecl() *VarDecl {
 	variable.TypePos = p.tok.pos
 	switch {
 	case p.accept(tLBrack):
-		variable.Low = p.expr(0)
+		variable.Low = p.expr(modelContext)
 		p.expect(tDots)
-		variable.High = p.expr(0)
+		variable.High = p.expr(modelContext)
 		p.expect(tRBrack)
 	case p.accept(kwInt):
 		variable.Type = IntVar
@@ -231,7 +231,7 @@ func (p *parser) varDecl() *VarDecl {
 		p.unexpected(`"[", "int", "bool" or "clock"`)
 	}
 	if p.accept(kwInit) {
-		variable.Init = p.expr(0)
+		variable.Init = p.expr(modelContext)
 	}
 	p.expect(tSemi)
 	variable.Span = p.span(start)
@@ -276,7 +276,7 @@ func (p *parser) moduleBody(module *Module) {
 			p.reported = false
 			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 			p.advance()
-			module.Invariant = p.expr(0)
+			module.Invariant = p.expr(modelContext)
 			p.expect(kwEndinvariant)
 			if p.failed {
 				module.Invariant = nil
@@ -359,7 +359,7 @@ func (p *parser) command() *Command {
 	statement := p.beginStatement()
 	command := &Command{Doc: statement.doc}
 	command.Action = p.action()
-	command.Guard = p.expr(0)
+	command.Guard = p.expr(modelContext)
 	p.expect(tArrow)
 	command.Updates = p.updates()
 	if p.tok.kind == tPlus {
@@ -458,13 +458,13 @@ func looksLikeAssignments(x Expr) bool {
 // not nil.
 func (p *parser) updateProbability() (low, high Expr) {
 	if p.accept(tLBrack) {
-		low = p.expr(0)
+		low = p.expr(modelContext)
 		p.expect(tComma)
-		high = p.expr(0)
+		high = p.expr(modelContext)
 		p.expect(tRBrack)
 		return low, high
 	}
-	return p.expr(0), nil
+	return p.expr(modelContext), nil
 }
 
 // assigns parses the assignments of an update, with & between them. For true it returns none.
@@ -488,7 +488,7 @@ func (p *parser) assign() *Assign {
 	p.advance()
 	assign := &Assign{Name: p.primed()}
 	p.expect(tEq)
-	assign.Value = p.expr(0)
+	assign.Value = p.expr(modelContext)
 	p.expect(tRParen)
 	assign.Span = p.span(start)
 	return assign
@@ -547,9 +547,9 @@ func (p *parser) rewardItem() *RewardItem {
 	case tEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
-	item.Guard = p.expr(0)
+	item.Guard = p.expr(modelContext)
 	p.expect(tColon)
-	item.Value = p.expr(0)
+	item.Value = p.expr(modelContext)
 	p.expect(tSemi)
 	item.Notes, item.Span = p.finishStatement(statement)
 	return item
@@ -582,7 +582,7 @@ func (p *parser) observable() Item {
 		observable.Name = p.quotedName("the name of an observable")
 	}
 	p.expect(tEq)
-	observable.X = p.expr(0)
+	observable.X = p.expr(modelContext)
 	p.expect(tSemi)
 	observable.Notes, observable.Span = p.finishStatement(statement)
 	return observable

@@ -197,7 +197,7 @@ func (p *parser) rewardIndex() Expr {
 		id := p.quotedName("the name of a reward structure")
 		x = &Quoted{Name: id.Name, Span: p.span(start)}
 	} else {
-		x = p.expr(0)
+		x = p.expr(modelContext)
 	}
 	p.expect(tRBrace)
 	return x
@@ -227,13 +227,13 @@ func (p *parser) rewardObjective() Expr {
 		p.advance()
 		p.height = 0
 		if p.accept(tLe) {
-			objective.Bound = p.expr(0)
+			objective.Bound = p.expr(modelContext)
 		}
 		objective.Kind = Cumulative
 	case p.tok.kind == kwI:
 		p.advance()
 		p.expect(tEq)
-		objective.Kind, objective.Bound = Instantaneous, p.expr(0)
+		objective.Kind, objective.Bound = Instantaneous, p.expr(modelContext)
 	default:
 		return p.expr(allowProperty | allowTemporal)
 	}
@@ -252,7 +252,7 @@ func (p *parser) threshold(fromKeyword Extremum, wordsAllowed bool) Threshold {
 	if t.Extremum == NoExtremum || p.dialect == Storm && (t.Extremum == Min || t.Extremum == Max) {
 		if rel := relationOp(p.tok.kind); rel != OpNone {
 			p.advance()
-			t.Rel, t.Bound = rel, p.expr(0)
+			t.Rel, t.Bound = rel, p.expr(modelContext)
 			return t
 		}
 		if p.tok.kind != tEq && t.Extremum == NoExtremum {

@@ -207,7 +207,8 @@ func (p *parser) cumulativeAhead() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC
 }
 
-// cumulative parses the objective C with any bounds of Storm's dialect. It reports an error for bounds other than <=.
+// cumulative parses the objective C with bounds in Storm's dialect. It reports an error for lower and
+// strict bounds, which Storm does not accept.
 func (p *parser) cumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
@@ -215,7 +216,7 @@ func (p *parser) cumulative() Expr {
 	p.height = 0
 	boundPos := p.tok.pos
 	switch bound, costs := p.bounds(); {
-	case bound != nil && !bound.atMost() || slices.ContainsFunc(costs, func(c *CostBound) bool { return !c.Bound.atMost() }):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !isNonStrictUpper(c.Bound) }):
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
 		objective.Costs = costs
@@ -230,8 +231,8 @@ func (p *parser) cumulative() Expr {
 	return objective
 }
 
-// atMost reports whether the bound is <=e.
-func (b *TimeBound) atMost() bool { return b.High != nil && b.Low == nil && !b.HighStrict }
+// isNonStrictUpper reports whether a bound is <=e.
+func isNonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
 
 // timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
 // over the reward structure TimeRewards.

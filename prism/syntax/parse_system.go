@@ -110,7 +110,7 @@ func (p *parser) sysPostfix() SysExpr {
 	term := p.sysAtom()
 	for operators := 0; ; operators++ {
 		if operators == maxNesting {
-			p.fail(p.tok.pos, "nested too deep")
+			p.fail(p.tok.pos, "a system term has too many hidings and renamings")
 		}
 		switch p.tok.kind {
 		case tDivide:

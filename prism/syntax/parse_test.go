@@ -156,12 +156,12 @@ func TestKeywords(t *testing.T) {
 			t.Errorf("%s is not a keyword", word)
 		}
 		if syntax.IsKeyword(word+"0") || !syntax.IsIdent(word+"0") || !syntax.IsIdent(word+"_x") {
-			t.Errorf("%s0 or %s_x is no identifier", word, word)
+			t.Errorf("%s0 or %s_x is not an identifier", word, word)
 		}
 	}
 	for _, word := range strings.Fields("floor ceil round pow mod log multi deadlock sum avg LTL T B D M N a F1 _") {
 		if syntax.IsKeyword(word) || !syntax.IsIdent(word) {
-			t.Errorf("%s is no identifier", word)
+			t.Errorf("%s is not an identifier", word)
 		}
 	}
 	for _, word := range []string{"", "1a", "a-b", "é", "a'", "a b"} {

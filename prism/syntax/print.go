@@ -133,7 +133,7 @@ func (p *printer) write(text string) {
 // name writes an identifier.
 func (p *printer) name(id *Ident) {
 	if !p.echo && !p.isName(id.Name) {
-		p.fail(id, "%q is no identifier", id.Name)
+		p.fail(id, "%q is not an identifier", id.Name)
 	}
 	p.write(id.Name)
 }

@@ -108,7 +108,7 @@ func (p *printer) doubleLit(x *DoubleLit) {
 		p.write(x.Text + ".0")
 		return
 	case !p.echo:
-		p.fail(x, "%q is no number", x.Text)
+		p.fail(x, "%q is not a number", x.Text)
 	}
 	p.write(x.Text)
 }
@@ -159,7 +159,7 @@ func (p *printer) call(x *Call) {
 // label writes a label or a reference to a property, in quotes.
 func (p *printer) label(x *Quoted) {
 	if !p.echo && x.Name != "init" && !p.isName(x.Name) {
-		p.fail(x, "%q is no label", x.Name)
+		p.fail(x, "%q is not a label", x.Name)
 	}
 	p.write(`"` + x.Name + `"`)
 }
@@ -352,7 +352,8 @@ func (p *printer) temporal(x *Temporal) {
 	}
 }
 
-// costs writes reward and step bounds ^{rew{"r"}<=b,steps<=k}, which only Storm can read.
+// costs writes the reward and step bounds of an operator, ^{rew{"r"}<=b,steps<=k}, which only Storm
+// can read.
 func (p *printer) costs(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return

@@ -81,7 +81,7 @@ func (p *printer) typeDecl(decl *TypeDecl) {
 	switch decl.Type {
 	case TypeNone, LTS:
 		p.fail(decl, "there is no keyword for model type %s", decl.Type)
-	case IDTMC, IMDP, IPOMDP: // intervals make the difference
+	case IDTMC, IMDP, IPOMDP: // the keyword is that of the model without intervals
 		word = word[1:]
 	}
 	p.commentsAbove(decl.Notes, decl.Doc, "")
@@ -326,8 +326,8 @@ func (p *printer) parenthesizeFrom(start int) {
 // assign writes an assignment (x'=expr).
 func (p *printer) assign(assign *Assign) {
 	p.write("(")
-	if !isWord(assign.Name.Name) { // F' is a primed variable for PRISM, of which there can be none
-		p.fail(assign.Name, "%q is no identifier", assign.Name.Name)
+	if !isWord(assign.Name.Name) { // a keyword is allowed here, because PRISM parses F' as a primed variable
+		p.fail(assign.Name, "%q is not an identifier", assign.Name.Name)
 	}
 	p.write(assign.Name.Name)
 	p.write("'=")

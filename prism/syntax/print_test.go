@@ -260,11 +260,11 @@ func TestPrintErrors(t *testing.T) {
 		n    syntax.Node
 		want string
 	}{
-		{ident("F"), `"F" is no identifier`},
-		{&syntax.Ident{Name: "a b", Span: syntax.Span{Start: syntax.Pos{Line: 2, Col: 3}}}, `2:3: "a b" is no identifier`},
-		{&syntax.Quoted{Name: "a\""}, `"a\"" is no label`},
-		{&syntax.DoubleLit{Text: "NaN"}, `"NaN" is no number`},
-		{&syntax.DoubleLit{Text: "1e"}, `"1e" is no number`},
+		{ident("F"), `"F" is not an identifier`},
+		{&syntax.Ident{Name: "a b", Span: syntax.Span{Start: syntax.Pos{Line: 2, Col: 3}}}, `2:3: "a b" is not an identifier`},
+		{&syntax.Quoted{Name: "a\""}, `"a\"" is not a label`},
+		{&syntax.DoubleLit{Text: "NaN"}, `"NaN" is not a number`},
+		{&syntax.DoubleLit{Text: "1e"}, `"1e" is not a number`},
 		{&syntax.TypeDecl{Type: syntax.LTS}, "there is no keyword for model type LTS"},
 		{&syntax.Prob{}, "cannot print a <nil>"},
 		{&syntax.Rename{}, "cannot print a *syntax.Rename on its own"},

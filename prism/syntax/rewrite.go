@@ -111,13 +111,13 @@ func (r *rewriter) propChildren(x Expr) Expr {
 	return x
 }
 
-// costs rewrites the numbers of reward bounds.
-func (r *rewriter) costs(bounds []*CostBound) []*CostBound {
-	rewritten := slices.Clone(bounds)
-	for i, b := range bounds {
-		cost := *b
-		cost.Bound = r.bound(b.Bound)
-		rewritten[i] = &cost
+// costs returns copies of reward bounds with their numbers rewritten.
+func (r *rewriter) costs(costs []*CostBound) []*CostBound {
+	rewritten := slices.Clone(costs)
+	for i, c := range costs {
+		copied := *c
+		copied.Bound = r.bound(c.Bound)
+		rewritten[i] = &copied
 	}
 	return rewritten
 }

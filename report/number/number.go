@@ -105,6 +105,7 @@ func (s Scale) Interval(lo, hi float64) string {
 	return "[" + low.Format(lo, -1) + ", " + high.Format(hi, +1) + "]"
 }
 
+// digits returns a number with the digits of the scale.
 func (s Scale) digits(x float64) string {
 	switch {
 	case !s.sci:

@@ -19,6 +19,7 @@ type boardDrawing struct {
 	cols  int
 }
 
+// newBoardDrawing returns a drawing of the variables v_0, v_1, ... as a board. cols is the number of its columns; 0 means the default.
 func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	b := &boardDrawing{cols: cols}
 	for {
@@ -48,6 +49,7 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	return b, nil
 }
 
+// draw returns the board of a state.
 func (b *boardDrawing) draw(state []int32) string {
 	width := 4
 	for _, slot := range b.slots {

@@ -93,6 +93,7 @@ func (p *Printer) shown(v *simulate.Visit) bool {
 	return differs
 }
 
+// row returns the table row of a visited state.
 func (p *Printer) row(v *simulate.Visit) []any {
 	row := []any{p.action(v), v.Number}
 	if p.Probs && v.In != nil {
@@ -117,6 +118,7 @@ func (p *Printer) row(v *simulate.Visit) []any {
 	return row
 }
 
+// action returns the action that led to a state; empty for the first state.
 func (p *Printer) action(v *simulate.Visit) string {
 	if v.In == nil {
 		return ""
@@ -124,6 +126,7 @@ func (p *Printer) action(v *simulate.Visit) string {
 	return simulate.ActionText(p.Program, v.In)
 }
 
+// value returns the value of a variable in a state.
 func (p *Printer) value(v *simulate.Visit, slot int) any {
 	x := v.State[slot]
 	if p.Program.Vars[slot].Type == sema.Bool {
@@ -132,6 +135,7 @@ func (p *Printer) value(v *simulate.Visit, slot int) any {
 	return x
 }
 
+// rewardName returns the name of a reward structure, or its number if it has none.
 func (p *Printer) rewardName(i int) string {
 	if name := p.Program.Rewards[i].Name; name != "" {
 		return name
@@ -139,6 +143,7 @@ func (p *Printer) rewardName(i int) string {
 	return strconv.Itoa(i + 1)
 }
 
+// notes returns the notes below the path: the seed, and why the path ends.
 func (p *Printer) notes() []string {
 	why := p.Path.End.String()
 	if p.Path.End == simulate.AtRequest {

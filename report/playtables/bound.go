@@ -33,6 +33,7 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	return t
 }
 
+// addSeconds adds the time that the computation took.
 func addSeconds(t *table.Facts, elapsed time.Duration) {
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 }
@@ -53,6 +54,7 @@ func Checked(checked *induced.CheckedBound, elapsed time.Duration) *table.Facts 
 	return t
 }
 
+// boardsWord names the boards that the strategy sees.
 func boardsWord(canonical bool) string {
 	if canonical {
 		return "canonical"

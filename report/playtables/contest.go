@@ -64,6 +64,7 @@ func placeText(p *play.Contestant) string {
 	return fmt.Sprintf("%d-%d", p.Best, p.Worst)
 }
 
+// rankingTable returns the table of the strategies in the order of their results.
 func rankingTable(c *play.Contest) (*table.Table, error) {
 	t := &table.Table{
 		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By),
@@ -106,6 +107,7 @@ func mainEstimates(c *play.Contest, player int) (won, score play.Estimate, err e
 	return won, score, err
 }
 
+// pairTable returns the table of the differences of every two strategies.
 func pairTable(c *play.Contest) *table.Table {
 	t := &table.Table{
 		Title: "Differences, first less second",
@@ -152,6 +154,7 @@ func contestNotes(c *play.Contest) []string {
 	return append(notes, pairs, won)
 }
 
+// shareMethod names the method of the interval of a share.
 func shareMethod(sequential bool) string {
 	if sequential {
 		return stats.BetaBinomial.String()

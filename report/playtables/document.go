@@ -100,6 +100,7 @@ func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 	return table.Cell{Text: rounded(j.Value), Value: j.Value}, interval
 }
 
+// machineJudgement returns the machine-readable row of a published number and our result.
 func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value table.Cell, notes []string) []any {
 	tile, lower, upper, kind, outcome := any(nil), any(nil), any(nil), any(nil), any(nil)
 	if p.Tile > 0 {
@@ -138,6 +139,7 @@ func finite(x float64) any {
 	return x
 }
 
+// countCell returns a cell with a number; empty for 0.
 func countCell(n int64) table.Cell {
 	if n == 0 {
 		return table.Cell{}
@@ -145,6 +147,7 @@ func countCell(n int64) table.Cell {
 	return table.Cell{Text: strconv.FormatInt(n, 10), Value: n}
 }
 
+// verdictCell returns a cell that says whether our result is compatible with the published one.
 func verdictCell(v play.Verdict) table.Cell {
 	switch v {
 	case play.Compatible:

@@ -76,6 +76,7 @@ func playRow(e play.Estimate, again bool) []any {
 	return []any{quantityText(e), games, value, interval, method}
 }
 
+// estimateCells returns the cells of an estimate and its interval.
 func estimateCells(e play.Estimate) (value, interval table.Cell) {
 	value, interval = table.Estimate(e.Value, e.Interval.Lo, e.Interval.Hi)
 	if e.Interval.Method == stats.NoInterval {
@@ -84,6 +85,7 @@ func estimateCells(e play.Estimate) (value, interval table.Cell) {
 	return value, interval
 }
 
+// machineRow returns the machine-readable row of an estimate.
 func machineRow(e play.Estimate) []any {
 	tile, count, together := any(nil), any(nil), any(nil)
 	if e.Tile > 0 {
@@ -152,6 +154,7 @@ func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 	return append(notes, text)
 }
 
+// gamesNote returns the note about the games: their number, seed and best results.
 func gamesNote(out *play.Outcome) string {
 	text := fmt.Sprintf("seed %d, %d games", out.Match.Seed, out.Games())
 	if out.Games() < out.Asked {

@@ -68,6 +68,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 // Value writes the digits of a value that rounding does not change.
 func Value(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
+// valueCell returns a cell with the value of a position.
 func valueCell(v float64) table.Cell { return table.Cell{Text: Value(v), Value: v} }
 
 // Moves is the table of the values of the moves in a position.

@@ -68,6 +68,7 @@ func CheckPath(path string) error {
 	return err
 }
 
+// encoder returns the function that writes a drawing in the format of a file's extension.
 func encoder(path string) (func(io.Writer, *drawing) error, error) {
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
 	case ".svg":
@@ -81,6 +82,7 @@ func encoder(path string) (func(io.Writer, *drawing) error, error) {
 	}
 }
 
+// draw returns the drawing of the chart. It returns an error if there is nothing to draw.
 func (c *Chart) draw() (*drawing, error) {
 	f := &figure{title: printable.Text(c.Title), font: newFont(), chart: c}
 	drawn := false
@@ -125,6 +127,7 @@ func (c *Chart) series(i int) (s *series, err error) {
 	return s, err
 }
 
+// points converts the points of a series, moved sideways by shift. It returns an error if one is not finite or, for probabilities, not in [0,1].
 func (c *Chart) points(from []Point, shift float64) ([]point, error) {
 	var out []point
 	run := 0

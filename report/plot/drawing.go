@@ -12,6 +12,7 @@ type drawing struct {
 	labels        []label // above the paths
 }
 
+// xy is a point of the drawing.
 type xy struct{ x, y float64 }
 
 // path is a line of some width through its points, open or closed. Width 0 means a filled shape. With a radius, it is a
@@ -34,6 +35,7 @@ type label struct {
 	turn   float64
 }
 
+// anchor is the part of a label that is at its position.
 type anchor float64
 
 const (
@@ -42,6 +44,7 @@ const (
 	end    anchor = 1
 )
 
+// line adds a line through points.
 func (d *drawing) line(c color.RGBA, width float64, points ...xy) {
 	d.paths = append(d.paths, path{points: points, color: c, width: width})
 }
@@ -108,4 +111,5 @@ func (d *drawing) marker(l look, filled bool, at xy) {
 	d.paths = append(d.paths, p)
 }
 
+// gray returns a gray colour of this brightness.
 func gray(y uint8) color.RGBA { return color.RGBA{R: y, G: y, B: y, A: 0xff} }

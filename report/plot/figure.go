@@ -32,6 +32,7 @@ type figure struct {
 	x, y axis
 }
 
+// draw lays the figure out and returns its drawing.
 func (f *figure) draw() *drawing {
 	f.width, f.height = width, height
 	f.x, f.y = f.axes()
@@ -123,6 +124,7 @@ func (f *figure) hollow() bool {
 	return false
 }
 
+// legendWidth returns the width of the legend, at most half of the figure.
 func (f *figure) legendWidth() float64 {
 	widest := 0.0
 	for _, s := range f.series {
@@ -134,6 +136,7 @@ func (f *figure) legendWidth() float64 {
 	return min(thumbnailWidth+thumbnailGap+widest, width/2)
 }
 
+// drawLegend draws a sample and the name of every series.
 func (f *figure) drawLegend(left, top float64) {
 	const step = textSize*lineHeight + 3
 	at := xy{left + thumbnailWidth/2, top + textSize}
@@ -170,6 +173,7 @@ func (f *figure) place(top, right float64) {
 	}
 }
 
+// widest returns the width of the widest tick name of an axis.
 func (f *figure) widest(a *axis) float64 {
 	widest := 0.0
 	for _, t := range a.ticks {
@@ -181,6 +185,7 @@ func (f *figure) widest(a *axis) float64 {
 // maxLetters is how much text fits side by side below the X axis; more is turned.
 const maxLetters = 80
 
+// drawAxes draws both axes with their ticks and names.
 func (f *figure) drawAxes() {
 	const thin = 0.5
 	left, bottom := f.x.from-textSize/2-apart, f.y.from+textSize/2+apart
@@ -224,6 +229,7 @@ func (f *figure) drawSeries(s *series) {
 	}
 }
 
+// at returns the point of the drawing for two numbers of the axes.
 func (f *figure) at(x, y float64) xy { return xy{f.x.at(x), f.y.at(y)} }
 
 // drawLines joins points, with a gap where one is missing.
@@ -270,16 +276,20 @@ type tick struct {
 	name  string
 }
 
+// emptyAxis returns an axis without numbers.
 func emptyAxis() axis { return axis{min: math.Inf(1), max: math.Inf(-1)} }
 
+// include extends the range of the axis to a number.
 func (a *axis) include(x float64) { a.min, a.max = min(a.min, x), max(a.max, x) }
 
+// at returns the coordinate of a number.
 func (a *axis) at(x float64) float64 {
 	// Numbers of the size of MaxFloat64 are halved: their difference is infinite.
 	part := (x/2 - a.min/2) / (a.max/2 - a.min/2)
 	return a.from + part*(a.to-a.from)
 }
 
+// letters returns the number of letters that the tick names need if all are as long as the longest.
 func (a *axis) letters() int {
 	longest := 0
 	for _, t := range a.ticks {
@@ -288,6 +298,7 @@ func (a *axis) letters() int {
 	return longest * len(a.ticks)
 }
 
+// lastName returns the name of the last tick.
 func (a *axis) lastName() string {
 	if len(a.ticks) == 0 {
 		return ""

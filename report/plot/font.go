@@ -13,6 +13,7 @@ type typeface struct {
 	buf  sfnt.Buffer
 }
 
+// newFont returns the font that is embedded in the program.
 func newFont() *typeface {
 	f, err := sfnt.Parse(liberationsansregular.TTF)
 	if err != nil {

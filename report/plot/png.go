@@ -13,6 +13,7 @@ import (
 
 const dotsPerInch = 144
 
+// writePNG writes a drawing as a PNG image.
 func writePNG(w io.Writer, d *drawing) error {
 	const scale = dotsPerInch / 72.0
 	img := image.NewRGBA(image.Rect(0, 0, int(math.Round(d.width*scale)), int(math.Round(d.height*scale))))
@@ -34,6 +35,7 @@ type canvas struct {
 	scale float64
 }
 
+// path draws a path: filled if it has no line width.
 func (c *canvas) path(p *path) {
 	points := p.points
 	if p.radius > 0 {

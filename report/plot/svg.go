@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// writeSVG writes a drawing as an SVG image.
 func writeSVG(w io.Writer, d *drawing) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %[1]s %[2]s">`+"\n", short(d.width), short(d.height))
@@ -25,6 +26,7 @@ func writeSVG(w io.Writer, d *drawing) error {
 	return err
 }
 
+// svg returns the element of a path.
 func (p *path) svg() string {
 	paint := fmt.Sprintf(`stroke="#%02x%02x%02x" stroke-width="%s" fill="none"`, p.color.R, p.color.G, p.color.B, short(p.width))
 	if p.width == 0 {
@@ -47,6 +49,7 @@ func (p *path) svg() string {
 	return fmt.Sprintf(`<path d="%s" %s/>`+"\n", line.String(), paint)
 }
 
+// svg returns the element of a label.
 func (l *label) svg() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s"`, short(l.at.x), short(l.at.y), short(l.size))

@@ -41,6 +41,7 @@ func isNumber(cell string) bool {
 	return err == nil && (!fraction || denominator != "" && strings.Trim(denominator, "0123456789") == "")
 }
 
+// firstRune returns the first character of a text.
 func firstRune(text string) string {
 	for i := range text {
 		if i > 0 {

@@ -37,6 +37,7 @@ func (d *document) open(opt Options, summary any) error {
 	return nil
 }
 
+// member writes a member of the JSON object.
 func (d *document) member(key string, x any) error {
 	d.WriteString("\n  \"" + key + "\": ")
 	return d.indented(x, "  ")
@@ -62,6 +63,7 @@ func (d *document) close(notes []string) error {
 	return err
 }
 
+// indented writes a value as indented JSON, each further line after prefix.
 func (d *document) indented(x any, prefix string) error {
 	text, err := Encode(x)
 	if err == nil {
@@ -78,6 +80,7 @@ type titled struct {
 	Title string `json:"title"`
 }
 
+// Summary returns the summary of a table that has only a title; nil without one.
 func Summary(title string) any {
 	if title == "" {
 		return nil

@@ -68,6 +68,9 @@ type Options struct {
 	Command string
 	// Width is the number of columns that a table for people may use; 0 is no limit.
 	Width int
+	// Whole keeps formulas and values whole, for a file: what is broken cannot be copied. A table that is too wide for that
+	// is printed as blocks of lines.
+	Whole bool
 	// Color permits ANSI colours in the table for people.
 	Color bool
 	// Unicode permits "±" and box-drawing characters in tables and Markdown.
@@ -85,8 +88,10 @@ func (o Options) For(width float64) Options {
 	return o
 }
 
+// MaxDigits returns the largest number of digits of a number.
 func (o Options) MaxDigits() int { return cmp.Or(o.Digits, number.MaxDigits) }
 
+// VersionText returns the version of the program.
 func (o Options) VersionText() string {
 	if o.Version == nil {
 		return "devel"
@@ -94,6 +99,7 @@ func (o Options) VersionText() string {
 	return o.Version()
 }
 
+// PlusMinus returns the sign between a value and its half-width.
 func (o Options) PlusMinus() string {
 	if o.Unicode {
 		return " ± "

@@ -42,6 +42,7 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 	return err
 }
 
+// writePipes writes a row of a Markdown table.
 func writePipes(b *bytes.Buffer, cells []string) {
 	b.WriteByte('|')
 	for _, c := range cells {

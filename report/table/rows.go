@@ -104,6 +104,7 @@ func (r *Rows) json(last bool) error {
 	return nil
 }
 
+// text writes the rows that were added since the last call, at first with the head of the table.
 func (r *Rows) text(b *bytes.Buffer) {
 	if !r.begun {
 		r.t.writeTitle(b, r.opt)

@@ -31,6 +31,8 @@ type Column struct {
 	// with.
 	Group string
 	Align Align
+	// Each keeps the column in every row, also where all rows have the same text in a table that is too wide.
+	Each bool
 	// Min, when positive, lets a table that is too wide squeeze the column to
 	// that width; Max, when positive, is the width it never exceeds. Cells that
 	// do not fit break into lines.
@@ -79,6 +81,7 @@ func (t *Table) Append(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
+// cellOf returns the cell of a value.
 func cellOf(value any) Cell {
 	switch x := value.(type) {
 	case nil:
@@ -133,6 +136,7 @@ func (c *Column) key() string {
 	return c.Field
 }
 
+// writeCSV writes the table as CSV: a header and a line per row.
 func (t *Table) writeCSV(w io.Writer) error {
 	header := make([]string, 0, len(t.Columns))
 	for i := range t.Columns {
@@ -163,10 +167,12 @@ func (t *Table) writeCSV(w io.Writer) error {
 	return writeCSV(w, records)
 }
 
+// writeJSON writes the table as a JSON document.
 func (t *Table) writeJSON(w io.Writer, opt Options) error {
 	return writeDocument(w, opt, t.summary(), t.objects(), t.Notes)
 }
 
+// summary returns the summary of the JSON document: the table's own, or one with its title.
 func (t *Table) summary() any {
 	if t.Summary != nil {
 		return t.Summary

@@ -25,6 +25,7 @@ func (t *Table) writeText(w io.Writer, opt Options) error {
 	return err
 }
 
+// writeTitle writes the title above a text table.
 func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	if t.Title != "" {
 		Paragraph(b, t.Title, opt.Width)
@@ -32,6 +33,7 @@ func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	}
 }
 
+// writeNotes writes the notes below a text table.
 func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
 	for i, note := range t.Notes {
 		if i == 0 {
@@ -45,6 +47,15 @@ func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
 // the grid, once, what all rows have in common, and if that does not help, every
 // row as a block of lines.
 func (t *Table) writeBody(b *bytes.Buffer, opt Options) {
+	if opt.Whole {
+		whole := t.whole()
+		common, rest := whole.factor()
+		squeezed, ok := t.fit(opt.Width)
+		if t = whole; ok && !whole.Fits(opt.Width) && (!rest.Fits(opt.Width) || len(common.Columns) == 0) && !t.breaksWords(squeezed) {
+			t.writeGrid(b, squeezed, opt)
+			return
+		}
+	}
 	if widths, ok := t.fit(opt.Width); ok {
 		t.writeGrid(b, widths, opt)
 		return
@@ -61,13 +72,39 @@ func (t *Table) writeBody(b *bytes.Buffer, opt Options) {
 	t.writeBlocks(b, opt)
 }
 
+// whole returns the table without limits for columns of code, and for those with a greatest width. Other columns are prose.
+func (t *Table) whole() *Table {
+	whole := *t
+	whole.Columns = slices.Clone(t.Columns)
+	for i := range whole.Columns {
+		if c := &whole.Columns[i]; c.Code || c.Max > 0 {
+			c.Min, c.Max = 0, 0
+		}
+	}
+	return &whole
+}
+
+// breaksWords reports whether a cell is broken elsewhere than at a blank if the columns have these widths.
+func (t *Table) breaksWords(widths []int) bool {
+	for _, row := range t.Rows {
+		for i, c := range row {
+			for line := range strings.SplitSeq(printable.Text(c.Text), "\n") {
+				if strings.Join(Wrap(line, widths[i]), " ") != line {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // factor splits the columns of a table of several rows into those with the same
 // text in every row, as one row, and the rest.
 func (t *Table) factor() (common, rest *Table) {
 	common, rest = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
 	for i, c := range t.Columns {
 		differs := func(row []Cell) bool { return row[i].Text != t.Rows[0][i].Text }
-		if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
+		if len(t.Rows) > 1 && !c.Each && !slices.ContainsFunc(t.Rows, differs) {
 			common.Columns = append(common.Columns, c)
 			common.Rows[0] = append(common.Rows[0], t.Rows[0][i])
 			continue
@@ -169,6 +206,7 @@ func (t *Table) wrapped(widths []int) []int {
 	return wrapped
 }
 
+// writeRows writes the rows of a text table, wrapped to the widths of the columns.
 func (t *Table) writeRows(b *bytes.Buffer, widths, wrapped []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {
@@ -237,9 +275,12 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 			if c.Text == "" {
 				continue
 			}
-			name := t.Columns[j].Name
+			name, width := t.Columns[j].Name, max(opt.Width-len(indent), MinColumn)
+			if opt.Whole {
+				width = 0
+			}
 			b.WriteString(name + strings.Repeat(" ", len(indent)-Width(name)))
-			for k, line := range Wrap(printable.Text(c.Text), max(opt.Width-len(indent), MinColumn)) {
+			for k, line := range Wrap(printable.Text(c.Text), width) {
 				if k > 0 {
 					b.WriteString(indent)
 				}
@@ -261,8 +302,8 @@ func Paint(line string, tone Tone, opt Options) string {
 	return "\x1b[" + code + "m" + line + "\x1b[0m"
 }
 
-// Wrap breaks text into lines of at most width columns, at blanks where it can;
-// a width that is not positive is no limit.
+// Wrap breaks text into lines of at most width columns: at blanks where it can, otherwise before an operator or after a
+// comma of a formula, otherwise anywhere. A width that is not positive is no limit.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return strings.Split(text, "\n")
@@ -292,10 +333,10 @@ func wider(line string, width int) bool {
 }
 
 // breakAt returns where the first line of text ends and the next one starts:
-// at the last blank that leaves the line no wider than width, else after as
-// many runes as fit, but at least one.
+// at the last blank that leaves the line no wider than width, else at the last
+// term of a formula, else after as many runes as fit, but at least one.
 func breakAt(text string, width int) (end, next int) {
-	fits := 0
+	fits, term := 0, 0
 	for i, r := range text {
 		if i > 0 && displayWidth(text[:i]) > width {
 			break
@@ -303,15 +344,27 @@ func breakAt(text string, width int) (end, next int) {
 		if r == ' ' && i > 0 {
 			end, next = i, i+1
 		}
+		if i > 0 && termBegins(text[i-1], r) {
+			term = i
+		}
 		fits = i
 	}
-	if end > 0 {
+	switch {
+	case end > 0:
 		return end, next
+	case term > 0:
+		return term, term
 	}
 	if fits == 0 {
 		_, fits = utf8.DecodeRuneInString(text)
 	}
 	return fits, fits
+}
+
+// termBegins reports whether a formula may be broken between two characters: after a comma, and before an operator that
+// is neither a sign nor part of a number such as 1e-05.
+func termBegins(before byte, r rune) bool {
+	return before == ',' || before == ';' || strings.ContainsRune("+-&|", r) && !strings.ContainsRune("^(*/=<>[,eE+-&|", rune(before))
 }
 
 // Width is the width of the widest line.

@@ -381,7 +381,7 @@ func TestSimulateView(t *testing.T) {
 		p.press("Random steps")
 		p.says("#status", "steps, seed 1; the path ends here")
 		p.press("Undo")
-		p.press("Start again")
+		p.press("Start")
 		p.says("#status", "Step 0")
 		p.sees("a value", `document.querySelector('.field select').options.length > 3`)
 		p.choose(".field select", "0")
@@ -400,7 +400,7 @@ func TestLoadPath(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p.press("Load CSV…")
+			p.press("Load path…")
 			// The window of the system in which one chooses is not the page's: the browser is told what was chosen.
 			p.do("choose "+name, chromedp.SetUploadFiles(`input[type=file]`, []string{file}))
 		}

@@ -143,17 +143,30 @@ func TestRowActions(t *testing.T) {
 	w.press("Experiment P<=0.2 [ F x=4 ]")
 	w.sees("the property", `document.querySelector('main[data-view=experiments] .field select')?.selectedOptions[0].text.startsWith('P<=0.2') === true`)
 	w.view("model")
-	dir := t.TempDir()
-	if _, err := chromedp.Call(w.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir}); err != nil {
-		t.Fatal(err)
-	}
+	saved := w.downloads()
 	w.press("Certify up")
 	w.says(".properties", "proven")
-	for range 100 {
-		if text, err := os.ReadFile(filepath.Join(dir, "up.cert")); err == nil && len(text) > 100 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+	if text := saved("up.cert"); len(text) < 100 {
+		t.Errorf("the certificate has %d bytes", len(text))
 	}
-	t.Error("no certificate was saved")
+}
+
+// downloads has the browser keep what the page saves; saved waits for a file.
+func (p *person) downloads() (saved func(name string) string) {
+	p.t.Helper()
+	dir := p.t.TempDir()
+	if _, err := chromedp.Call(p.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir}); err != nil {
+		p.t.Fatal(err)
+	}
+	return func(name string) string {
+		p.t.Helper()
+		for range 200 {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil && len(text) > 0 {
+				return string(text)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		p.t.Errorf("%s was not saved", name)
+		return ""
+	}
 }

@@ -72,7 +72,7 @@ func (c *comparison) diagnose(ctx context.Context, diagnosis Diagnosis, first fu
 func asToolSpace(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.ToolSpace, error) {
 	return func(ctx context.Context) (*explicit.ToolSpace, error) {
 		built, err := space(ctx)
-		return &explicit.ToolSpace{Space: built, Actions: err == nil && !built.Imported()}, err
+		return &explicit.ToolSpace{Space: built, AllActions: err == nil && !built.Imported()}, err
 	}
 }
 

@@ -29,6 +29,12 @@ const (
 	Rewards     Kind = "reward"
 )
 
+// The values of something that one space has and the other lacks.
+const (
+	present = "present"
+	absent  = "absent"
+)
+
 // Difference is the first difference between two state spaces in breadth-first order: all earlier states are the same.
 type Difference struct {
 	Kind  Kind
@@ -68,6 +74,12 @@ func (d *Difference) String() string {
 	if d.What != "" {
 		text += ", " + d.What
 	}
+	switch {
+	case d.First == present && d.Second == absent:
+		return text + ": only in the first"
+	case d.First == absent && d.Second == present:
+		return text + ": only in the second"
+	}
 	return text + ": " + d.First + " against " + d.Second
 }
 
@@ -79,7 +91,7 @@ type Side struct {
 
 // builtSide returns the side of a space that was built from a model and so includes everything.
 func builtSide(name string, space *explicit.Space) Side {
-	return Side{name, explicit.ToolSpace{Space: space, Whole: true, Actions: true}}
+	return Side{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares
@@ -99,7 +111,7 @@ func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	if difference := comparison.compareVariables(); difference != nil {
 		return difference, nil
 	}
-	comparison.namedActions = second.Actions || comparison.first.hasActions() && comparison.second.hasActions()
+	comparison.namedActions = second.AllActions || comparison.first.hasActions() && comparison.second.hasActions()
 	if err := comparison.matchStates(ctx); err != nil {
 		return nil, err
 	}
@@ -165,8 +177,8 @@ func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
 	matched := 0
-	for i, v := range firstVars {
-		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == v.Name })
+	for i, variable := range firstVars {
+		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == variable.Name })
 		d.first.slots, d.second.slots = append(d.first.slots, i), append(d.second.slots, slot)
 		if slot >= 0 {
 			matched++
@@ -174,13 +186,13 @@ func (d *spaceComparison) compareVariables() *Difference {
 		}
 		value, fixed := d.first.constantValue(i)
 		if !fixed || !d.second.Space.Imported() {
-			return missing(Variables, "variable "+v.Name, true)
+			return missing(Variables, "variable "+variable.Name, true)
 		}
 		d.constants[i] = value
 	}
 	if matched < len(secondVars) {
 		extra := slices.IndexFunc(secondVars, func(w sema.Variable) bool {
-			return !slices.ContainsFunc(firstVars, func(v sema.Variable) bool { return v.Name == w.Name })
+			return !slices.ContainsFunc(firstVars, func(variable sema.Variable) bool { return variable.Name == w.Name })
 		})
 		return missing(Variables, "variable "+secondVars[extra].Name, false)
 	}
@@ -189,7 +201,7 @@ func (d *spaceComparison) compareVariables() *Difference {
 
 // missing returns the difference that one of the spaces lacks something: the second if fromSecond is true, otherwise the first.
 func missing(kind Kind, what string, fromSecond bool) *Difference {
-	difference := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
+	difference := &Difference{Kind: kind, What: what, First: present, Second: absent}
 	if !fromSecond {
 		difference.First, difference.Second = difference.Second, difference.First
 	}
@@ -299,7 +311,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 			}
 		}
 		if j < 0 {
-			return &Difference{Kind: States, State: d.stateText(int32(i)), First: "there", Second: "not there"}, nil
+			return &Difference{Kind: States, State: d.stateText(int32(i)), First: present, Second: absent}, nil
 		}
 		difference, pairs := d.compareChoices(i, int(j))
 		if difference == nil {
@@ -311,7 +323,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		}
 	}
 	if j := slices.IndexFunc(d.second.inFirst, func(number int32) bool { return number < 0 }); j >= 0 {
-		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: "not there", Second: "there"}, nil
+		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
 }
@@ -334,13 +346,13 @@ type transition struct {
 }
 
 // choicesOfState returns the choices of state i of a space.
-func (d *spaceComparison) choicesOfState(v *view, i int) []choice {
+func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	var out []choice
-	first, end := v.model.Choices(i)
+	first, end := space.model.Choices(i)
 	for c := first; c < end; c++ {
-		converted := choice{index: c, transitions: d.transitionsOf(v, c, nil)}
-		if v.model.Kind == sparse.MDP && d.namedActions {
-			converted.action = v.action(c)
+		converted := choice{index: c, transitions: d.transitionsOf(space, c, nil)}
+		if space.model.Kind == sparse.MDP && d.namedActions {
+			converted.action = space.action(c)
 		}
 		out = append(out, converted)
 	}

@@ -1,7 +1,6 @@
-// Package crosscheck gives one job to several engines and says whether they
-// agree.
+// Package crosscheck gives one job to several engines and compares their answers.
 //
-//	report, err := crosscheck.Run(ctx, job, []runner.Entrant{
+//	report, err := crosscheck.Run(ctx, job, []runner.EngineConfig{
 //		{Engine: native.New()},
 //		{Engine: bridge.PRISM(cmd, bridge.Options{})},
 //	}, crosscheck.Options{})

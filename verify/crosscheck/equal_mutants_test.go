@@ -74,21 +74,21 @@ rewards "left" [out] true : n; endrewards
 // first difference, and where it is in ours.
 var misread = []struct{ model, old, replaced, want, place string }{
 	{mutableMDP, "p = 0.3", "p = 0.31", "probability in state (g=0,x=0,y=false), choice [go], to (g=0,x=1,y=false): 3/10 against 31/100", "m.prism:8:3: command [go]"},
-	{mutableMDP, "N = 3", "N = 2", "choice in state (g=0,x=2,y=false), choice [] to (g=1,x=3,y=false): there against not there", "m.prism:9:3: command []"},
-	{mutableMDP, "x>0 & x<N", "x>0 & x<=N", "choice in state (g=1,x=3,y=false), choice [] to (g=2,x=3,y=false): not there against there", "m.prism:9:3: command []"},
+	{mutableMDP, "N = 3", "N = 2", "choice in state (g=0,x=2,y=false), choice [] to (g=1,x=3,y=false): only in the first", "m.prism:9:3: command []"},
+	{mutableMDP, "x>0 & x<N", "x>0 & x<=N", "choice in state (g=1,x=3,y=false), choice [] to (g=2,x=3,y=false): only in the second", "m.prism:9:3: command []"},
 	{mutableMDP, "g : [0..2] init 0", "g : [0..2] init 1", "initial states: (g=0,x=0,y=false) against (g=1,x=0,y=false)", ""},
-	{mutableMDP, "[go] x=0", "[stop] x=0", "choice in state (g=0,x=0,y=false), choice [go] to (g=0,x=1,y=false) and others: there against not there", "m.prism:8:3: command [go]"},
-	{mutableMDP, "[go] x=0", "[] x=0", "choice in state (g=0,x=0,y=false), choice [go] to (g=0,x=1,y=false) and others: there against not there", "m.prism:8:3: command [go]"},
+	{mutableMDP, "[go] x=0", "[stop] x=0", "choice in state (g=0,x=0,y=false), choice [go] to (g=0,x=1,y=false) and others: only in the first", "m.prism:8:3: command [go]"},
+	{mutableMDP, "[go] x=0", "[] x=0", "choice in state (g=0,x=0,y=false), choice [go] to (g=0,x=1,y=false) and others: only in the first", "m.prism:8:3: command [go]"},
 	{mutableMDP, "1-p:(x'=2)", "1-p:(x'=3)", "probability in state (g=0,x=0,y=false), choice [go], to (g=0,x=3,y=false): none against 7/10", "m.prism:8:3: command [go]"},
 	{mutableMDP, "g<2 -> (g'=g+1) & (x'", "g<2 -> (x'", "probability in state (g=0,x=1,y=false), choice [], to (g=0,x=2,y=false): none against 1", "m.prism:9:3: command []"},
 	{mutableMDP, "min(x+1,N)", "max(x+1,N)", "probability in state (g=0,x=1,y=false), choice [], to (g=1,x=2,y=false): 1 against none", "m.prism:9:3: command []"},
 	{mutableMDP, "g=2 -> (x'=N)", "g=2 -> (x'=x)", "probability in state (g=2,x=1,y=true), choice [], to (g=2,x=3,y=true): 1 against none", "m.prism:10:3: command []"},
-	{mutableMDP, "g=2 -> (x'=N)", "g>2 -> (x'=N)", "choice in state (g=2,x=1,y=true), choice [] to (g=2,x=3,y=true): there against not there", "m.prism:10:3: command []"},
+	{mutableMDP, "g=2 -> (x'=N)", "g>2 -> (x'=N)", "choice in state (g=2,x=1,y=true), choice [] to (g=2,x=3,y=true): only in the first", "m.prism:10:3: command []"},
 	{mutableMDP, "0.5:(x'=0) + 0.5:true", "0.5:(x'=0) + 0.5:(x'=1)", "probability in state (g=1,x=3,y=false), choice [sync], to (g=1,x=3,y=false): 3/8 against none", "m.prism:11:3: command [sync]"},
 	{mutableMDP, "1/4:(y'=true) + 3/4:true", "1/5:(y'=true) + 4/5:true", "probability in state (g=1,x=3,y=false), choice [sync], to (g=1,x=3,y=false): 3/8 against 2/5", "m.prism:11:3: command [sync]"},
-	{mutableMDP, "[sync] !y", "[sync] true", "choice in state (g=1,x=3,y=true), choice [sync] to (g=1,x=0,y=true) and others: not there against there", "m.prism:11:3: command [sync]"},
-	{mutableMDP, "[sync] !y", "[alone] !y", "choice in state (g=0,x=0,y=false), choice [alone] to (g=0,x=0,y=true) and others: not there against there", "m.prism:15:3: command [sync]"},
-	{mutableMDP, "[reset] y", "[] y", "choice in state (g=1,x=0,y=true), choice [reset] to (g=1,x=0,y=false): there against not there", "m.prism:16:3: command [reset]"},
+	{mutableMDP, "[sync] !y", "[sync] true", "choice in state (g=1,x=3,y=true), choice [sync] to (g=1,x=0,y=true) and others: only in the second", "m.prism:11:3: command [sync]"},
+	{mutableMDP, "[sync] !y", "[alone] !y", "choice in state (g=0,x=0,y=false), choice [alone] to (g=0,x=0,y=true) and others: only in the second", "m.prism:15:3: command [sync]"},
+	{mutableMDP, "[reset] y", "[] y", "choice in state (g=1,x=0,y=true), choice [reset] to (g=1,x=0,y=false): only in the first", "m.prism:16:3: command [reset]"},
 	{mutableMDP, "y -> (y'=false)", "y -> (y'=true)", "probability in state (g=1,x=0,y=true), choice [reset], to (g=1,x=0,y=true): none against 1", "m.prism:16:3: command [reset]"},
 	{mutableMDP, "x=N & y", "x=N | y", `label in state (g=1,x=3,y=false), "done": false against true`, `m.prism:18:16: label "done"`},
 	{mutableMDP, "mod(x,2)=0", "mod(x,2)=1", `label in state (g=0,x=0,y=false), "low": true against false`, `m.prism:19:15: label "low"`},
@@ -136,7 +136,7 @@ func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*e
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{Exact: true})
-	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}, err
 }
 
 // A front end that misreads a line is found there, by its first difference.
@@ -190,7 +190,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 		return nil, err
 	}
 	space, err := explicit.Build(ctx, m, explicit.Options{})
-	return &explicit.ToolSpace{Space: space, Whole: true, Actions: true}, err
+	return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}, err
 }
 
 // What both refuse with fractions is compared in doubles; what only the tool refuses is different.

@@ -113,7 +113,7 @@ func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel
 		e.checkInstance(ctx, other, second)
 		e.compareInstance(ctx, instance, names[0], &config, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
-			return &explicit.ToolSpace{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
+			return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: err == nil && !space.Imported()}, err
 		})
 		instance.Forget()
 		second.Forget()
@@ -234,12 +234,12 @@ func builtText(states int) string { return fmt.Sprintf("built, %d states", state
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {
-		switch c := &e.Comparisons[i]; c.Equal() {
+		switch comparison := &e.Comparisons[i]; comparison.Equal() {
 		case Different:
 			return ExitDisagree
 		case NotCompared:
 			code = max(code, ExitOpen)
-			if c.Err.Class.Limited() {
+			if comparison.Err.Class.Limited() {
 				code = ExitLimit
 			}
 		}

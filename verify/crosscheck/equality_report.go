@@ -21,6 +21,7 @@ type comparisonRecord struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// equalityRecord is the summary of an Equality in JSON.
 type equalityRecord struct {
 	Same        int               `json:"same"`
 	Different   int               `json:"different"`

@@ -19,13 +19,13 @@ func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choi
 			}
 		}
 	}
-	difference := &Difference{Kind: Choices, First: "not there", Second: "not there"}
+	difference := &Difference{Kind: Choices, First: absent, Second: absent}
 	if len(onlyFirst) > 0 {
-		difference.What, difference.First = d.choiceText(onlyFirst[0]), "there"
+		difference.What, difference.First = d.choiceText(onlyFirst[0]), present
 		difference.Made = slices.Concat(d.origins(d.first, i, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
 		return difference
 	}
-	difference.What, difference.Second = d.choiceText(onlySecond[0]), "there"
+	difference.What, difference.Second = d.choiceText(onlySecond[0]), present
 	difference.Made = slices.Concat(d.candidateCommands(i, onlySecond[0]), d.origins(d.second, j, onlySecond[0], nil))
 	return difference
 }

@@ -43,7 +43,7 @@ type rewardStructure struct {
 // difference for one that only one space has.
 func (d *spaceComparison) newLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
 	out := &labelsAndRewards{spaceComparison: d}
-	complete := d.first.Whole && d.second.Whole
+	complete := d.first.AllLabelsAndRewards && d.second.AllLabelsAndRewards
 	if complete {
 		firstStates, secondStates := d.first.deadlocks(), d.second.deadlocks()
 		out.labels = append(out.labels, labelPair{name: "deadlock", first: firstStates, second: secondStates})
@@ -154,7 +154,7 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 
 // compare compares the rewards of states i of the first space and j of the second, of their equal choices in pairs, and of the transitions.
 func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
-	comparable := !d.second.Means || !d.first.deadlocks().Has(i) // a tool that exports mean rewards gives none for a deadlock
+	comparable := !d.second.MeanRewards || !d.first.deadlocks().Has(i) // a tool that exports mean rewards gives none for a deadlock
 	if a, b := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j); comparable && !a.equal(b) {
 		return &Difference{What: "of the state", First: a.String(), Second: b.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
 	}
@@ -170,18 +170,18 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Diff
 }
 
 // compareTransitions compares the transition rewards of two equal choices, whose indices are in p, in a Markov chain.
-func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
-	if d.first.Means || d.second.Means || r.first.transition == nil && r.second.transition == nil {
+func (r *rewardPair) compareTransitions(comparison *spaceComparison, i int, pair [2]int) *Difference {
+	if comparison.first.MeanRewards || comparison.second.MeanRewards || r.first.transition == nil && r.second.transition == nil {
 		return nil
 	}
 	inFirst, inSecond := firstDifferent(
-		d.transitionsOf(d.first, pair[0], func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
-		d.transitionsOf(d.second, pair[1], func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
+		comparison.transitionsOf(comparison.first, pair[0], func(t int) quantity { return comparison.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
+		comparison.transitionsOf(comparison.second, pair[1], func(t int) quantity { return comparison.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
 	if inFirst == nil {
 		return nil
 	}
-	difference := &Difference{What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
-	difference.Made = d.rewardOrigins(r.index, i, slices.Index(d.first.Space.Program().Actions, inFirst.action), true)
+	difference := &Difference{What: "of a transition to " + comparison.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
+	difference.Made = comparison.rewardOrigins(r.index, i, slices.Index(comparison.first.Space.Program().Actions, inFirst.action), true)
 	return difference
 }
 

@@ -227,11 +227,11 @@ func (x *checkRecord) restore(m *ModelCheck) error {
 }
 
 // diagnosesOf returns the diagnoses of the shard that are about one valuation.
-func (x *partRecord) diagnosesOf(c *comparison, instance int) (out []Diagnosis) {
+func (x *partRecord) diagnosesOf(comparison *comparison, instance int) (out []Diagnosis) {
 	for _, record := range x.Diagnoses {
 		if record.Instance == instance {
 			failure := record.Error.Failure()
-			out = append(out, Diagnosis{First: record.First, Second: record.Second, Constants: c.models[0].instances[instance].check.Constants, Difference: record.Difference, Err: failure, instance: instance})
+			out = append(out, Diagnosis{First: record.First, Second: record.Second, Constants: comparison.models[0].instances[instance].check.Constants, Difference: record.Difference, Err: failure, instance: instance})
 		}
 	}
 	return out

@@ -31,17 +31,17 @@ type instance struct {
 }
 
 // newPlannedModel returns the model of a plan; or err, if it is not nil.
-func newPlannedModel(p *runner.Plan, err error) (*plannedModel, error) {
+func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &plannedModel{plan: p}
-	for v := range p.Models() {
-		s.instances = append(s.instances, &instance{
-			valuation: v, check: ModelCheck{Model: p.Job.File, Constants: runner.Constants(v)},
+	model := &plannedModel{plan: plan}
+	for valuation := range plan.Models() {
+		model.instances = append(model.instances, &instance{
+			valuation: valuation, check: ModelCheck{Model: plan.Job.File, Constants: runner.Constants(valuation)},
 		})
 	}
-	return s, nil
+	return model, nil
 }
 
 // checkInstances runs the strict check on every instance of the model. If there are several, it frees their state spaces to save memory; a
@@ -72,24 +72,24 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 
 // question returns the question that a property asks under a valuation. Its bound may depend on constants of the model.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
-	q := agree.About(task.Property.X, constants)
+	out := agree.About(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {
-		return q
+		return out
 	}
 	switch in.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
 	default:
-		q.Choices, q.NoChoices = !in.check.Deterministic, in.check.Deterministic
+		out.Choices, out.NoChoices = !in.check.Deterministic, in.check.Deterministic
 	}
 	property, err := task.Instance(in.Program, valuation)
 	if err != nil {
-		return q
+		return out
 	}
 	objective, err := simulate.NewObjective(&property, simulate.DefaultMaxPath)
 	if err != nil { // its samples may not be independent paths, so there is no statistical test
-		q.Operator, q.Bound = 0, math.NaN()
-		return q
+		out.Operator, out.Bound = 0, math.NaN()
+		return out
 	}
-	q.Rel, q.Bound = objective.Rel, objective.Bound
-	return q
+	out.Rel, out.Bound = objective.Rel, objective.Bound
+	return out
 }

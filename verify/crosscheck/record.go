@@ -29,6 +29,7 @@ type proofRecord struct {
 	Worst     string            `json:"worst_valuation,omitempty"`
 }
 
+// summaryRecord is the summary of a Report in JSON.
 type summaryRecord struct {
 	Agree       int                `json:"agree"`
 	Disagree    int                `json:"disagree"`
@@ -68,6 +69,7 @@ type differenceRecord struct {
 	Error     *result.FailureRecord `json:"error,omitempty"`
 }
 
+// originRecord is an Origin in JSON and CSV.
 type originRecord struct {
 	Model   string `json:"model,omitempty"`
 	File    string `json:"file,omitempty"`
@@ -122,10 +124,10 @@ func (r *Report) summary() summaryRecord {
 func modelRecords(models []ModelCheck) []modelRecord {
 	out := []modelRecord{}
 	for i := range models {
-		m := &models[i]
+		model := &models[i]
 		out = append(out, modelRecord{
-			Model: m.Model, Constants: m.Constants, Validity: m.Validity, States: m.States, Choices: m.Choices, Transitions: m.Transitions,
-			Note: m.Note, Error: result.NewFailureRecord(m.Failure),
+			Model: model.Model, Constants: model.Constants, Validity: model.Validity, States: model.States, Choices: model.Choices, Transitions: model.Transitions,
+			Note: model.Note, Error: result.NewFailureRecord(model.Failure),
 		})
 	}
 	return out

@@ -48,20 +48,20 @@ func (c *comparison) makeRows() error {
 // rows returns a row for every property of the model under every valuation.
 func (s *plannedModel) rows() []*row {
 	var out []*row
-	add := func(i, t int, property sema.Valuation) {
-		task := s.plan.Tasks[t]
-		r := &row{index: len(out), task: t, instance: i, property: property}
-		r.Property, r.Name, r.Constants = task.Text, task.Name, runner.Constants(s.instances[i].valuation, property)
-		out = append(out, r)
+	add := func(i, taskIndex int, property sema.Valuation) {
+		task := s.plan.Tasks[taskIndex]
+		added := &row{index: len(out), task: taskIndex, instance: i, property: property}
+		added.Property, added.Name, added.Constants = task.Text, task.Name, runner.Constants(s.instances[i].valuation, property)
+		out = append(out, added)
 	}
 	for i := range s.instances {
-		for t, task := range s.plan.Tasks {
+		for taskIndex, task := range s.plan.Tasks {
 			if task.Rejected != nil {
-				add(i, t, nil)
+				add(i, taskIndex, nil)
 				continue
 			}
-			for v := range task.Valuations() {
-				add(i, t, v)
+			for valuation := range task.Valuations() {
+				add(i, taskIndex, valuation)
 			}
 		}
 	}

@@ -124,16 +124,16 @@ func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw 
 }
 
 // configure sets the method, accuracy, samples and seed with which an engine checks in a draw.
-func (c *comparison) configure(s *runner.Settings, run *engineRun, draw int, samples int64) {
+func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw int, samples int64) {
 	if run.Accuracy != result.Unknown {
-		s.Numeric.Accuracy = run.Accuracy
+		settings.Numeric.Accuracy = run.Accuracy
 	}
 	if run.Method != "" {
-		s.Method = run.Method
+		settings.Method = run.Method
 	}
 	if method := run.sampling(); method != "" {
-		s.Method = method
-		simulation := &s.Simulation
+		settings.Method = method
+		simulation := &settings.Simulation
 		simulation.Confidence = c.confidenceLevel(draw)
 		if method != runner.SPRT {
 			simulation.Samples, simulation.Width, simulation.Approximation = samples, 0, 0

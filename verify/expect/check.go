@@ -77,9 +77,9 @@ func valueMistake(value string) string {
 		}
 		return ""
 	case interval.MatchString(text):
-		m := interval.FindStringSubmatch(text)
-		lo, ok := parseDouble(m[1])
-		hi, highIsNumber := parseDouble(m[2])
+		match := interval.FindStringSubmatch(text)
+		lo, ok := parseDouble(match[1])
+		hi, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {
 			return fmt.Sprintf("found the interval %s, want two numbers", text)
 		}

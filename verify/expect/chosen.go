@@ -57,8 +57,8 @@ func classNames(classes []result.Class) string {
 		return "limit"
 	}
 	var names []string
-	for _, c := range classes {
-		names = append(names, string(c))
+	for _, class := range classes {
+		names = append(names, string(class))
 	}
 	return strings.Join(names, " or ")
 }

@@ -106,19 +106,19 @@ func newBlock(src []byte, property *syntax.Property) *block {
 		line = lineStart(src, line-1)
 	}
 	slashes := max(bytes.Index(src[line:end], []byte("//")), 0)
-	b := &block{
+	out := &block{
 		src:   src[line+slashes : end],
 		start: syntax.Pos{Offset: int32(line + slashes), Line: property.Pos().Line - int32(len(property.Doc)), Col: int32(slashes) + 1},
 	}
-	b.text = bytes.Clone(b.src)
-	for begin := 0; begin < len(b.text); {
-		next := begin + lineEnd(b.text[begin:])
-		if i := bytes.Index(b.text[begin:next], []byte("//")); i >= 0 {
-			copy(b.text[begin+i:], "  ")
+	out.text = bytes.Clone(out.src)
+	for begin := 0; begin < len(out.text); {
+		next := begin + lineEnd(out.text[begin:])
+		if i := bytes.Index(out.text[begin:next], []byte("//")); i >= 0 {
+			copy(out.text[begin+i:], "  ")
 		}
 		begin = next
 	}
-	return b
+	return out
 }
 
 // lineStart returns the offset where the line that contains src[offset] begins. A line includes its end-of-line characters.

@@ -179,7 +179,7 @@ func skipBlanks(text []byte, offset int) int {
 }
 
 // parseTerm parses key=value at offset from and returns the offset of its end. seen are the keys so far.
-func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
+func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
 	end := from
 	for end < to && isLetter(b.text[end]) {
 		end++
@@ -189,7 +189,7 @@ func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
 		for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
 			end++
 		}
-		t.mistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
+		terms.mistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
 		return end
 	}
 	start := end + 1
@@ -197,17 +197,17 @@ func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
 	if start < to && b.text[start] == '"' {
 		n := strings.IndexByte(string(b.text[start+1:to]), '"')
 		if n < 0 {
-			t.mistake(b.pos(start), "the value has no end, want \"")
+			terms.mistake(b.pos(start), "the value has no end, want \"")
 			return to
 		}
 		start, end = start+1, start+1+n
-		t.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+		terms.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
 		return end + 1
 	}
 	for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
 		end++
 	}
-	t.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+	terms.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
 	return end
 }
 

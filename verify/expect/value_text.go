@@ -46,9 +46,9 @@ func parseQuotient(text string) (float64, bool) {
 	if i < 0 {
 		return parseDouble(text)
 	}
-	x, isNumber := parseDouble(text[:i])
-	y, isDivisor := parseDouble(text[i+1:])
-	return x / y, isNumber && isDivisor
+	dividend, isNumber := parseDouble(text[:i])
+	divisor, isDivisor := parseDouble(text[i+1:])
+	return dividend / divisor, isNumber && isDivisor
 }
 
 // parseRational parses a decimal number or a fraction; nil if the text is neither.

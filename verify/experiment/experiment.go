@@ -378,6 +378,7 @@ func (e *Experiment) published(strategy string, tile int) (modelgen.Published, b
 	return modelgen.Published{}, false
 }
 
+// title returns the title of the table: the property, the board and how its tiles are spawned.
 func (e *Experiment) title() string {
 	return fmt.Sprintf("%s on the %dx%d model of 2048, spawn %s", strings.Join(e.Job.Props, "; "), e.Board.Rows, e.Board.Cols, e.Board.Spawn)
 }

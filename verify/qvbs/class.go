@@ -60,15 +60,15 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 	for _, engine := range rep.Engines {
 		counts, seconds := make([]int, NotRun+1), 0.0
 		for i := range rep.Results {
-			if r := &rep.Results[i]; r.Engine == engine {
-				counts[ClassOf(r)]++
-				seconds += r.Run
+			if test := &rep.Results[i]; test.Engine == engine {
+				counts[ClassOf(test)]++
+				seconds += test.Run
 			}
 		}
 		var parts []string
-		for c, n := range counts {
-			if n > 0 || Class(c) <= Violated {
-				parts = append(parts, fmt.Sprintf("%d %s", n, Class(c)))
+		for class, n := range counts {
+			if n > 0 || Class(class) <= Violated {
+				parts = append(parts, fmt.Sprintf("%d %s", n, Class(class)))
 			}
 		}
 		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))

@@ -187,16 +187,16 @@ func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMes
 
 // jsonError returns a JSON error with its place in a file. The JSON text begins at offset from of src.
 func jsonError(name string, src []byte, from int, err error) error {
-	e := &syntax.Error{File: name, Msg: err.Error()}
+	located := &syntax.Error{File: name, Msg: err.Error()}
 	switch x := err.(type) {
 	case *json.SyntaxError:
 		from += int(x.Offset)
 	case *json.UnmarshalTypeError:
 		from += int(x.Offset)
-		e.Msg = fmt.Sprintf("found a JSON %s, which no %s has here", x.Value, indexFile)
+		located.Msg = fmt.Sprintf("found a JSON %s, which no %s has here", x.Value, indexFile)
 	}
-	e.Pos = position(src, from)
-	return e
+	located.Pos = position(src, from)
+	return located
 }
 
 // position returns the line and column of an offset in a text.

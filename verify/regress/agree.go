@@ -39,11 +39,11 @@ func (s *loadedTest) markContradiction(instance *propertyInstance, left, right *
 
 // comparedVerdict returns the verdict that is compared with those of other engines. For a result that already failed it is empty, because such
 // a verdict is not compared.
-func comparedVerdict(r *report.TestResult) *result.Verdict {
-	switch r.Outcome {
+func comparedVerdict(tested *report.TestResult) *result.Verdict {
+	switch tested.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:
-		if r.Verdict != nil {
-			return r.Verdict
+		if tested.Verdict != nil {
+			return tested.Verdict
 		}
 	}
 	return new(result.Verdict)

@@ -78,11 +78,11 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 		return nil, err
 	}
 	suite.splitBudget()
-	for _, s := range suite.tests {
+	for _, test := range suite.tests {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		bless.addProposals(ctx, s)
+		bless.addProposals(ctx, test)
 	}
 	return bless.blessing, bless.editFiles()
 }
@@ -117,12 +117,12 @@ type proposal struct {
 }
 
 // propertiesFile returns the properties file of a test. Several tests may share it.
-func (b *blesser) propertiesFile(s *loadedTest) *propertiesFile {
-	name := s.switches.Props
+func (b *blesser) propertiesFile(test *loadedTest) *propertiesFile {
+	name := test.switches.Props
 	if b.files[name] == nil {
-		f := &propertiesFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
-		b.files[name] = f
-		b.order = append(b.order, f)
+		file := &propertiesFile{file: name, name: b.opt.name(name), text: test.props, tree: test.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
+		b.files[name] = file
+		b.order = append(b.order, file)
 	}
 	return b.files[name]
 }
@@ -138,29 +138,29 @@ func (b *blesser) addSkip(file *propertiesFile, pos syntax.Pos, property, reason
 
 // addProposals adds a proposal for every property instance of a test: to keep its annotation, or to write a computed value. An instance without
 // a value is recorded as skipped.
-func (b *blesser) addProposals(ctx context.Context, s *loadedTest) {
-	if s.err != nil {
-		failure := fileFailure(s.err)
+func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
+	if test.err != nil {
+		failure := fileFailure(test.err)
 		b.blessing.Skipped = append(b.blessing.Skipped, Skip{
-			File: cmp.Or(failure.File, s.opt.name(s.switches.Props), s.opt.name(s.switches.Model)),
+			File: cmp.Or(failure.File, test.opt.name(test.switches.Props), test.opt.name(test.switches.Model)),
 			Line: int(failure.Pos.Line), Col: int(failure.Pos.Col), Reason: failure.Message,
 		})
 		return
 	}
-	if len(s.instances) == 0 {
+	if len(test.instances) == 0 {
 		return
 	}
-	file := b.propertiesFile(s)
-	keepsAnnotation := b.keptInstances(ctx, s)
+	file := b.propertiesFile(test)
+	keepsAnnotation := b.keptInstances(ctx, test)
 	var unannotated []*propertyInstance
-	for _, instance := range s.instances {
+	for _, instance := range test.instances {
 		if instance.selected && !keepsAnnotation[instance] {
 			unannotated = append(unannotated, instance)
 			continue
 		}
 		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposal{instance: instance, hasExpectation: true})
 	}
-	values := b.computeValues(ctx, s, unannotated)
+	values := b.computeValues(ctx, test, unannotated)
 	for _, instance := range unannotated {
 		proposed := values[instance]
 		proposed.instance = instance
@@ -176,20 +176,20 @@ func (b *blesser) addProposals(ctx context.Context, s *loadedTest) {
 
 // keptInstances returns the instances whose annotations stay: all that have a chosen annotation or, with Update, all whose annotation does not
 // fail. An annotation that cannot be read always stays. Results that fail although their annotation stays are recorded in Failing.
-func (b *blesser) keptInstances(ctx context.Context, s *loadedTest) map[*propertyInstance]bool {
+func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
-	for _, instance := range s.instances {
+	for _, instance := range test.instances {
 		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
 		kept[instance] = instance.chosen.Expects() || instance.choiceErr != nil && !unmatched
 	}
-	if !slices.ContainsFunc(s.instances, func(instance *propertyInstance) bool { return instance.selected && kept[instance] }) {
+	if !slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected && kept[instance] }) {
 		return kept
 	}
-	run := &testRun{loadedTest: s, engine: b.engine, workers: 1}
+	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
 	run.execute(ctx)
 	b.addFailing(run.runResults)
 	for i := range run.instanceResults {
-		instance := s.instances[i]
+		instance := test.instances[i]
 		fails := run.instanceResults[i].Outcome == report.TestFailed
 		switch {
 		case b.opt.Update && fails && instance.choiceErr == nil && instance.extraPlace == "":
@@ -237,7 +237,7 @@ func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 
 // computeValues computes the expected values of property instances: with fractions; where that gives no value, with bounds; and where the model
 // has too many states, by sampling.
-func (b *blesser) computeValues(ctx context.Context, s *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
+func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
 	if len(instances) == 0 {
 		return proposals
@@ -253,9 +253,9 @@ func (b *blesser) computeValues(ctx context.Context, s *loadedTest, instances []
 		if len(unsolved) == 0 {
 			break
 		}
-		for instance, verdict := range b.checkWith(ctx, s, unsolved, b.settings(step)) {
+		for instance, verdict := range b.checkWith(ctx, test, unsolved, b.settings(step)) {
 			proposed := b.proposalFor(&verdict, step)
-			if s.switches.Exact && strings.HasPrefix(proposed.value, "[") {
+			if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
 				proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
 			}
 			if proposed.value == "" && step > byFractions {
@@ -266,16 +266,16 @@ func (b *blesser) computeValues(ctx context.Context, s *loadedTest, instances []
 			limited[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
-	if !s.switches.Exact {
-		b.dropContradictedFractions(ctx, s, proposals)
+	if !test.switches.Exact {
+		b.dropContradictedFractions(ctx, test, proposals)
 	}
 	return proposals
 }
 
 // dropContradictedFractions removes values that were computed with fractions if the default method contradicts them: one of the two is wrong.
-func (b *blesser) dropContradictedFractions(ctx context.Context, s *loadedTest, proposals map[*propertyInstance]proposal) {
+func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var exact []*propertyInstance
-	for _, instance := range s.instances {
+	for _, instance := range test.instances {
 		if proposals[instance].value != "" && proposals[instance].exact {
 			exact = append(exact, instance)
 		}
@@ -283,7 +283,7 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, s *loadedTest, 
 	if len(exact) == 0 {
 		return
 	}
-	for instance, verdict := range b.checkWith(ctx, s, exact, b.settings(byBounds)) {
+	for instance, verdict := range b.checkWith(ctx, test, exact, b.settings(byBounds)) {
 		proposed := proposals[instance]
 		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
 			proposals[instance] = proposal{origin: verdict.Err.Message}
@@ -301,15 +301,15 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, s *loadedTest, 
 const blessConfidence = 0.9999
 
 // checkWith checks property instances with changed settings. Without a time limit of the test or the options, it takes at most 30 seconds.
-func (b *blesser) checkWith(ctx context.Context, s *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
-	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
+func (b *blesser) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
+	limit := cmp.Or(test.Time, b.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
-	run := &testRun{loadedTest: s, engine: b.engine, workers: 1}
-	answers := make([]answer, len(s.instances))
+	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
+	answers := make([]answer, len(test.instances))
 	err := run.checkInstances(ctx, instances, change, answers)
 	out := make(map[*propertyInstance]result.Verdict)
-	for i, instance := range s.instances {
+	for i, instance := range test.instances {
 		if !slices.Contains(instances, instance) {
 			continue
 		}

@@ -2,7 +2,7 @@
 // asks engines, and judges every verdict by the annotations beside its property.
 //
 //	tests, err := regress.Discover(os.DirFS("models"), []string{"."}, suite.Closest)
-//	rep, err := regress.Run(ctx, tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}}, regress.Options{FS: os.DirFS("models")})
+//	rep, err := regress.Run(ctx, tests, []regress.EngineConfig{{EngineConfig: runner.EngineConfig{Engine: native.New()}}}, regress.Options{FS: os.DirFS("models")})
 //
 // Package verify/expect has the rules of judgment, and package verify/suite finds
 // the runs. [Bless] writes annotations. The package

@@ -174,15 +174,15 @@ func (instance *propertyInstance) allConstants() []result.Constant {
 // constantsOf selects which constants of an instance count.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var out []string
-	for _, c := range constantsOf(proposals[0].instance) {
+	for _, constant := range constantsOf(proposals[0].instance) {
 		varies, everywhere := false, true
 		for _, proposed := range proposals {
-			value, ok := constantValue(constantsOf(proposed.instance), c.Name)
+			value, ok := constantValue(constantsOf(proposed.instance), constant.Name)
 			everywhere = everywhere && ok
-			varies = varies || value != c.Value
+			varies = varies || value != constant.Value
 		}
 		if everywhere && (varies || len(proposals) == 1) {
-			out = append(out, c.Name)
+			out = append(out, constant.Name)
 		}
 	}
 	return out
@@ -211,12 +211,12 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 // conditionText returns the value of a constant as a condition has it: a fraction if no decimal number is exact, which happens in tests with
 // -exact.
 func (instance *propertyInstance) conditionText(name, text string) string {
-	for _, c := range instance.rules.Constants {
-		if c.Name != name || c.Val.Type != sema.Double || c.Val.Rat == nil {
+	for _, constant := range instance.rules.Constants {
+		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
 			continue
 		}
-		if x, ok := new(big.Rat).SetString(text); !ok || x.Cmp(c.Val.Rat) != 0 {
-			return c.Val.Rat.RatString()
+		if x, ok := new(big.Rat).SetString(text); !ok || x.Cmp(constant.Val.Rat) != 0 {
+			return constant.Val.Rat.RatString()
 		}
 	}
 	return text

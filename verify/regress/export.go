@@ -67,24 +67,24 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 // compareExport compares an expected file with the output of a run, byte by byte, and returns the result. written is false if the run wrote no
 // output.
 func (u *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
-	r := u.newResult(u.engine, nil)
-	r.File, r.Line, r.Col = u.opt.name(file), 0, 0
-	r.Expected = "the contents of " + r.File
+	compared := u.newResult(u.engine, nil)
+	compared.File, compared.Line, compared.Col = u.opt.name(file), 0, 0
+	compared.Expected = "the contents of " + compared.File
 	want, err := u.read(file)
 	switch {
 	case err != nil:
-		r.Outcome, r.Reason = report.TestError, err.Error()
+		compared.Outcome, compared.Reason = report.TestError, err.Error()
 	case !written:
-		r.Outcome, r.Reason = report.TestFailed, "the export "+path.Base(file)+" was not written"
+		compared.Outcome, compared.Reason = report.TestFailed, "the export "+path.Base(file)+" was not written"
 	case !bytes.Equal(want, got):
-		r.Outcome = report.TestFailed
-		r.Line, r.Got = firstDifference(want, got)
-		r.Reason = fmt.Sprintf("the export %s differs from line %d on", path.Base(file), r.Line)
+		compared.Outcome = report.TestFailed
+		compared.Line, compared.Got = firstDifference(want, got)
+		compared.Reason = fmt.Sprintf("the export %s differs from line %d on", path.Base(file), compared.Line)
 	default:
-		r.Outcome = report.TestPassed
-		r.Got = "the same"
+		compared.Outcome = report.TestPassed
+		compared.Got = "the same"
 	}
-	return r
+	return compared
 }
 
 // firstDifference returns the number of the first different line, from 1, and a text that shows both lines.

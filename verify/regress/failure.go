@@ -13,21 +13,21 @@ import (
 // fileFailure converts an error about the files of a test to the failure of a verdict, with the place in the file. Of several errors it has
 // the first.
 func fileFailure(err error) *result.Failure {
-	f := &result.Failure{Class: result.Other, Message: err.Error()}
+	failure := &result.Failure{Class: result.Other, Message: err.Error()}
 	if e, ok := errors.AsType[*runner.PlanError](err); ok {
-		f.Class = e.Step
+		failure.Class = e.Step
 	}
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
-		f.File, f.Pos, f.Message = list[0].File, list[0].Pos, list[0].Msg
+		failure.File, failure.Pos, failure.Message = list[0].File, list[0].Pos, list[0].Msg
 		if n := len(list) - 1; n > 0 {
-			f.Message += fmt.Sprintf(" (and %d more)", n)
+			failure.Message += fmt.Sprintf(" (and %d more)", n)
 		}
 	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
-		f.File, f.Pos, f.Message = e.File, e.Pos, e.Msg
-	} else if g, ok := errors.AsType[*result.Failure](err); ok {
-		return g
+		failure.File, failure.Pos, failure.Message = e.File, e.Pos, e.Msg
+	} else if given, ok := errors.AsType[*result.Failure](err); ok {
+		return given
 	}
-	return f
+	return failure
 }
 
 // explainMisplaced adds a hint to a syntax error if the model and the properties file are swapped, or if both are of the same kind.
@@ -47,18 +47,18 @@ func explainMisplaced(err error, job *runner.Job) error {
 }
 
 // errorResult returns the result of a test that cannot be run, with the outcome TestError or TestUnsupported.
-func (s *loadedTest) errorResult(e *EngineConfig, err error) report.TestResult {
-	f := fileFailure(err)
-	r := s.newResult(e, nil)
-	r.Outcome, r.Reason = report.TestError, f.Message
-	if f.Class == result.Unsupported {
-		r.Outcome = report.TestUnsupported
+func (s *loadedTest) errorResult(engine *EngineConfig, err error) report.TestResult {
+	failure := fileFailure(err)
+	out := s.newResult(engine, nil)
+	out.Outcome, out.Reason = report.TestError, failure.Message
+	if failure.Class == result.Unsupported {
+		out.Outcome = report.TestUnsupported
 	}
-	r.Verdict = &result.Verdict{Engine: e.DisplayName(), Err: f}
-	if f.File != "" {
-		r.File, r.Line, r.Col = f.File, int(f.Pos.Line), int(f.Pos.Col)
+	out.Verdict = &result.Verdict{Engine: engine.DisplayName(), Err: failure}
+	if failure.File != "" {
+		out.File, out.Line, out.Col = failure.File, int(failure.Pos.Line), int(failure.Pos.Col)
 	}
-	return r
+	return out
 }
 
 // repeatable reports whether another run would end in the same failure. A failure that depends on time, memory or an interrupt is not repeatable.

@@ -152,6 +152,6 @@ pass small.props:4
 pass small.pexp:0
 pass small.tra:0
 pass small.tra:0
-error small.auto:5: bad.tra.gz: not what gzip writes: unexpected EOF
+error small.auto:5: bad.tra.gz: not a valid gzip file: unexpected EOF
 unsupported small.props:0: imports of .pexp files with others (-importmodel)`)
 }

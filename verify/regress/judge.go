@@ -14,18 +14,18 @@ import (
 
 // judge compares the answer about a property instance with its annotation, and returns the result of the test.
 func (s *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, given answer) report.TestResult {
-	r := s.newResult(engine, instance)
+	judged := s.newResult(engine, instance)
 	verdict := given.Verdict
-	r.Verdict, r.Got, r.Seconds = &verdict, verdictText(verdict), verdict.Seconds
-	r.Cached, r.Log = given.cached, given.log
+	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
+	judged.Cached, judged.Log = given.cached, given.log
 	if given.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
-		r.Outcome, r.Reason = parseTesting(given.testing)
-		return r
+		judged.Outcome, judged.Reason = parseTesting(given.testing)
+		return judged
 	}
-	if r.Outcome, r.Reason = s.outcome(engine, instance, verdict); r.Outcome == report.TestPassed {
-		r.Log = ""
+	if judged.Outcome, judged.Reason = s.outcome(engine, instance, verdict); judged.Outcome == report.TestPassed {
+		judged.Log = ""
 	}
-	return r
+	return judged
 }
 
 // parseTesting converts PRISM's own judgment, the text that it prints after "Testing result: ", to an outcome and its reason.

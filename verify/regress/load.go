@@ -34,7 +34,7 @@ type loadedTest struct {
 	plan      *runner.Plan // nil without properties, or with err
 	tree      *syntax.Properties
 	instances []*propertyInstance
-	// err says why nothing can be run. The only instances are then those that expect an error of the files.
+	// err says why nothing can be run. The instances are then only those whose annotations expect an error of the files.
 	err error
 	// falseAlarm is the probability with which one statistical expectation may fail by chance.
 	falseAlarm float64
@@ -73,9 +73,9 @@ func (instance *propertyInstance) constants() []result.Constant {
 }
 
 // loadTest reads the files of a test and chooses the annotations. An error is in the err field of the test.
-func loadTest(ctx context.Context, t *Test, opt *Options) *loadedTest {
-	test := &loadedTest{Test: t, opt: opt}
-	if test.switches, test.err = t.Options(); test.err != nil {
+func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
+	test := &loadedTest{Test: definition, opt: opt}
+	if test.switches, test.err = definition.Options(); test.err != nil {
 		if e, ok := test.err.(*syntax.Error); ok {
 			test.err = &syntax.Error{File: opt.name(e.File), Pos: e.Pos, Msg: e.Msg}
 		}
@@ -248,9 +248,9 @@ func (s *loadedTest) makeInstances(ctx context.Context) error {
 // distinctTasks returns the tasks without repetitions, for properties that are selected twice.
 func distinctTasks(tasks []*runner.Task) []*runner.Task {
 	var out []*runner.Task
-	for _, t := range tasks {
-		if !slices.Contains(out, t) {
-			out = append(out, t)
+	for _, task := range tasks {
+		if !slices.Contains(out, task) {
+			out = append(out, task)
 		}
 	}
 	return out

@@ -17,7 +17,7 @@ import (
 // Test is one run of a suite.
 type Test struct {
 	suite.Run
-	// Dialect is the language of the files. Entrant.PRISM runs only tests of the dialect PRISM.
+	// Dialect is the language of the files. EngineConfig.PRISM runs only tests of the dialect PRISM.
 	Dialect syntax.Dialect
 	// Engines are the labels of the engines that the test is for; nil means all.
 	Engines []string

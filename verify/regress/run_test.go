@@ -90,7 +90,7 @@ func TestFileErrors(t *testing.T) {
 	compare(t, lines(rep), `
 error a.prism:4: found "endmodule", want ";"
 error b.prism.props:1: found end of file, want "]"
-error c.prism.props:1: undefined constant "k" must be defined
+error c.prism.props:1: undefined constant "k" must be defined: add --const k=...
 error d.prism.props.args:2: unknown switch "-oops"
 pass e.prism.props:2
 pass g.prism.props:2

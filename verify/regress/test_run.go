@@ -18,7 +18,7 @@ type testRun struct {
 	*loadedTest
 	engine  *EngineConfig
 	workers int
-	// runResults are the results about the whole run, and results those of the instances;
+	// runResults are the results about the whole run, instanceResults the results of the instances;
 	// results is nil if no instance was judged.
 	runResults      []report.TestResult
 	instanceResults []report.TestResult

@@ -205,10 +205,10 @@ type transcript struct {
 }
 
 // runTool runs a command of PRISM and returns its output.
-func (u *testRun) runTool(ctx context.Context, c runner.Command) (*transcript, error) {
+func (u *testRun) runTool(ctx context.Context, command runner.Command) (*transcript, error) {
 	var stdout, stderr bytes.Buffer
-	c.Stdout, c.Stderr = &stdout, &stderr
-	exit, err := runner.Run(ctx, u.engine.PRISM.Commander, c)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	exit, err := runner.Run(ctx, u.engine.PRISM.Commander, command)
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,9 @@ func (u *testRun) compareExports(ctx context.Context, answers []answer) {
 		}
 	}
 	if len(u.instances) == 0 && len(u.runResults) == resultsBefore {
-		r := u.newResult(u.engine, nil)
-		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.addRunResult(r, false, "")
+		unchecked := u.newResult(u.engine, nil)
+		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
+		u.addRunResult(unchecked, false, "")
 	}
 }
 
@@ -68,8 +68,8 @@ func (u *testRun) explicitEngine() bool {
 }
 
 // compareTarget writes the files of one export and compares each with the existing file. option is the switch, target its argument.
-func (e *exporter) compareTarget(option, compareTarget string) {
-	file, options, _ := strings.Cut(compareTarget, ":")
+func (e *exporter) compareTarget(option, target string) {
+	file, options, _ := strings.Cut(target, ":")
 	if file == "stdout" {
 		return
 	}

@@ -62,34 +62,34 @@ func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
 // Find returns the selected tests. When it knows their files, it calls used with their names, and returns its error if there is one.
 func (a *Request) Find(used func(files []string) error) (*Selection, error) {
-	p, err := newPaths(a.Paths)
+	names, err := newPaths(a.Paths)
 	if err != nil {
 		return nil, err
 	}
-	opened := &recordingFS{FS: p.fsys}
-	p.fsys = opened
-	s := &Selection{paths: p, Labels: a.Engines}
-	s.Options = regress.Options{FS: p.fsys, Name: p.userName, Seed: 1, Only: a.Only, Jobs: a.Jobs}
-	err = a.discover(s)
-	p.fsys, s.Options.FS = opened.FS, opened.FS
+	opened := &recordingFS{FS: names.fsys}
+	names.fsys = opened
+	selected := &Selection{paths: names, Labels: a.Engines}
+	selected.Options = regress.Options{FS: names.fsys, Name: names.userName, Seed: 1, Only: a.Only, Jobs: a.Jobs}
+	err = a.discover(selected)
+	names.fsys, selected.Options.FS = opened.FS, opened.FS
 	if err != nil {
-		return nil, p.userError(err)
+		return nil, names.userError(err)
 	}
-	if err := used(s.inputFiles(opened.opened)); err != nil {
+	if err := used(selected.inputFiles(opened.opened)); err != nil {
 		return nil, err
 	}
-	if len(s.Tests) == 0 {
+	if len(selected.Tests) == 0 {
 		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(a.Paths, ", "))
 	}
-	if err := a.applyFlags(s); err != nil {
+	if err := a.applyFlags(selected); err != nil {
 		return nil, err
 	}
-	for _, label := range s.Labels {
+	for _, label := range selected.Labels {
 		if _, _, err := suitefile.Engine(label); err != nil {
 			return nil, usage.Errorf("--engine: %w", err)
 		}
 	}
-	return s, nil
+	return selected, nil
 }
 
 // inputFiles returns the files that were opened and the files of the tests, as far as they exist, with the user's names.
@@ -131,38 +131,38 @@ func (f *recordingFS) Stat(name string) (fs.FileInfo, error)      { return fs.St
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
 // discover adds the tests of every path. A directory with a suite file has the tests that the file lists.
-func (a *Request) discover(s *Selection) error {
+func (a *Request) discover(selected *Selection) error {
 	if a.QVBS {
-		return a.discoverBenchmarks(s)
+		return a.discoverBenchmarks(selected)
 	}
 	var suites []string // the names of all suites
-	for _, name := range s.paths.arguments {
-		config, dir, err := a.suiteFile(s, name)
+	for _, name := range selected.paths.arguments {
+		config, dir, err := a.suiteFile(selected, name)
 		if err != nil {
 			return err
 		}
 		var tests []regress.Test
 		if config == nil {
-			tests, err = regress.Discover(s.paths.fsys, []string{name}, a.pairing(suite.Closest))
+			tests, err = regress.Discover(selected.paths.fsys, []string{name}, a.pairing(suite.Closest))
 		} else {
 			if a.Match || a.All {
 				config.Pair(a.pairing(suite.Closest))
 			}
-			tests, err = config.Tests(s.paths.fsys, dir, a.Suites)
-			a.applySuiteFile(s, config)
+			tests, err = config.Tests(selected.paths.fsys, dir, a.Suites)
+			a.applySuiteFile(selected, config)
 			suites = append(suites, config.Suites()...)
 		}
 		if err != nil {
 			return err
 		}
-		s.Tests = append(s.Tests, tests...)
+		selected.Tests = append(selected.Tests, tests...)
 	}
 	for _, name := range a.Suites {
 		if !slices.Contains(suites, name) {
 			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(suites, ", "), "there is none"))
 		}
 	}
-	s.Tests = regress.Distinct(s.Tests)
+	selected.Tests = regress.Distinct(selected.Tests)
 	return nil
 }
 
@@ -177,40 +177,40 @@ func (a *Request) discoverBenchmarks(s *Selection) (err error) {
 }
 
 // suiteFile reads the suite file that a path is, or that the directory contains; nil if there is none.
-func (a *Request) suiteFile(s *Selection, name string) (config *suitefile.File, dir string, err error) {
+func (a *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		config, err := suitefile.Open(s.paths.fsys, name, s.paths.userName)
+		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
 		return config, path.Dir(name), err
 	}
-	if info, err := fs.Stat(s.paths.fsys, name); err != nil || !info.IsDir() || a.NoConfig {
+	if info, err := fs.Stat(selected.paths.fsys, name); err != nil || !info.IsDir() || a.NoConfig {
 		return nil, name, err
 	}
-	config, err = suitefile.In(s.paths.fsys, name, s.paths.userName)
+	config, err = suitefile.In(selected.paths.fsys, name, selected.paths.userName)
 	return config, name, err
 }
 
 // applySuiteFile sets the options of the whole run that a suite file has, except those that are already set.
-func (*Request) applySuiteFile(s *Selection, config *suitefile.File) {
-	s.Options.Title = cmp.Or(s.Options.Title, config.Title)
-	s.PrismImage = cmp.Or(s.PrismImage, config.PrismImage)
-	s.StormImage = cmp.Or(s.StormImage, config.StormImage)
+func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
+	selected.Options.Title = cmp.Or(selected.Options.Title, config.Title)
+	selected.PrismImage = cmp.Or(selected.PrismImage, config.PrismImage)
+	selected.StormImage = cmp.Or(selected.StormImage, config.StormImage)
 	if config.Seed != nil {
-		s.Options.Seed = *config.Seed
+		selected.Options.Seed = *config.Seed
 	}
 	if config.Flakes != nil {
-		s.Flakes = config.Flakes
+		selected.Flakes = config.Flakes
 	}
-	if s.Options.Jobs <= 1 {
-		s.Options.Jobs = config.Jobs
+	if selected.Options.Jobs <= 1 {
+		selected.Options.Jobs = config.Jobs
 	}
-	s.Strict = s.Strict || config.Strict
+	selected.Strict = selected.Strict || config.Strict
 }
 
 // applyFlags replaces settings of suite files by those of the command line, and collects the labels of all engines.
-func (a *Request) applyFlags(s *Selection) (err error) {
-	enginesGiven := len(s.Labels) > 0
-	for i := range s.Tests {
-		test := &s.Tests[i]
+func (a *Request) applyFlags(selected *Selection) (err error) {
+	enginesGiven := len(selected.Labels) > 0
+	for i := range selected.Tests {
+		test := &selected.Tests[i]
 		if test.Consts, err = regress.Override(test.Consts, a.Consts); err != nil {
 			return err
 		}
@@ -228,16 +228,16 @@ func (a *Request) applyFlags(s *Selection) (err error) {
 			test.Engines = []string{"native"}
 		}
 		for _, label := range test.Engines {
-			if !slices.Contains(s.Labels, label) {
-				s.Labels = append(s.Labels, label)
+			if !slices.Contains(selected.Labels, label) {
+				selected.Labels = append(selected.Labels, label)
 			}
 		}
 	}
 	if a.Seed != nil {
-		s.Options.Seed = *a.Seed
+		selected.Options.Seed = *a.Seed
 	}
-	if s.Options.Jobs <= 1 {
-		s.Options.Jobs = runtime.GOMAXPROCS(0)
+	if selected.Options.Jobs <= 1 {
+		selected.Options.Jobs = runtime.GOMAXPROCS(0)
 	}
 	return nil
 }

@@ -44,17 +44,17 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	if isList(name) {
 		return discoverList(fsys, name, pairing)
 	}
-	d, err := openDirectory(fsys, path.Dir(name), pairing)
+	opened, err := openDirectory(fsys, path.Dir(name), pairing)
 	if err != nil {
 		return nil, err
 	}
 	switch file := path.Base(name); {
 	case isModel(file):
-		return d.runsOfModelFile(file)
+		return opened.runsOfModelFile(file)
 	case isProps(file):
-		return d.runsOfProps(file)
+		return opened.runsOfProps(file)
 	case isAuto(file):
-		return d.runsOfAutoFile(file)
+		return opened.runsOfAutoFile(file)
 	}
 	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
@@ -76,11 +76,11 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 		}
 		runs = append(runs, below...)
 	}
-	d, err := openDirectory(fsys, dir, pairing)
+	opened, err := openDirectory(fsys, dir, pairing)
 	if err != nil {
 		return nil, err
 	}
-	own, err := d.discover()
+	own, err := opened.discover()
 	return append(runs, own...), err
 }
 
@@ -131,13 +131,13 @@ func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{fsys: fsys, dir: dir, pairing: pairing}
+	opened := &directory{fsys: fsys, dir: dir, pairing: pairing}
 	for _, entry := range entries {
 		if !entry.IsDir() {
-			d.files = append(d.files, entry.Name())
+			opened.files = append(opened.files, entry.Name())
 		}
 	}
-	return d, nil
+	return opened, nil
 }
 
 // The extension of a file says what it is. prism-auto does not know JANI files (.jani); the rest is as there.

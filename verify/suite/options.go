@@ -80,8 +80,8 @@ func (r *optionReader) splitArgs() {
 			i++
 			continue
 		}
-		s := Switch{Words: args[i : i+1 : i+1], index: i}
-		n, known := arity(s.Name())
+		option := Switch{Words: args[i : i+1 : i+1], index: i}
+		n, known := arity(option.Name())
 		if !known {
 			r.fail("unknown switch %q", args[i])
 		}
@@ -89,12 +89,12 @@ func (r *optionReader) splitArgs() {
 			r.fail("switch %s has too few arguments, want %d", args[i], n)
 			n = len(args) - i - 1
 		}
-		s.Words = args[i : i+1+n : i+1+n]
-		r.Switches = append(r.Switches, s)
+		option.Words = args[i : i+1+n : i+1+n]
+		r.Switches = append(r.Switches, option)
 		i += 1 + n
 	}
-	imported := slices.ContainsFunc(r.Switches, func(s Switch) bool {
-		return s.Import() && s.Name() != "importresults" && s.Name() != "importpepa"
+	imported := slices.ContainsFunc(r.Switches, func(option Switch) bool {
+		return option.Import() && option.Name() != "importresults" && option.Name() != "importpepa"
 	})
 	for _, i := range fileArgs {
 		r.current = i
@@ -115,16 +115,16 @@ func (r *optionReader) addFile(word string, imported bool) {
 }
 
 // readSwitch interprets a switch; it ignores one with a wrong number of arguments.
-func (r *optionReader) readSwitch(s *Switch) {
-	if n, _ := arity(s.Name()); len(s.Words) != 1+n {
+func (r *optionReader) readSwitch(option *Switch) {
+	if n, _ := arity(option.Name()); len(option.Words) != 1+n {
 		return
 	}
-	r.current = s.index
-	switch name := s.Name(); name {
+	r.current = option.index
+	switch name := option.Name(); name {
 	case "const":
-		r.Consts = append(r.Consts, s.Words[1])
+		r.Consts = append(r.Consts, option.Words[1])
 	case "property", "prop":
-		r.Select = append(r.Select, strings.Split(s.Words[1], ",")...)
+		r.Select = append(r.Select, strings.Split(option.Words[1], ",")...)
 	case "dtmc", "mdp", "ctmc":
 		r.Type = map[string]syntax.ModelType{"dtmc": syntax.DTMC, "mdp": syntax.MDP, "ctmc": syntax.CTMC}[name]
 	case "exact":
@@ -136,52 +136,52 @@ func (r *optionReader) readSwitch(s *Switch) {
 	case "noprobchecks":
 		r.NoProbChecks = true
 	case "param":
-		r.Params = s.Words[1]
+		r.Params = option.Words[1]
 	case "transient", "tr":
-		r.Transient = s.Words[1]
+		r.Transient = option.Words[1]
 	case "steadystate", "ss":
 		r.Steady = true
 	default:
-		r.readGroup(s)
+		r.readGroup(option)
 	}
 }
 
 // readGroup interprets the switches that are recognised by a prefix.
-func (r *optionReader) readGroup(s *Switch) {
+func (r *optionReader) readGroup(option *Switch) {
 	switch {
-	case s.Ignored():
-	case s.Import():
-		r.Imports = append(r.Imports, s.Words)
-	case s.Export():
-		r.Exports = append(r.Exports, s.Words)
-	case strings.HasPrefix(s.Name(), "sim"):
-		r.readSimulation(s)
+	case option.Ignored():
+	case option.Import():
+		r.Imports = append(r.Imports, option.Words)
+	case option.Export():
+		r.Exports = append(r.Exports, option.Words)
+	case strings.HasPrefix(option.Name(), "sim"):
+		r.readSimulation(option)
 	}
 }
 
 // readSimulation interprets a switch of the simulator.
-func (r *optionReader) readSimulation(s *Switch) {
+func (r *optionReader) readSimulation(option *Switch) {
 	if r.Simulation == nil {
 		r.Simulation = &Simulation{}
 	}
 	simulation := r.Simulation
-	switch s.Name() {
+	switch option.Name() {
 	case "simmethod":
-		simulation.Method = s.Words[1]
+		simulation.Method = option.Words[1]
 	case "simsamples":
-		simulation.Samples = r.parseInteger(s.Words[1])
+		simulation.Samples = r.parseInteger(option.Words[1])
 	case "simvar":
-		simulation.MinSamples = r.parseInteger(s.Words[1])
+		simulation.MinSamples = r.parseInteger(option.Words[1])
 	case "simpathlen":
-		simulation.PathLength = r.parseInteger(s.Words[1])
+		simulation.PathLength = r.parseInteger(option.Words[1])
 	case "simconf":
-		simulation.Error = r.parseNumber(s.Words[1])
+		simulation.Error = r.parseNumber(option.Words[1])
 	case "simwidth":
-		simulation.HalfWidth = r.parseNumber(s.Words[1])
+		simulation.HalfWidth = r.parseNumber(option.Words[1])
 	case "simapprox":
-		simulation.Approximation = r.parseNumber(s.Words[1])
+		simulation.Approximation = r.parseNumber(option.Words[1])
 	case "simmaxrwd":
-		simulation.MaxRewardSum = r.parseNumber(s.Words[1])
+		simulation.MaxRewardSum = r.parseNumber(option.Words[1])
 	}
 }
 

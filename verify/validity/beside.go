@@ -86,10 +86,10 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 }
 
 // validTasks returns the indices of the tasks that may be valid under at least one valuation of the model's constants.
-func validTasks(p *runner.Plan, findings []finding) []int {
-	valid := make([]bool, len(p.Tasks))
-	for range p.Models() {
-		for i, task := range p.Tasks {
+func validTasks(plan *runner.Plan, findings []finding) []int {
+	valid := make([]bool, len(plan.Tasks))
+	for range plan.Models() {
+		for i, task := range plan.Tasks {
 			n := max(1, verdictCount(task))
 			for _, f := range findings[:n] {
 				if f.Validity != Broken && f.rewards == nil {
@@ -109,10 +109,10 @@ func validTasks(p *runner.Plan, findings []finding) []int {
 }
 
 // checkValid runs the tool on the valid tasks only. The verdicts about the other tasks are failures: the run was stopped.
-func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (answer toolAnswer) {
+func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) (answer toolAnswer) {
 	var fromTool []result.Verdict
 	if len(tasks) > 0 {
-		part, err := p.Part(tasks, nil)
+		part, err := plan.Part(tasks, nil)
 		if err != nil {
 			return toolAnswer{err: err}
 		}
@@ -120,8 +120,8 @@ func (b *beside) checkValid(ctx context.Context, p *runner.Plan, tasks []int) (a
 			return answer
 		}
 	}
-	for model := range p.Models() {
-		for i, task := range p.Tasks {
+	for model := range plan.Models() {
+		for i, task := range plan.Tasks {
 			if slices.Contains(tasks, i) {
 				n := min(max(1, verdictCount(task)), len(fromTool))
 				answer.verdicts = append(answer.verdicts, fromTool[:n]...)
@@ -154,22 +154,22 @@ type finding struct {
 }
 
 // findings checks the model under every valuation of its constants, and returns one finding for each verdict of the tool, in the same order.
-func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
-	quiet := p.WithOutputs(func(o *runner.Outputs) { o.Progress = nil }) // only the tool reports progress
-	limits := Limits{MaxStates: p.Job.Numeric.MaxStates}
+func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
+	quiet := plan.WithOutputs(func(o *runner.Outputs) { o.Progress = nil }) // only the tool reports progress
+	limits := Limits{MaxStates: plan.Job.Numeric.MaxStates}
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates
 	}
 	var out []finding
-	for model := range p.Models() {
+	for model := range plan.Models() {
 		instance := b.checker.Instance(ctx, quiet, model, limits)
-		for _, task := range p.Tasks {
-			f := finding{Check: instance.Check}
-			if f.Validity == Valid {
-				f.rewards = instance.checkRewards(ctx, task, p.Job.File)
+		for _, task := range plan.Tasks {
+			found := finding{Check: instance.Check}
+			if found.Validity == Valid {
+				found.rewards = instance.checkRewards(ctx, task, plan.Job.File)
 			}
-			f.late = ctx.Err() != nil
-			out = append(out, slices.Repeat([]finding{f}, max(1, verdictCount(task)))...)
+			found.late = ctx.Err() != nil
+			out = append(out, slices.Repeat([]finding{found}, max(1, verdictCount(task)))...)
 		}
 		instance.Forget()
 	}
@@ -188,19 +188,19 @@ func verdictCount(task *runner.Task) int {
 }
 
 // addFinding replaces the verdict of the tool by a failure if the model is invalid, and adds a warning if the model was not fully checked.
-func (b *beside) addFinding(v *result.Verdict, f finding) {
+func (b *beside) addFinding(verdict *result.Verdict, found finding) {
 	switch {
-	case v.Err != nil && !mayBeInvalid(v.Err):
-	case f.late:
-		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: there was no time left")
-	case f.Validity == Broken:
-		invalidate(v, b.Name(), f.Failure)
-	case f.rewards != nil:
-		invalidate(v, b.Name(), f.rewards)
-	case f.Validity == Sampled:
-		v.Warnings = append(v.Warnings, "the model was not checked in every state: "+f.Note)
-	case f.Validity == NotChecked:
-		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: "+f.Failure.Message)
+	case verdict.Err != nil && !mayBeInvalid(verdict.Err):
+	case found.late:
+		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: there was no time left")
+	case found.Validity == Broken:
+		invalidate(verdict, b.Name(), found.Failure)
+	case found.rewards != nil:
+		invalidate(verdict, b.Name(), found.rewards)
+	case found.Validity == Sampled:
+		verdict.Warnings = append(verdict.Warnings, "the model was not checked in every state: "+found.Note)
+	case found.Validity == NotChecked:
+		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: "+found.Failure.Message)
 	}
 }
 
@@ -215,23 +215,23 @@ func mayBeInvalid(failure *result.Failure) bool {
 }
 
 // invalidate replaces the value of a verdict by a failure.
-func invalidate(v *result.Verdict, tool string, f *result.Failure) {
-	failure := *f
+func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
+	failure := *cause
 	failure.Class = result.Model
-	if v.Err != nil {
-		failure.Message += " (" + tool + ": " + v.Err.Message + ")"
+	if verdict.Err != nil {
+		failure.Message += " (" + tool + ": " + verdict.Err.Message + ")"
 	} else {
 		failure.Message += " (" + tool + " accepts it)"
 	}
-	*v = result.Verdict{
-		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Tool: v.Tool, Method: v.Method,
-		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seconds: v.Seconds, Warnings: v.Warnings, Err: &failure,
+	*verdict = result.Verdict{
+		Property: verdict.Property, Name: verdict.Name, Constants: verdict.Constants, Engine: verdict.Engine, Tool: verdict.Tool, Method: verdict.Method,
+		States: verdict.States, Choices: verdict.Choices, Transitions: verdict.Transitions, Seconds: verdict.Seconds, Warnings: verdict.Warnings, Err: &failure,
 	}
 }
 
 // checkRewards returns a failure if a reward structure that the property uses is invalid, otherwise nil.
-func (in *Instance) checkRewards(ctx context.Context, t *runner.Task, file string) *result.Failure {
-	used := usedRewards(in.Program, t)
+func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file string) *result.Failure {
+	used := usedRewards(in.Program, task)
 	if len(used) == 0 {
 		return nil
 	}

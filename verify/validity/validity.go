@@ -104,29 +104,29 @@ type Instance struct {
 }
 
 // Instance returns a model under a valuation of its constants. It checks the model unless that was done before.
-func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation, limits Limits) *Instance {
-	in := c.lookUp(&p.Job, v, limits)
+func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
+	in := c.lookUp(&plan.Job, valuation, limits)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
 		return in // all its states are known, or at least limits.MaxStates
 	}
-	if err := in.exploreAndCheck(ctx, p, limits); err != nil {
-		in.setFailure(err, p.Job.File)
+	if err := in.exploreAndCheck(ctx, plan, limits); err != nil {
+		in.setFailure(err, plan.Job.File)
 	}
 	in.done = ctx.Err() == nil
 	return in
 }
 
 // lookUp returns the instance of a model under a valuation: a known one or a new one. If there are too many, the checker forgets the oldest.
-func (c *Checker) lookUp(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
+func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limits) *Instance {
 	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
-	key := source + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
+	key := source + fmt.Sprint(runner.Constants(valuation), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in := c.instances[key]
 	if in == nil {
-		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
+		in = &Instance{Valuation: valuation, Check: Check{Model: job.File, Constants: runner.Constants(valuation)}}
 		c.instances[key] = in
 		c.keys = append(c.keys, key)
 		if len(c.keys) > maxInstances {
@@ -183,17 +183,17 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 }
 
 // exploreAndCheck explores all states of the model, which checks them. If there are more than limits.MaxStates, it checks random paths.
-func (in *Instance) exploreAndCheck(ctx context.Context, p *runner.Plan, limits Limits) error {
-	job := &p.Job
+func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
+	job := &plan.Job
 	if job.States != nil {
 		return in.readStates(ctx, job, limits)
 	}
-	program, err := p.Model.Instantiate(in.Valuation.Map())
+	program, err := plan.Model.Instantiate(in.Valuation.Map())
 	if err != nil {
 		return err
 	}
 	in.Program = program
-	strict := p.WithSettings(func(j *runner.Settings) {
+	strict := plan.WithSettings(func(j *runner.Settings) {
 		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
 		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
 	})
@@ -240,15 +240,15 @@ func (in *Instance) setValid(space *explicit.Space) {
 func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
-		p := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
+		path := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
 		var last *simulate.Visit
-		for last = range p.Visits() {
+		for last = range path.Visits() {
 		}
-		if p.Err != nil {
-			return p.Err
+		if path.Err != nil {
+			return path.Err
 		}
 		steps += last.Number
-		if p.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
+		if path.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
 			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + in.model.StateText(last.State), File: job.File}
 		}
 	}

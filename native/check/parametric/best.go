@@ -11,23 +11,23 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Question asks for the extremal probability of Left U Right in an MDP. With Rewards it asks for the
-// extremal expected reward until Right is reached.
+// Question asks for the minimal (if Min) or maximal probability of Left U Right in an MDP. If Rewards is not
+// nil, it asks for the minimal or maximal expected reward until Right is reached.
 type Question struct {
 	Min         bool
 	Left, Right *sparse.Set
 	Rewards     []*ratfunc.Func // of each choice
 }
 
-// Piece is a function that is the value between two parameter values: ends of the region, or points
-// where two functions are equal.
+// Piece is a part of a piecewise function of one parameter: the value is Value from Low to High. These are
+// ends of the region, or points where two functions are equal.
 type Piece struct {
 	Low, High ratfunc.Root
 	Value     *ratfunc.Func
 }
 
-// Best returns the value in the initial state as a function of the parameters in the region from low to
-// high, piece by piece. The result is empty if the value is infinite.
+// Best returns the value in the initial state as a piecewise function of the parameters in the region from
+// low to high. The result is empty if the value is infinite.
 //
 // The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is
 // optimal wherever no choice has an advantage over its own, that is, where the advantage functions keep
@@ -55,16 +55,16 @@ func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]P
 	case len(low) == 1:
 		return b.sweep(low[0], high[0])
 	}
-	f, err := b.optimalAt(c.point)
+	optimal, err := b.optimalAt(c.point)
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range f.advantages {
-		if !x.NotNegative(low, high) {
+	for _, advantage := range optimal.advantages {
+		if !advantage.NotNegative(low, high) {
 			return nil, errors.New("the optimal scheduler depends on several parameters, or a proof that it does not failed: want one parameter, or smaller ranges (p=0.1:0.2)")
 		}
 	}
-	return []Piece{{Value: f.values[c.initial]}}, nil
+	return []Piece{{Value: optimal.values[c.initial]}}, nil
 }
 
 // mdpSolver holds the state of Best.
@@ -132,8 +132,9 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 				if !ok {
 					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.question.Rewards[row])
 				}
-				f, _ := v.Float64()
-				r.Choice, r.ChoiceRat = append(r.Choice, f), append(r.ChoiceRat, v)
+				near, _ := v.Float64()
+				r.Choice = append(r.Choice, near)
+				r.ChoiceRat = append(r.ChoiceRat, v)
 			}
 		}
 	}
@@ -144,8 +145,8 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 	return sparse.NewGraph(model), r, nil
 }
 
-// analyzeGraph computes the states whose value does not depend on the parameters. It reports whether
-// the value of the initial state is infinite.
+// analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
+// (allowed), and the states with value 1 (one). It reports whether the value of the initial state is infinite.
 func (b *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
 	all := sparse.FullSet(g.NumStates())
 	b.allowed, b.one = sparse.FullSet(g.NumChoices()), b.question.Right
@@ -157,7 +158,8 @@ func (b *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
 	default:
 		sure := g.Prob1A(all, b.question.Right)
 		if b.question.Min {
-			if sure, err = g.Prob1E(b.ctx, all, b.question.Right); err != nil {
+			sure, err = g.Prob1E(b.ctx, all, b.question.Right)
+			if err != nil {
 				return false, err
 			}
 			b.allowed = g.ChoicesWithin(sure)
@@ -178,7 +180,8 @@ func (b *mdpSolver) reachableOpen() *sparse.Set {
 		return out
 	}
 	out.Add(b.initial)
-	for stack := []int{b.initial}; len(stack) > 0; {
+	stack := []int{b.initial}
+	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for row := b.first[s]; row < b.first[s+1]; row++ {
@@ -204,12 +207,14 @@ func (b *mdpSolver) closedValue(s int) *ratfunc.Func {
 // schedulerValue is the value of a scheduler as a function of the parameters.
 type schedulerValue struct {
 	values map[int]*ratfunc.Func
-	// advantages say where the scheduler is optimal: wherever all of them are nonnegative.
+	// The scheduler is optimal at every point where all advantages are at least 0. An advantage is the value of
+	// the scheduler's choice in a state minus that of another choice (the other way round for a minimum).
 	advantages []*ratfunc.Func
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value of a scheduler that is optimal at a point.
+// optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function
+// has the optimal value at the point.
 func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, init, err := b.scheduler(point)
 	if err != nil {
@@ -218,7 +223,8 @@ func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	key := fmt.Sprint(scheduler)
 	result := b.cache[key]
 	if result == nil {
-		if result, err = b.evaluateScheduler(scheduler); err != nil {
+		result, err = b.evaluateScheduler(scheduler)
+		if err != nil {
 			return nil, err
 		}
 		b.cache[key] = result
@@ -259,7 +265,8 @@ func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
 		case !b.open.Has(s):
 			v.Scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
-			for v.Scheduler[s] = uint32(b.first[s]); !b.allowed.Has(int(v.Scheduler[s])); {
+			v.Scheduler[s] = uint32(b.first[s])
+			for !b.allowed.Has(int(v.Scheduler[s])) {
 				v.Scheduler[s]++
 			}
 		}
@@ -282,7 +289,8 @@ func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, erro
 	if err != nil {
 		return nil, err
 	}
-	out, seen := &schedulerValue{values: values}, map[string]bool{}
+	out := &schedulerValue{values: values}
+	seen := map[string]bool{}
 	for s := range b.open.All() {
 		if err := b.ctx.Err(); err != nil {
 			return nil, err
@@ -312,7 +320,7 @@ func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, erro
 	return out, nil
 }
 
-// immediateReward returns the reward of a row, plus the probability to go to a state with value 1.
+// immediateReward returns the reward of a row plus the probability of its transitions to states with value 1.
 func (b *mdpSolver) immediateReward(row int) *ratfunc.Func {
 	sum := b.evaluator.ring.Integer(0)
 	if b.question.Rewards != nil {

@@ -21,14 +21,14 @@ type Param struct {
 	At   *big.Rat
 }
 
-// PointError says that a weight or reward is not positive at the reference point, and not zero
-// everywhere. Another point is needed.
+// PointError says that a weight or reward is not positive at the reference point, although it is not zero
+// everywhere. Another reference point is needed.
 type PointError struct {
 	Pos  syntax.Pos
 	What string
 }
 
-// Error returns what is not positive.
+// Error implements error.
 func (e *PointError) Error() string { return e.Pos.String() + ": " + e.What }
 
 // Chain is a parametric Markov chain, or an MDP, for which only Best is supported.
@@ -73,7 +73,8 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	numbers := map[string]int{}
 	for i, p := range params {
 		numbers[p.Name] = i
-		names, c.point = append(names, p.Name), append(c.point, p.At)
+		names = append(names, p.Name)
+		c.point = append(c.point, p.At)
 	}
 	ring := ratfunc.NewRing(names)
 	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
@@ -87,7 +88,8 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	}
 	c.initial = int(m.Initial[0])
 	if program.Type != syntax.MDP {
-		c.rows, c.actionProbs = make([][]transition, m.NumStates()), make([][]actionProb, m.NumStates())
+		c.rows = make([][]transition, m.NumStates())
+		c.actionProbs = make([][]actionProb, m.NumStates())
 	}
 	if program.Type == syntax.CTMC {
 		c.sojournTimes = make([]*ratfunc.Func, m.NumStates())
@@ -149,16 +151,18 @@ func (c *Chain) withState(state []int32, err error) error {
 	return err
 }
 
-// newRow returns the row for a choice of state s: a new one in an MDP, and row s otherwise.
+// newRow returns the number of the row for a choice of state s: a new row in an MDP, and row s otherwise.
 func (c *Chain) newRow(s int) int {
-	if c.program.Type == syntax.MDP {
-		s = len(c.rows)
-		c.rows, c.actionProbs = append(c.rows, nil), append(c.actionProbs, nil)
+	if c.program.Type != syntax.MDP {
+		return s
 	}
-	return s
+	c.rows = append(c.rows, nil)
+	c.actionProbs = append(c.actionProbs, nil)
+	return len(c.rows) - 1
 }
 
-// expand computes the rows of a state.
+// expand computes the rows of state s: one for each choice in an MDP, and otherwise one for all commands
+// together. A deadlock gets a self-loop.
 func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
 	choices, err := x.Enabled(state)
 	if err != nil {
@@ -184,13 +188,15 @@ func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
 			if err != nil {
 				return err
 			}
-			weights, sum = append(weights, cmdWeights), sum.Mul(cmdSum)
+			weights = append(weights, cmdWeights)
+			sum = sum.Mul(cmdSum)
 		}
 		row := c.newRow(s)
 		if err := c.addTransitions(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
 			return err
 		}
-		c.actionProbs[row], total = append(c.actionProbs[row], actionProb{choice.Action, sum}), total.Add(sum)
+		c.actionProbs[row] = append(c.actionProbs[row], actionProb{choice.Action, sum})
+		total = total.Add(sum)
 	}
 	if c.first == nil {
 		c.normalise(s, total)
@@ -214,8 +220,9 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	}
 }
 
-// addTransitions adds to a row the transitions of a choice, for all combinations of updates that begin
-// with the given ones.
+// addTransitions adds the transitions of a choice to a row. A choice has a transition for each combination of
+// updates, one of each of its commands. This call adds those that begin with the given updates, whose weights
+// have the product weight.
 func (c *Chain) addTransitions(x compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
 	if k := len(updates); k < len(weights) {
 		for u, w := range weights[k] {
@@ -284,11 +291,12 @@ func (c *Chain) commandWeights(state []int32, cmd *sema.Command) ([]*ratfunc.Fun
 	return weights, sum, nil
 }
 
+// mentionsVariable reports whether a variable occurs in an expression.
 func mentionsVariable(e sema.Expr) bool {
 	found := false
 	sema.Inspect(e, func(e sema.Expr) bool {
-		_, is := e.(*sema.Var)
-		found = found || is
+		_, isVar := e.(*sema.Var)
+		found = found || isVar
 		return !found
 	})
 	return found
@@ -301,7 +309,8 @@ func (c *Chain) checkPositive(f *ratfunc.Func, pos syntax.Pos, what string) erro
 		return nil
 	}
 	v, ok := f.At(c.point)
-	switch number, constant := f.Constant(); {
+	number, constant := f.Constant()
+	switch {
 	case constant && number.Sign() < 0:
 		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", what, number.RatString())}
 	case !ok || v.Sign() <= 0:
@@ -318,8 +327,8 @@ func (c *Chain) choices(s int) (first, end int) {
 	return c.first[s], c.first[s+1]
 }
 
-// Rewards returns the expected reward of each visit of each state, for a reward structure of the
-// program. In an MDP it is that of each row.
+// Rewards returns the expected reward of a visit of each state, for the reward structure with an index. In an
+// MDP it returns the reward of each row.
 func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	out := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
@@ -347,7 +356,8 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	for s := range out {
 		var err error
 		state = c.space.State(state, s)
-		if out[s], _, err = c.rewardParts(index, s, state); err != nil {
+		out[s], _, err = c.rewardParts(index, s, state)
+		if err != nil {
 			return nil, c.withState(state, err)
 		}
 	}

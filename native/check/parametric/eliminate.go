@@ -22,8 +22,9 @@ func checkSize(f *ratfunc.Func) error {
 	return nil
 }
 
-// eliminate solves x = P x + rhs over the states inside, and returns the value of one state for each
-// right-hand side. Every path must leave these states with probability one.
+// eliminate solves the equations x = P x + rhs over the states for which inside is true, by state
+// elimination, and returns the value of one state for each right-hand side. gains are the right-hand sides,
+// by state. Every path must leave these states with probability one.
 func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	e, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
@@ -33,8 +34,8 @@ func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) boo
 	return e.rhs[state], e.err
 }
 
-// eliminateCycle returns the sum of rhs over one cycle from a state to itself, which must happen with
-// probability one.
+// eliminateCycle returns, for each right-hand side, its expected sum over the states of a cycle from a state
+// until it is reached again. This must happen with probability one.
 func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	e, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
@@ -46,12 +47,12 @@ func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int
 // elimination is a system of equations from which states are eliminated one at a time.
 type elimination struct {
 	one          *ratfunc.Func
-	rows         map[int]map[int]*ratfunc.Func
-	predecessors map[int]map[int]bool
-	rhs          map[int][]*ratfunc.Func
-	queue        queue
+	rows         map[int]map[int]*ratfunc.Func // the coefficients of each equation, by state and successor
+	predecessors map[int]map[int]bool          // the states in whose equations a state occurs
+	rhs          map[int][]*ratfunc.Func       // the right-hand sides of each equation
+	queue        queue                         // the states to eliminate
 	err          error
-	// If keepRemoved is set, removed has the equations of eliminated states, in their order.
+	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
 	keepRemoved bool
 	removed     []removedEquation
 }
@@ -66,7 +67,8 @@ type removedEquation struct {
 // eliminateOthers returns the system after all states but the last are eliminated.
 func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
 	e := newElimination(c.one, last)
-	for stack := []int{last}; len(stack) > 0; {
+	stack := []int{last}
+	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if e.rows[s] != nil {
@@ -86,13 +88,15 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int
 	return e, e.eliminateAllBut(ctx, last)
 }
 
+// newElimination returns a system without equations. last is the state that will remain.
 func newElimination(one *ratfunc.Func, last int) *elimination {
 	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
 }
 
-// addEquation adds the equation of a state, without transitions to states outside.
+// addEquation adds the equation of a state, with its transitions to states inside only.
 func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, gains []*ratfunc.Func) {
-	e.rows[s], e.rhs[s] = map[int]*ratfunc.Func{}, gains
+	e.rows[s] = map[int]*ratfunc.Func{}
+	e.rhs[s] = gains
 	if e.predecessors[s] == nil {
 		e.predecessors[s] = map[int]bool{}
 	}
@@ -103,11 +107,13 @@ func (e *elimination) addEquation(s int, row []transition, inside func(s int) bo
 		if e.predecessors[t.target] == nil {
 			e.predecessors[t.target] = map[int]bool{}
 		}
-		e.rows[s][t.target], e.predecessors[t.target][s] = t.prob, true
+		e.rows[s][t.target] = t.prob
+		e.predecessors[t.target][s] = true
 	}
 }
 
-// eliminateAllBut eliminates all states but one, in increasing order of cost.
+// eliminateAllBut eliminates all states but one, the state with the least cost first. Costs change, so a state
+// whose cost has increased goes back into the queue.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
 		if s != last {
@@ -123,8 +129,9 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 		if e.rows[next.state] == nil {
 			continue
 		}
-		if now := e.candidate(next.state); now.cost > next.cost {
-			heap.Push(&e.queue, now)
+		current := e.candidate(next.state)
+		if current.cost > next.cost {
+			heap.Push(&e.queue, current)
 			continue
 		}
 		e.eliminateState(next.state, last)
@@ -132,7 +139,8 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	return e.err
 }
 
-// backSubstitute returns the values of all states from the equations of the eliminated ones.
+// backSubstitute returns the values of all states, by inserting known values into the equations of the
+// eliminated states in reverse order.
 func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
 	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
@@ -180,12 +188,13 @@ func (e *elimination) eliminateState(s, last int) {
 			e.checkSize(e.rhs[pred][i])
 		}
 		for _, t := range targets {
-			x := p.Mul(e.rows[s][t])
-			if y := e.rows[pred][t]; y != nil {
-				x = x.Add(y)
+			prob := p.Mul(e.rows[s][t])
+			if direct := e.rows[pred][t]; direct != nil {
+				prob = prob.Add(direct)
 			}
-			e.checkSize(x)
-			e.rows[pred][t], e.predecessors[t][pred] = x, true
+			e.checkSize(prob)
+			e.rows[pred][t] = prob
+			e.predecessors[t][pred] = true
 		}
 		if pred != last {
 			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
@@ -205,6 +214,7 @@ func (e *elimination) eliminateState(s, last int) {
 	delete(e.rhs, s)
 }
 
+// checkSize sets err if a function has too many terms.
 func (e *elimination) checkSize(f *ratfunc.Func) {
 	if e.err == nil {
 		e.err = checkSize(f)
@@ -214,6 +224,7 @@ func (e *elimination) checkSize(f *ratfunc.Func) {
 // candidate is a state with the number of entries that its elimination touches.
 type candidate struct{ state, cost int }
 
+// candidate returns a state with its current cost.
 func (e *elimination) candidate(s int) candidate {
 	return candidate{s, len(e.predecessors[s]) * len(e.rows[s])}
 }

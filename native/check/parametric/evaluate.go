@@ -11,16 +11,17 @@ import (
 // evaluator evaluates expressions with parameters in a state.
 type evaluator struct {
 	ring       *ratfunc.Ring
-	paramIndex map[string]int // in the ring
-	parametric map[sema.Expr]bool
+	paramIndex map[string]int     // the variable of the ring for each parameter
+	parametric map[sema.Expr]bool // whether each expression seen so far contains a parameter
 }
 
-// evalError says that an expression is not a rational function.
+// evalError returns an error at the position of an expression.
 func evalError(e sema.Expr, format string, args ...any) error {
 	return &sema.EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// eval evaluates a probability, rate or reward; nil is 1.
+// eval evaluates a probability, rate or reward in a state, as a rational function of the parameters. A nil
+// expression is 1.
 func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if e == nil {
 		return v.ring.Integer(1), nil
@@ -72,6 +73,7 @@ func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 	return nil, evalError(e, "found an operator on parameters that is no rational function")
 }
 
+// binary evaluates an arithmetic operator with two operands.
 func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error) {
 	if e.Op == syntax.OpPow {
 		return v.power(e.X, e.Y, state)
@@ -100,6 +102,7 @@ func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error)
 	return nil, evalError(e, "found %s on parameters, which is no rational function", e.Op)
 }
 
+// power evaluates a power. The exponent must be a whole number.
 func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
 	x, err := v.eval(base, state)
 	if err != nil {
@@ -116,9 +119,9 @@ func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Fun
 	if n.Sign() < 0 && x.IsZero() {
 		return nil, evalError(base, "division by zero")
 	}
-	z, ok := x.Pow(int(n.Num().Int64()))
+	result, ok := x.Pow(int(n.Num().Int64()))
 	if !ok {
 		return nil, evalError(exponent, "the exponent %s is too large", y)
 	}
-	return z, nil
+	return result, nil
 }

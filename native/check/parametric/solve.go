@@ -23,8 +23,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	})
 }
 
-// expectedAtEnd returns the expected value of end at the first state where it is not nil. Paths that
-// leave the given states before count as 0.
+// expectedAtEnd returns the expected value of end(s), where s is the first state of a path for which it is not
+// nil. A path that leaves the given states before counts as 0.
 func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
 	if f := end(c.initial); f != nil {
 		return f, nil
@@ -59,6 +59,7 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 			x[s] = c.one
 		}
 	}
+	// step computes the values one step earlier. States in stopped have the value 1.
 	step := func(stopped *sparse.Set) error {
 		return c.stepBackwards(ctx, &x, func(s int, next *ratfunc.Func) *ratfunc.Func {
 			switch {
@@ -83,8 +84,8 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 	return x[c.initial], nil
 }
 
-// stepBackwards replaces values by those one step earlier. earlier computes the value of a state from
-// the expectation after the step.
+// stepBackwards replaces the values x of all states by those one step earlier. earlier computes the value of
+// a state from next, the expected value after the step.
 func (c *Chain) stepBackwards(ctx context.Context, x *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
 	out := make([]*ratfunc.Func, len(*x))
 	for s := range out {
@@ -190,7 +191,8 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 	return c.expectedAtEnd(ctx, sparse.FullSet(len(c.rows)), func(s int) *ratfunc.Func { return values[s] })
 }
 
-// Visits returns the rewards whose long-run average is the long-run probability of a set.
+// Visits returns rewards whose long-run average is the long-run probability of a set of states: the sojourn
+// times of its states.
 func (c *Chain) Visits(set *sparse.Set) []*ratfunc.Func {
 	out := make([]*ratfunc.Func, len(c.rows))
 	for s := range out {

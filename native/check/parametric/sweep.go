@@ -14,7 +14,7 @@ const maxBisections = 1000
 // maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the pieces for one parameter, from left to right.
+// sweep returns the pieces of the value as a function of one parameter, from low to high.
 func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	var out []Piece
 	if low.Cmp(high) == 0 {
@@ -24,15 +24,17 @@ func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 		}
 		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[b.initial]}}, nil
 	}
-	for from := ratfunc.At(low); ; {
+	from := ratfunc.At(low)
+	for {
 		scheduler, end, err := b.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
 		}
-		if x := scheduler.values[b.initial]; len(out) > 0 && out[len(out)-1].Value.Equal(x) {
+		value := scheduler.values[b.initial]
+		if len(out) > 0 && out[len(out)-1].Value.Equal(value) {
 			out[len(out)-1].High = end
 		} else {
-			out = append(out, Piece{from, end, x})
+			out = append(out, Piece{from, end, value})
 		}
 		switch {
 		case end.Fraction() && end.Low.Cmp(high) == 0:
@@ -44,15 +46,16 @@ func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	}
 }
 
-// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and where it
-// ceases to be.
+// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the
+// interval in which it is optimal. It finds the scheduler by bisection towards the point.
 func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
 	point := high
 	for range maxBisections {
 		if err := b.ctx.Err(); err != nil {
 			return nil, from, err
 		}
-		for from = from.Narrow(); from.High.Cmp(point) >= 0; {
+		from = from.Narrow()
+		for from.High.Cmp(point) >= 0 {
 			from = from.Narrow()
 		}
 		point = new(big.Rat).Add(from.High, point)
@@ -61,15 +64,16 @@ func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerVa
 		if err != nil {
 			return nil, from, err
 		}
-		if end, ok, err := b.optimalUntil(scheduler, from, point, high); ok || err != nil {
+		end, ok, err := b.optimalUntil(scheduler, from, point, high)
+		if ok || err != nil {
 			return scheduler, end, err
 		}
 	}
 	return nil, from, errors.New("the optimal scheduler changes at points too close to each other: want another range of the parameter")
 }
 
-// optimalUntil reports whether a scheduler that is optimal at point is so from the given root on, and
-// up to where.
+// optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If so,
+// it returns the first root of an advantage after point, or high, up to which the scheduler is optimal.
 func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
 	end = ratfunc.At(high)
 	for _, x := range scheduler.advantages {

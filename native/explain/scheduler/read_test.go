@@ -55,7 +55,7 @@ func TestReadErrors(t *testing.T) {
 		"-1=0":     "found state -1",
 		"1=3":      "found choice 3 of state 1, which has 0 to 2",
 		"1=-1":     "found choice -1 of state 1",
-		"1=0\n1=1": "f:2:1: state (x=1) has two choices",
+		"1=0\n1=1": "f:2:1: found two choices of state (x=1)",
 		"(1),2=a":  "a list of a scheduler with memory",
 		"1,2=1":    "a list of a scheduler with memory",
 		"(1,1)=a":  "want a state of 1 variables",

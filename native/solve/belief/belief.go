@@ -30,12 +30,12 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 		}
 		gcd.GCD(nil, nil, gcd, weight)
 	}
-	b := &belief{states: states, weights: weights, total: new(big.Int)}
+	result := &belief{states: states, weights: weights, total: new(big.Int)}
 	for _, weight := range weights {
 		weight.Quo(weight, gcd)
-		b.total.Add(b.total, weight)
+		result.total.Add(result.total, weight)
 	}
-	return b
+	return result
 }
 
 // key returns a string that is equal for equal beliefs only, to find beliefs in maps.

@@ -32,12 +32,12 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 // all in it, or all outside.
 func Observable(set *sparse.Set, observation []uint32) bool {
 	containsObservation := map[uint32]bool{}
-	for s, o := range observation {
+	for s, stateObservation := range observation {
 		contains := set.Has(s)
-		if earlier, known := containsObservation[o]; known && earlier != contains {
+		if earlier, known := containsObservation[stateObservation]; known && earlier != contains {
 			return false
 		}
-		containsObservation[o] = contains
+		containsObservation[stateObservation] = contains
 	}
 	return true
 }
@@ -64,28 +64,28 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	if model.Kind != sparse.MDP || !model.Exact() || problem.Direction > solve.Min {
 		return nil, errProblem
 	}
-	g := &pomdp{Problem: problem, model: model, scale: big.NewInt(1)}
+	result := &pomdp{Problem: problem, model: model, scale: big.NewInt(1)}
 	var err error
-	if g.choice, err = model.MatchActions(problem.Observation); err != nil {
+	if result.choice, err = model.MatchActions(problem.Observation); err != nil {
 		return nil, err
 	}
 	for _, weight := range model.Rats {
 		denominator := weight.Denom()
-		gcd := new(big.Int).GCD(nil, nil, g.scale, denominator)
-		g.scale.Mul(g.scale, new(big.Int).Quo(denominator, gcd))
-		if g.scale.BitLen() > maxScale {
+		gcd := new(big.Int).GCD(nil, nil, result.scale, denominator)
+		result.scale.Mul(result.scale, new(big.Int).Quo(denominator, gcd))
+		if result.scale.BitLen() > maxScale {
 			return nil, fmt.Errorf("the probabilities have a common denominator of more than %d bits", maxScale)
 		}
 	}
 	for _, weight := range model.Rats {
-		scaled := new(big.Int).Mul(g.scale, weight.Num())
-		g.scaledWeights = append(g.scaledWeights, scaled.Quo(scaled, weight.Denom()))
+		scaled := new(big.Int).Mul(result.scale, weight.Num())
+		result.scaledWeights = append(result.scaledWeights, scaled.Quo(scaled, weight.Denom()))
 	}
-	g.terminal = problem.Target
+	result.terminal = problem.Target
 	if problem.Reward == nil {
-		g.terminal = problem.Left.Complement().Union(problem.Target)
+		result.terminal = problem.Left.Complement().Union(problem.Target)
 	}
-	return g, nil
+	return result, nil
 }
 
 // numActions returns the number of actions in a state.

@@ -9,77 +9,82 @@ import (
 	"tilecheck/prism/compile"
 )
 
+// errNoCommands is the error of Commands for an imported state space.
 var errNoCommands = errors.New("states that were read from files have no commands")
 
-var errUnknownTarget = errors.New("the commands of a state lead elsewhere than the state space; this is a bug: please report it")
+// errUnknownTarget reports that expanding a state again gave another successor than Build found.
+var errUnknownTarget = errors.New("a command leads to a state that is not in the state space; this is a bug: please report it")
 
-// Commands calls visit for every enabled choice of the model in every state, in order. targets are
-// the states that the transitions of c lead to. In an MDP, choice is the choice of the space that
-// c became: several choices of the model may have been merged into it. In a Markov chain, choice
-// is the state. c and targets are overwritten after each call.
-func (s *Space) Commands(ctx context.Context, visit func(state, choice int, c *compile.Choice, targets []int)) error {
+// Commands expands every state of the model again and calls visit for each enabled choice, in the
+// order of states and commands. targets[i] is the number of the state that enabled.Transitions[i]
+// leads to. choice is the index of the same choice in Space.Model; several enabled choices have the
+// same index if Build merged them. In a Markov chain, choice is the state. enabled and targets are
+// overwritten after each call.
+func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
 	if s.Imported() {
 		return errNoCommands
 	}
-	m := s.Model()
-	x := s.Compiled().NewExpanderUntil(ctx)
-	state, targets := s.State(nil, 0), []int(nil)
-	for i := range m.NumStates() {
-		if m.Deadlocks != nil && m.Deadlocks.Has(i) {
+	model := s.Model()
+	expander := s.Compiled().NewExpanderUntil(ctx)
+	valuation, targets := s.State(nil, 0), []int(nil)
+	for state := range model.NumStates() {
+		if model.Deadlocks != nil && model.Deadlocks.Has(state) {
 			continue
 		}
-		state = s.State(state, i)
-		choices, err := x.Expand(state)
+		valuation = s.State(valuation, state)
+		choices, err := expander.Expand(valuation)
 		if err != nil {
 			return err
 		}
 		for k := range choices.List {
-			c := &choices.List[k]
+			enabled := &choices.List[k]
 			targets = targets[:0]
-			for _, t := range c.Transitions {
+			for _, t := range enabled.Transitions {
 				to, ok := s.Find(t.Target)
 				if !ok {
 					return errUnknownTarget
 				}
 				targets = append(targets, to)
 			}
-			choice := i
-			if m.Kind == sparse.MDP {
-				if choice = s.choiceOf(i, c, targets); choice < 0 {
+			choice := state
+			if model.Kind == sparse.MDP {
+				choice = s.findChoice(state, enabled, targets)
+				if choice < 0 {
 					return errUnknownTarget
 				}
 			}
-			visit(i, choice, c, targets)
+			visit(state, choice, enabled, targets)
 		}
 	}
 	return nil
 }
 
-// choiceOf returns the choice of an MDP with the action, the targets and (up to rounding) the
-// weights of c; -1 if there is none.
-func (s *Space) choiceOf(state int, c *compile.Choice, targets []int) int {
-	m := s.Model()
-	first, end := m.Choices(state)
-	for i := first; i < end; i++ {
-		if m.Actions != nil && int(m.Actions[i]) != c.Action+1 {
+// findChoice returns the choice of a state of an MDP that has the action, the targets and, up to
+// rounding, the weights of an enabled choice; -1 if there is none.
+func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
+	model := s.Model()
+	first, end := model.Choices(state)
+	for choice := first; choice < end; choice++ {
+		sameAction := model.Actions == nil || model.Actions[choice] == actionOf(enabled.Action)
+		if !sameAction {
 			continue
 		}
-		from, to := m.Row(i)
-		if to-from == len(targets) && sameDistribution(m, from, c, targets) {
-			return i
+		firstTransition, endTransition := model.Row(choice)
+		if endTransition-firstTransition == len(targets) && sameDistribution(model, firstTransition, enabled, targets) {
+			return choice
 		}
 	}
 	return -1
 }
 
-// sameDistribution reports whether the transitions from index from on have the given targets, and
-// the weights of c up to a relative error of 1e-9.
-func sameDistribution(m *sparse.Model, from int, c *compile.Choice, targets []int) bool {
-	for k, t := range targets {
+// sameDistribution reports whether the transitions of m from index first on lead to the given
+// targets, with the weights of the enabled choice up to a relative error of 1e-9.
+func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
+	for k, target := range targets {
 		found := false
-		for i := from; i < from+len(targets); i++ {
-			if int(m.Target[i]) == t {
-				found = math.Abs(c.Transitions[k].Weight-m.Prob(i)) <= 1e-9*m.Prob(i)
+		for i := first; i < first+len(targets); i++ {
+			if int(model.Target[i]) == target {
+				found = math.Abs(enabled.Transitions[k].Weight-model.Prob(i)) <= 1e-9*model.Prob(i)
 				break
 			}
 		}

@@ -10,33 +10,34 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// compiledChoices lets an exactWorker use the compiled model: that gives the enabled choices and
-// their targets, and the rational weights come from a cache. The cache has a list of weights per
-// move and valuation of the variables on which the weights depend. States whose weights cannot be
-// cached are interpreted.
+// compiledChoices combines the compiled model with exact weights: the compiled model computes the
+// enabled choices and their targets, and the rational weights come from a cache. The cache has a
+// list of weights for each move and each valuation of the variables on which its weights depend.
+// A state whose weights cannot be cached is expanded by the interpreter.
 type compiledChoices struct {
-	raw         compile.PackedChoices
-	moves       []weights
+	output      compile.PackedChoices
+	caches      []weightCache
 	weightLists [][]*big.Rat // of the choices of the current state
 	sums        map[[2]*big.Rat]*big.Rat
-	// states counts the expanded states, interpreted those among them that were interpreted.
-	states, interpreted int
+	states      int // number of expanded states
+	interpreted int // number of expanded states that needed the interpreter
 }
 
-// weights caches the weights of a move's alternatives, nil for zero, by the key of the variables
-// on which they depend. An empty list means that the state must be interpreted.
-type weights struct {
-	cache        map[int64][]*big.Rat // nil before the first use
+// weightCache caches the rational weights of the alternatives of one move. The map key encodes the
+// values of the variables on which the weights depend. A weight that is zero is nil. An empty
+// list means that the interpreter must expand the state.
+type weightCache struct {
+	lists        map[int64][]*big.Rat // nil before the first use
 	dependencies []dependency
 }
 
-// dependency is a variable on which weights depend. If the weights use only tests of it, such as
-// x>3, then values for which all tests agree have the same number.
+// dependency is a variable on which the weights of a move depend. If the weights use the variable
+// only in tests, such as x>3, then values with equal test results form a class.
 type dependency struct {
-	slot   int
-	low    int32
-	base   int64
-	number []int64 // of each value, from low on; nil if each value has its own
+	slot    int
+	low     int32
+	stride  int64
+	classes []int64 // of each value, from low on; nil if each value has its own
 }
 
 const (
@@ -47,17 +48,17 @@ const (
 )
 
 // findDependencies finds the variables on which the weights of the commands depend. It returns
-// false if they have too many valuations.
-func (t *weights) findDependencies(p *sema.Program, commands []compile.CommandRef) bool {
+// false if these variables have too many valuations to cache a list of weights for each.
+func (cache *weightCache) findDependencies(p *sema.Program, commands []compile.CommandRef) bool {
 	var order []int // slots in order of first use
 	tests := make(map[int][]sema.Expr)
 	for _, ref := range commands {
-		c := &p.Modules[ref.Module].Commands[ref.Command]
-		for i := range c.Updates {
-			if c.Updates[i].Prob == nil {
+		command := &p.Modules[ref.Module].Commands[ref.Command]
+		for i := range command.Updates {
+			if command.Updates[i].Prob == nil {
 				continue
 			}
-			sema.Inspect(c.Updates[i].Prob, func(e sema.Expr) bool {
+			sema.Inspect(command.Updates[i].Prob, func(e sema.Expr) bool {
 				slot, ok := testedVariable(e)
 				if !ok { // look at the operands
 					return true
@@ -70,21 +71,21 @@ func (t *weights) findDependencies(p *sema.Program, commands []compile.CommandRe
 			})
 		}
 	}
-	keys := int64(1)
+	numKeys := int64(1)
 	for _, slot := range order {
-		v := &p.Vars[slot]
-		d := dependency{slot: slot, low: v.Low, base: keys}
-		n := d.distinguish(tests[slot], int64(v.High)-int64(v.Low)+1, make([]int32, len(p.Vars)))
-		if n > maxWeights/keys {
+		variable := &p.Vars[slot]
+		dep := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		classes := dep.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(p.Vars)))
+		if classes > maxWeights/numKeys {
 			return false
 		}
-		t.dependencies, keys = append(t.dependencies, d), keys*n
+		cache.dependencies, numKeys = append(cache.dependencies, dep), numKeys*classes
 	}
 	return true
 }
 
-// testedVariable returns the slot of the variable if e is a variable, or a Boolean expression of a
-// single variable.
+// testedVariable reports whether e is a variable, or a Boolean expression with exactly one
+// variable. It returns the slot of that variable in the state.
 func testedVariable(e sema.Expr) (slot int, ok bool) {
 	if _, isVar := e.(*sema.Var); !isVar && e.Type() != sema.Bool {
 		return 0, false
@@ -100,16 +101,16 @@ func testedVariable(e sema.Expr) (slot int, ok bool) {
 	return slot, ok && slot >= 0
 }
 
-// distinguish numbers the n values of a variable so that values with equal test results have equal
-// numbers. It returns the count of numbers. If a test is the variable itself or fails for some
-// value, every value gets its own number.
-func (d *dependency) distinguish(tests []sema.Expr, n int64, state []int32) int64 {
+// classify puts the n values of a variable into classes, so that all tests have the same results
+// for all values of a class. It returns the number of classes. If a test is the variable itself
+// or fails for some value, every value is its own class.
+func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n {
 		return n
 	}
-	number, numbers := make([]int64, n), make(map[string]int64)
+	classes, classOfResults := make([]int64, n), make(map[string]int64)
 	results := make([]byte, len(tests))
-	for i := range number {
+	for i := range classes {
 		state[d.slot] = d.low + int32(i)
 		for k, e := range tests {
 			v, _, err := sema.EvalExact(e, state)
@@ -121,54 +122,55 @@ func (d *dependency) distinguish(tests []sema.Expr, n int64, state []int32) int6
 				results[k] = 1
 			}
 		}
-		k, ok := numbers[string(results)]
+		class, ok := classOfResults[string(results)]
 		if !ok {
-			k = int64(len(numbers))
-			numbers[string(results)] = k
+			class = int64(len(classOfResults))
+			classOfResults[string(results)] = class
 		}
-		number[i] = k
+		classes[i] = class
 	}
-	d.number = number
-	return int64(len(numbers))
+	d.classes = classes
+	return int64(len(classOfResults))
 }
 
-// key returns the number of the current values of the variables on which the weights depend.
-func (t *weights) key(state []int32) int64 {
-	k := int64(0)
-	for i := range t.dependencies {
-		f := &t.dependencies[i]
-		x := int64(state[f.slot]) - int64(f.low)
-		if f.number != nil {
-			x = f.number[x]
+// key encodes the classes of the current values of all dependencies in mixed radix.
+func (cache *weightCache) key(state []int32) int64 {
+	key := int64(0)
+	for i := range cache.dependencies {
+		dep := &cache.dependencies[i]
+		x := int64(state[dep.slot]) - int64(dep.low)
+		if dep.classes != nil {
+			x = dep.classes[x]
 		}
-		k += f.base * x
+		key += dep.stride * x
 	}
-	return k
+	return key
 }
 
-// expandCompiled expands the batch with the compiled model. The result is the same as with the
-// interpreter.
+// expandCompiled expands the states of the batch with the compiled model and cached weights. A
+// state with a weight that cannot be cached is expanded by the interpreter, with the same result.
 func (w *exactWorker) expandCompiled(ctx context.Context) error {
-	b, machine := w.b, w.machine
-	raw, words := &machine.raw, w.codec.words
-	raw.Reset()
-	if err := w.x.Expand(ctx, b.states, raw); err != nil {
+	batch, compiled := w.batch, w.compiled
+	output, words := &compiled.output, w.codec.words
+	output.Reset()
+	if err := w.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
 	choice, transition := 0, 0
-	for i, n := range raw.Choices {
+	for i, n := range output.Choices {
+		// A DTMC state with several commands needs the interpreter, which normalises its weights.
 		cached := n != compile.GivenUp && (n <= 1 || w.kind != sparse.DTMC)
 		end, endTransition := choice, transition
 		if n != compile.GivenUp {
 			end += int(n)
 		}
-		w.codec.unpack(w.state, b.states[i*words:(i+1)*words])
-		machine.weightLists = machine.weightLists[:0]
+		w.codec.unpack(w.state, batch.states[i*words:(i+1)*words])
+		compiled.weightLists = compiled.weightLists[:0]
 		for j := choice; j < end; j++ {
-			endTransition += int(raw.Transitions[j])
+			endTransition += int(output.Transitions[j])
 			if cached {
-				machine.weightLists = append(machine.weightLists, w.cachedWeights(int(raw.Moves[j])))
-				cached = len(machine.weightLists[j-choice]) == int(raw.Transitions[j])
+				compiled.weightLists = append(compiled.weightLists, w.cachedWeights(int(output.Moves[j])))
+				cached = len(compiled.weightLists[j-choice]) == int(output.Transitions[j])
 			}
 		}
 		if cached {
@@ -176,65 +178,69 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 				return err
 			}
 		} else {
-			machine.interpreted++
-			if err := w.choices(ctx); err != nil {
+			compiled.interpreted++
+			if err := w.expandInterpreted(ctx); err != nil {
 				return err
 			}
 		}
 		choice, transition = end, endTransition
 	}
-	if machine.states += len(raw.Choices); machine.states > 4096 && machine.interpreted > machine.states/2 {
-		w.machine = nil // most states are interpreted anyway
+	compiled.states += len(output.Choices)
+	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
+		w.compiled = nil // most states are interpreted anyway
 	}
 	return nil
 }
 
-// cachedWeights returns the weights of a move's alternatives in the current state, one for each
-// transition that the compiled model writes. An empty list means that the state must be
-// interpreted.
+// cachedWeights returns the weights of the alternatives of a move in the current state, one for
+// each transition that the compiled model writes. An empty list means that the interpreter must
+// expand the state.
 func (w *exactWorker) cachedWeights(index int) []*big.Rat {
-	cached, move := &w.machine.moves[index], &w.x.Moves()[index]
-	if cached.cache == nil {
-		if cached.cache = make(map[int64][]*big.Rat); !cached.findDependencies(w.p, move.Commands) {
-			cached.dependencies, cached.cache[0] = nil, []*big.Rat{}
+	cached, move := &w.compiled.caches[index], &w.expander.Moves()[index]
+	if cached.lists == nil {
+		cached.lists = make(map[int64][]*big.Rat)
+		if !cached.findDependencies(w.program, move.Commands) {
+			cached.dependencies = nil
+			cached.lists[0] = []*big.Rat{} // the only key
 		}
 	}
 	key := cached.key(w.state)
-	out, ok := cached.cache[key]
+	out, ok := cached.lists[key]
 	if !ok {
 		out = w.alternativeWeights(move)
-		cached.cache[key] = out
+		cached.lists[key] = out
 	}
 	return out
 }
 
-// alternativeWeights computes the weights of a move's alternatives in the current state. The
-// compiled model omits alternatives whose constant weight rounds to zero; if such a weight is not
-// zero exactly, the list is empty. It is also empty after an error, which the interpreter then
-// reports.
+// alternativeWeights computes the weights of the alternatives of a move in the current state. The
+// compiled model omits an alternative whose constant weight rounds to zero. If the exact weight of
+// an omitted alternative is not zero, or after an error, the list is empty, and the interpreter
+// must expand the state.
 func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
-	x := w.weigher
+	interpreter := w.interpreter
 	var factors [][]*big.Rat
 	for _, ref := range move.Commands {
-		ws, err := x.commandWeights(w.state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+		weights, err := interpreter.commandWeights(w.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return []*big.Rat{}
 		}
-		factors = append(factors, ws)
+		factors = append(factors, weights)
 	}
 	out := make([]*big.Rat, 0, len(move.Alternatives))
-	pick := make([]int, len(factors))
-	for more := len(move.Alternatives) > 0; more; more = advance(pick, factors) >= 0 {
-		p := factors[0][pick[0]]
-		for i, u := range pick[1:] {
-			p = new(big.Rat).Mul(p, factors[i+1][u])
+	updates := make([]int, len(factors))
+	for more := len(move.Alternatives) > 0; more; more = nextCombination(updates, factors) >= 0 {
+		product := factors[0][updates[0]]
+		for i, update := range updates[1:] {
+			product = new(big.Rat).Mul(product, factors[i+1][update])
 		}
-		switch written := len(out) < len(move.Alternatives) && slices.Equal(pick, move.Alternatives[len(out)]); {
-		case p.Sign() == 0 && written:
+		// written says that the compiled model writes this combination of updates as a transition.
+		switch written := len(out) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(out)]); {
+		case product.Sign() == 0 && written:
 			out = append(out, nil)
 		case written:
-			out = append(out, p)
-		case p.Sign() != 0:
+			out = append(out, product)
+		case product.Sign() != 0:
 			return []*big.Rat{}
 		}
 	}
@@ -244,91 +250,121 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	return out
 }
 
-// addCompiled appends the choices from choice to end of the compiled model, whose transitions
-// begin at transition and whose weights are all cached. For a Markov chain it appends a row,
-// with the transitions of each action together, in the order of the actions' first choices.
-func (w *exactWorker) addCompiled(ctx context.Context, choice, end, transition int) error {
-	b, raw := w.b, &w.machine.raw
-	first, at := len(b.Transitions), len(b.rats)
-	if w.owners != nil && end > choice {
-		owner, err := w.owners.ofState(func() []int32 { return w.state }, end-choice, func(i int) owned {
-			m := &w.x.Moves()[raw.Moves[choice+i]]
-			return owned{m.Action, m.Module, m.Commands}
+// addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the
+// compiled model's output, whose transitions begin at transition. All their weights are in
+// weightLists.
+func (w *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
+	if w.owners != nil && endChoice > firstChoice {
+		moves := w.compiled.output.Moves[firstChoice:endChoice]
+		owner, err := w.owners.ofState(func() []int32 { return w.state }, len(moves), func(i int) owned {
+			move := &w.expander.Moves()[moves[i]]
+			return owned{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err
 		}
-		b.setOwner(len(b.Choices), owner)
+		w.batch.setOwner(len(w.batch.Choices), owner)
 	}
 	if w.kind == sparse.MDP {
-		for j := choice; j < end; j++ {
-			w.addTransitions(at, w.machine.weightLists[j-choice], transition)
-			transition += int(raw.Transitions[j])
-			if err := w.countWork(ctx, (len(b.Transitions)-first)*(len(b.rats)-at)); err != nil {
-				return err
-			}
-			w.endChoice(first, at, w.action(j))
-			at = len(b.rats)
-		}
-		b.Choices = append(b.Choices, uint32(len(b.Transitions)-first))
-		return nil
+		return w.addCompiledChoices(ctx, firstChoice, endChoice, transition)
 	}
-	for j := choice; j < end; j++ {
-		a, from := w.action(j), len(b.rats)
-		done := false
-		for k := choice; k < j && !done; k++ {
-			done = w.action(k) == a
+	return w.addCompiledRow(ctx, firstChoice, endChoice, transition)
+}
+
+// addCompiledChoices is addCompiled for an MDP. It drops choices that are equal to earlier ones.
+func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := w.batch
+	firstKept, start := len(batch.Transitions), len(batch.rats)
+	for choice := firstChoice; choice < endChoice; choice++ {
+		w.addTransitions(start, w.compiled.weightLists[choice-firstChoice], transition)
+		transition += int(w.compiled.output.Transitions[choice])
+		if err := w.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
+			return err
 		}
-		for k, t := j, transition; k < end && !done; k++ {
-			if w.action(k) == a {
-				w.addTransitions(from, w.machine.weightLists[k-choice], t)
-			}
-			t += int(raw.Transitions[k])
-			if err := w.countWork(ctx, 1+len(b.rats)-from); err != nil {
-				return err
-			}
-		}
-		for range len(b.rats) - from {
-			b.actions = append(b.actions, a)
-		}
-		transition += int(raw.Transitions[j])
+		w.endChoice(firstKept, start, w.moveAction(choice))
+		start = len(batch.rats)
 	}
-	if end > choice {
-		b.Transitions = append(b.Transitions, uint32(len(b.rats)-at))
-	}
-	b.Choices = append(b.Choices, uint32(len(b.Transitions)-first))
+	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstKept))
 	return nil
 }
 
-func (w *exactWorker) action(choice int) sparse.Action {
-	return actionOf(w.x.Moves()[w.machine.raw.Moves[choice]].Action)
+// addCompiledRow is addCompiled for a Markov chain. It merges the choices into one row, with the
+// transitions of each action together, in the order of the actions' first choices.
+func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := w.batch
+	rowStart := len(batch.rats)
+	for choice := firstChoice; choice < endChoice; choice++ {
+		action := w.moveAction(choice)
+		if w.hasAction(firstChoice, choice, action) { // merged with an earlier choice
+			transition += int(w.compiled.output.Transitions[choice])
+			continue
+		}
+		start, t := len(batch.rats), transition
+		for other := choice; other < endChoice; other++ {
+			if w.moveAction(other) == action {
+				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], t)
+			}
+			t += int(w.compiled.output.Transitions[other])
+			if err := w.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+				return err
+			}
+		}
+		for range len(batch.rats) - start {
+			batch.actions = append(batch.actions, action)
+		}
+		transition += int(w.compiled.output.Transitions[choice])
+	}
+	numRows := uint32(0)
+	if endChoice > firstChoice {
+		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-rowStart))
+		numRows = 1
+	}
+	batch.Choices = append(batch.Choices, numRows)
+	return nil
 }
 
-// addTransitions appends transitions with the given weights; their targets begin at index
-// transition of the compiled choices. A target that occurs from index at on gets the sum.
-func (w *exactWorker) addTransitions(at int, weights []*big.Rat, transition int) {
-	b, m, words := w.b, w.machine, w.codec.words
-	for k, p := range weights {
-		if p == nil {
+// hasAction reports whether one of the choices from first to end of the compiled model's output
+// has the given action.
+func (w *exactWorker) hasAction(first, end int, action sparse.Action) bool {
+	for choice := first; choice < end; choice++ {
+		if w.moveAction(choice) == action {
+			return true
+		}
+	}
+	return false
+}
+
+// moveAction returns the action of a choice that the compiled model wrote.
+func (w *exactWorker) moveAction(choice int) sparse.Action {
+	return actionOf(w.expander.Moves()[w.compiled.output.Moves[choice]].Action)
+}
+
+// addTransitions appends transitions with the given weights and skips those with weight nil. Their
+// targets are the output targets of the compiled model from index transition on. A weight is added
+// to an earlier transition, from index first on, if that has the same target.
+func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
+	batch, compiled, words := w.batch, w.compiled, w.codec.words
+	for k, weight := range weights {
+		if weight == nil {
 			continue
 		}
-		target := m.raw.Targets[(transition+k)*words : (transition+k+1)*words]
-		i := at
-		for i < len(b.rats) && !equalWords(b.target(i, words), target) {
+		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
+		i := first
+		for i < len(batch.rats) && !equalWords(batch.target(i, words), target) {
 			i++
 		}
-		if i < len(b.rats) {
-			b.rats[i] = m.sum(b.rats[i], p)
+		if i < len(batch.rats) {
+			batch.rats[i] = compiled.sum(batch.rats[i], weight)
 			continue
 		}
-		b.rats, b.Targets = append(b.rats, p), append(b.Targets, target...)
+		batch.rats, batch.Targets = append(batch.rats, weight), append(batch.Targets, target...)
 	}
 }
 
 // maxSums is the largest number of sums that are cached, so that equal sums share memory.
 const maxSums = 1 << 12
 
-// sum returns x+y, from the cache if it is there.
+// sum returns x+y. Equal operands give the same pointer while the cache holds their sum.
 func (m *compiledChoices) sum(x, y *big.Rat) *big.Rat {
 	key := [2]*big.Rat{x, y}
 	z := m.sums[key]

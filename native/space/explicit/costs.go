@@ -7,45 +7,46 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates Program.Rewards[index] exactly, also in a space without rational weights. states
-// has an entry per state; moves has an entry per choice of an MDP, or per transition of a Markov
-// chain. The error names a reward that is not rational.
-func (s *Space) Costs(index int) (states, moves []*big.Rat, err error) {
+// Costs evaluates Program.Rewards[index] exactly, even if the space has only float64 weights.
+// stateCosts has an entry per state; moveCosts has an entry per choice of an MDP, or per
+// transition of a Markov chain. A reward that is not rational is an error.
+func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	if s.imported != nil {
 		return s.importedCosts(index)
 	}
-	src := &s.Program().Rewards[index]
-	n := s.model.NumTransitions()
+	structure := &s.Program().Rewards[index]
+	numMoves := s.model.NumTransitions()
 	if s.model.Kind == sparse.MDP {
-		n = s.model.NumChoices()
+		numMoves = s.model.NumChoices()
 	}
-	states, moves = make([]*big.Rat, s.store.n), make([]*big.Rat, n)
-	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
-	e, err := s.newExactEarner(src)
+	stateCosts, moveCosts = make([]*big.Rat, s.store.n), make([]*big.Rat, numMoves)
+	state := s.State(nil, 0)
+	hasTransitionItems := hasTransitionRewards(structure)
+	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range s.store.n {
 		s.State(state, i)
-		if states[i], err = e.earned(state, inState); err != nil {
+		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
-		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		first, end := s.moves(i)
+		first, end := s.costRange(i)
 		for j := first; j < end; j++ {
-			if moves[j], err = e.earned(state, byAction(s.action(j))); err != nil {
+			if moveCosts[j], err = evaluator.sum(state, isTransitionItem(s.actionIndex(j))); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	return states, moves, nil
+	return stateCosts, moveCosts, nil
 }
 
-// moves returns the range of choices of state i of an MDP, or of its transitions in a Markov
-// chain.
-func (s *Space) moves(i int) (first, end int) {
+// costRange returns the range of moveCosts that belongs to state i: its choices in an MDP, its
+// transitions in a Markov chain.
+func (s *Space) costRange(i int) (first, end int) {
 	first, end = s.model.Choices(i)
 	if s.model.Kind == sparse.MDP {
 		return first, end
@@ -53,39 +54,41 @@ func (s *Space) moves(i int) (first, end int) {
 	return s.model.Row(i)
 }
 
-// importedCosts returns the rewards that were read from files: the fractions, or the float64
-// values if they are whole numbers.
-func (s *Space) importedCosts(index int) (states, moves []*big.Rat, err error) {
-	r := &s.model.Rewards[index]
-	values, rats := r.Choice, r.ChoiceRat
+// importedCosts is Costs for an imported space: the fractions of the files, or their float64 values
+// if all of these are whole numbers.
+func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
+	reward := &s.model.Rewards[index]
+	values, rats := reward.Choice, reward.ChoiceRat
 	if s.model.Kind != sparse.MDP {
-		t := s.imported.transitions[index]
-		values, rats = t.Values, t.Rats
+		transitionReward := s.imported.transitionRewards[index]
+		values, rats = transitionReward.Values, transitionReward.Rats
 	}
-	if states, err = fractions(r.State, r.StateRat, s.model.NumStates()); err != nil {
+	if stateCosts, err = rationalCosts(reward.State, reward.StateRat, s.model.NumStates()); err != nil {
 		return nil, nil, err
 	}
-	n := s.model.NumTransitions()
+	numMoves := s.model.NumTransitions()
 	if s.model.Kind == sparse.MDP {
-		n = s.model.NumChoices()
+		numMoves = s.model.NumChoices()
 	}
-	moves, err = fractions(values, rats, n)
-	return states, moves, err
+	moveCosts, err = rationalCosts(values, rats, numMoves)
+	return stateCosts, moveCosts, err
 }
 
-// fractions returns rats, or else the values as fractions, nil for zero. A value that is not a
-// whole number is an error, because the number in the file may have been rounded.
-func fractions(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
+// rationalCosts returns rats if the files had fractions. Otherwise it converts the n values to
+// fractions, nil for zero. A value that is not a whole number is an error, because the file may
+// contain a rounded number.
+func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
 	if rats != nil {
 		return rats, nil
 	}
 	out := make([]*big.Rat, n)
-	for i, x := range values {
-		if x == 0 {
+	for i, value := range values {
+		if value == 0 {
 			continue
 		}
-		if out[i] = new(big.Rat).SetFloat64(x); out[i] == nil || !out[i].IsInt() {
-			return nil, fmt.Errorf("reward %v of files that were read without fractions: want whole numbers, or --exact", x)
+		out[i] = new(big.Rat).SetFloat64(value)
+		if out[i] == nil || !out[i].IsInt() {
+			return nil, fmt.Errorf("found reward %v in files that were read without fractions, wanted a whole number (or use --exact)", value)
 		}
 	}
 	return out, nil

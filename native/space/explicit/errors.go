@@ -6,16 +6,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// LimitError says that a state space is larger than allowed. The states that were found are
-// dropped.
+// LimitError says that a state space is larger than Options allow. Build then returns no states.
 type LimitError struct {
 	Memory   bool // Limit is a number of bytes, otherwise of states
 	Limit    int64
 	States   int // found so far
-	Expanded int // those of them whose choices were computed
+	Expanded int // number of found states whose choices were computed
 }
 
-// Error says what the limit is and how far exploration came.
+// Error names the limit, and the numbers of found and of expanded states.
 func (e *LimitError) Error() string {
 	limit := fmt.Sprintf("%d states", e.Limit)
 	if e.Memory {
@@ -27,10 +26,10 @@ func (e *LimitError) Error() string {
 // DeadlockError says that states have no choice.
 type DeadlockError struct {
 	Count int
-	State string // the first of them, "(s=2)"
+	State string // the first deadlock, "(s=2)"
 }
 
-// Error names the first state and counts the others.
+// Error names the first deadlock and the number of deadlocks.
 func (e *DeadlockError) Error() string {
 	if e.Count == 1 {
 		return "deadlock in state " + e.State
@@ -38,8 +37,8 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("deadlocks in %d states, the first is %s", e.Count, e.State)
 }
 
-// RangeError says that a weight or reward is too small or too large for float64 arithmetic: see
-// sparse.MinNumber. Rational arithmetic still works.
+// RangeError says that a weight or reward is too small or too large for float64 arithmetic; see
+// sparse.MinNumber. Exact arithmetic still works.
 type RangeError struct {
 	File  string
 	Pos   syntax.Pos
@@ -47,9 +46,9 @@ type RangeError struct {
 	State string // "(s=2)"; "" in an imported space
 }
 
-// Error returns the message without the position.
+// Error returns the message without file and position.
 func (e *RangeError) Error() string {
-	msg := e.What + " is too small or too large to compute with doubles"
+	msg := e.What + " is outside the range of float64 arithmetic"
 	if e.State != "" {
 		msg += ", in state " + e.State
 	}

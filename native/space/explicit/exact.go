@@ -14,49 +14,50 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactExpander computes the choices of a state with rational weights.
+// exactExpander computes the choices of one state at a time, with rational weights.
 type exactExpander struct {
-	m *compile.Model
-	x compile.Expander
+	model   *compile.Model
+	updates compile.Expander
 	// tolerance is the allowed relative difference of a sum of probabilities from 1: 0 in
 	// exact models, PRISM's tolerance otherwise.
 	tolerance *big.Rat
-	// normalised says that weights were divided by a sum that was not one.
+	// normalised says that the weights of some command were divided by their sum, which was not 1.
 	normalised bool
-	// encloses allows a fraction within the relative distance maxEnclosure of an irrational
-	// weight in its place. enclosed says that this happened.
-	encloses, enclosed bool
-	// constant caches the weights of commands whose weights do not depend on the state.
-	constant map[*sema.Command][]*big.Rat
+	// allowEnclosures allows to replace an irrational weight by a fraction within the relative
+	// distance maxEnclosure. usedEnclosure says that a weight was replaced.
+	allowEnclosures, usedEnclosure bool
+	// constantWeights caches the weights of commands whose weights do not depend on the state.
+	constantWeights map[*sema.Command][]*big.Rat
+	// constantIntervals is the same cache for interval models.
+	constantIntervals map[*sema.Command][]interval
 	// owners has the owners of the choices of a game, and owner is that of the last state.
 	owners *ownership
 	owner  uint16
-	// intervals is the same for interval models.
-	intervals map[*sema.Command][]interval
 }
 
 func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
 	return &exactExpander{
-		m: m, x: m.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
-		constant: make(map[*sema.Command][]*big.Rat), intervals: make(map[*sema.Command][]interval),
+		model: m, updates: m.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
 
-// exactChoice is a choice; in a Markov chain it is the part of the row with one action. Targets
-// are distinct.
+// exactChoice is a choice with rational weights. In a Markov chain it holds the transitions of one
+// action. Targets are distinct.
 type exactChoice struct {
-	action  int
-	weights []*big.Rat // shared, never changed
-	highs   []*big.Rat // upper bounds of intervals, weights are the lower ones; nil otherwise
-	targets [][]int32
-	index   map[string]int // index of each target, if there are many
-	key     []byte         // scratch space for keys of index
+	action       int
+	weights      []*big.Rat // shared, never changed
+	upperWeights []*big.Rat // upper bounds in an interval model, where weights are the lower bounds; nil otherwise
+	targets      [][]int32
+	targetIndex  map[string]int // index of each target, if there are many
+	keyBuffer    []byte         // scratch space for keys of index
 }
 
-// expand returns the choices of a state, and the number n of enabled choices: in a Markov chain
-// choices with the same action are merged. In a DTMC all weights are divided by their sum.
-func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactChoice, n int, err error) {
-	enabled, err := x.x.Enabled(state)
+// expand returns the choices of a state and the number of enabled choices. In a Markov chain,
+// enabled choices with the same action are merged into one. In a DTMC, all weights are divided by
+// their sum.
+func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
+	enabled, err := x.updates.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -73,242 +74,252 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactC
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		newChoice := x.choice
-		if intervals(x.m) {
-			newChoice = x.intervalChoice
+		build := x.newChoice
+		if hasIntervals(x.model) {
+			build = x.newIntervalChoice
 		}
-		c, err := newChoice(ctx, state, &enabled.List[i])
+		choice, err := build(ctx, state, &enabled.List[i])
 		if err != nil {
 			return nil, 0, err
 		}
-		out = append(out, c)
+		choices = append(choices, choice)
 	}
-	switch x.m.Program().Type {
+	switch x.model.Program().Type {
 	case syntax.IDTMC:
-		return out, len(enabled.List), x.requireOneCommand(state, enabled.List)
+		return choices, len(enabled.List), x.requireOneCommand(state, enabled.List)
 	case syntax.DTMC:
-		normalise(out)
-		return merge(out), len(enabled.List), nil
+		normalise(choices)
+		return mergeEqualActions(choices), len(enabled.List), nil
 	case syntax.CTMC:
-		return merge(out), len(enabled.List), nil
+		return mergeEqualActions(choices), len(enabled.List), nil
 	}
-	return out, len(enabled.List), nil
+	return choices, len(enabled.List), nil
 }
 
-// normalise divides all weights by their sum. The weights of a single choice sum to 1 already.
-func normalise(cs []exactChoice) {
-	if len(cs) <= 1 {
+// normalise divides the weights of all choices of a DTMC state by their sum, as PRISM resolves
+// several enabled commands. The weights of a single choice already sum to 1.
+func normalise(choices []exactChoice) {
+	if len(choices) <= 1 {
 		return
 	}
 	sum := new(big.Rat)
-	for _, c := range cs {
-		for _, w := range c.weights {
+	for _, choice := range choices {
+		for _, w := range choice.weights {
 			sum.Add(sum, w)
 		}
 	}
-	for _, c := range cs {
-		for i, w := range c.weights {
-			c.weights[i] = new(big.Rat).Quo(w, sum)
+	for _, choice := range choices {
+		for i, w := range choice.weights {
+			choice.weights[i] = new(big.Rat).Quo(w, sum)
 		}
 	}
 }
 
-// merge merges choices with the same action, in order of first appearance.
-func merge(cs []exactChoice) []exactChoice {
-	if len(cs) <= 1 {
-		return cs
+// mergeEqualActions merges choices with the same action, in order of first appearance.
+func mergeEqualActions(choices []exactChoice) []exactChoice {
+	if len(choices) <= 1 {
+		return choices
 	}
-	var out []exactChoice
-	for _, c := range cs {
-		i := slices.IndexFunc(out, func(d exactChoice) bool { return d.action == c.action })
+	var merged []exactChoice
+	for _, choice := range choices {
+		i := slices.IndexFunc(merged, func(other exactChoice) bool { return other.action == choice.action })
 		if i < 0 {
-			out = append(out, c)
+			merged = append(merged, choice)
 			continue
 		}
-		for j, w := range c.weights {
-			out[i].add(c.targets[j], w)
+		for j, w := range choice.weights {
+			merged[i].addTransition(choice.targets[j], w)
 		}
 	}
-	return out
+	return merged
 }
 
-// add adds a transition to the choice.
-func (c *exactChoice) add(target []int32, w *big.Rat) {
-	if i := c.find(target); i >= 0 {
+// addTransition adds a transition. The weights of transitions to the same target are summed.
+func (c *exactChoice) addTransition(target []int32, w *big.Rat) {
+	if i := c.findTarget(target); i >= 0 {
 		c.weights[i] = new(big.Rat).Add(c.weights[i], w)
 		return
 	}
 	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
 }
 
-// find returns the index of a target; -1 if it is new, and then the caller must append it.
-func (c *exactChoice) find(target []int32) int {
-	if len(c.targets) < maxCapacity {
+// findTarget returns the index of a target. If the target is new, it returns -1, and the caller
+// must append the target.
+func (c *exactChoice) findTarget(target []int32) int {
+	if len(c.targets) < smallChoiceSize {
 		return slices.IndexFunc(c.targets, func(t []int32) bool { return slices.Equal(t, target) })
 	}
-	if c.index == nil {
-		c.index = make(map[string]int)
+	if c.targetIndex == nil {
+		c.targetIndex = make(map[string]int)
 		for i, t := range c.targets {
-			c.index[string(c.bytes(t))] = i
+			c.targetIndex[string(c.targetKey(t))] = i
 		}
 	}
-	if i, known := c.index[string(c.bytes(target))]; known {
+	if i, known := c.targetIndex[string(c.targetKey(target))]; known {
 		return i
 	}
-	c.index[string(c.key)] = len(c.targets)
+	c.targetIndex[string(c.keyBuffer)] = len(c.targets)
 	return -1
 }
 
-// bytes returns a target as a key of index.
-func (c *exactChoice) bytes(target []int32) []byte {
-	c.key = c.key[:0]
+// targetKey encodes a target as a key of targetIndex. The next call overwrites the result.
+func (c *exactChoice) targetKey(target []int32) []byte {
+	c.keyBuffer = c.keyBuffer[:0]
 	for _, x := range target {
-		c.key = binary.LittleEndian.AppendUint32(c.key, uint32(x))
+		c.keyBuffer = binary.LittleEndian.AppendUint32(c.keyBuffer, uint32(x))
 	}
-	return c.key
+	return c.keyBuffer
 }
 
-// maxCapacity is the largest number of targets for which memory is allocated at once, and from
-// which on they are found by a map.
-const maxCapacity = 64
+// smallChoiceSize is the number of targets for which memory is allocated in advance. In a choice
+// with more targets, a map finds a target; in a smaller one, a linear search does.
+const smallChoiceSize = 64
 
-// choice multiplies the weights of all combinations of the commands' updates; the update of the
-// first command varies fastest.
-func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
-	out := exactChoice{action: c.Action}
+// newChoice builds the transitions of an enabled choice. Each combination of one update per
+// command gives a transition, and its weight is the product of the updates' weights. The update
+// of the first command varies fastest.
+func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+	choice := exactChoice{action: enabled.Action}
 	var weights [][]*big.Rat
-	for _, ref := range c.Commands {
-		ws, err := x.commandWeights(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+	for _, ref := range enabled.Commands {
+		commandWeights, err := x.commandWeights(state, &x.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
-			return out, err
+			return choice, err
 		}
-		weights = append(weights, ws)
+		weights = append(weights, commandWeights)
 	}
-	n := 1 // combinations, at most maxCapacity
-	for _, ws := range weights {
-		n = min(n*len(ws), maxCapacity)
+	capacity := 1 // number of combinations, at most smallChoiceSize
+	for _, commandWeights := range weights {
+		capacity = min(capacity*len(commandWeights), smallChoiceSize)
 	}
-	out.targets, out.weights = make([][]int32, 0, n), make([]*big.Rat, 0, n)
-	room := make([]int32, 0, n*len(state))
-	pick := make([]int, len(weights))
-	products := make([]*big.Rat, len(weights)) // products[i] is that of the picked weights from i on
-	for last := len(pick) - 1; last >= 0; last = advance(pick, weights) {
-		for i := last; i >= 0; i-- {
-			if products[i] = weights[i][pick[i]]; i+1 < len(pick) {
+	choice.targets, choice.weights = make([][]int32, 0, capacity), make([]*big.Rat, 0, capacity)
+	targetMemory := make([]int32, 0, capacity*len(state))
+	updates := make([]int, len(weights))       // the selected update of each command
+	products := make([]*big.Rat, len(weights)) // products[i] multiplies the selected weights of commands i, i+1, ...
+	for changed := len(updates) - 1; changed >= 0; changed = nextCombination(updates, weights) {
+		for i := changed; i >= 0; i-- {
+			products[i] = weights[i][updates[i]]
+			if i+1 < len(updates) {
 				products[i] = new(big.Rat).Mul(products[i], products[i+1])
 			}
 		}
-		w := products[0]
-		if w.Sign() <= 0 {
+		weight := products[0]
+		if weight.Sign() <= 0 {
 			continue
 		}
-		if cap(room)-len(room) < len(state) {
-			room = make([]int32, 0, maxCapacity*len(state))
+		if cap(targetMemory)-len(targetMemory) < len(state) {
+			targetMemory = make([]int32, 0, smallChoiceSize*len(state))
 		}
-		room = append(room, state...)
-		target := room[len(room)-len(state) : len(room) : len(room)]
-		if err := x.x.Apply(target, c.Commands, pick); err != nil {
-			return out, err
+		targetMemory = append(targetMemory, state...)
+		target := targetMemory[len(targetMemory)-len(state) : len(targetMemory) : len(targetMemory)]
+		if err := x.updates.Apply(target, enabled.Commands, updates); err != nil {
+			return choice, err
 		}
-		out.add(target, w)
-		if len(out.targets)&0xff == 0 && ctx.Err() != nil {
-			return out, ctx.Err()
+		choice.addTransition(target, weight)
+		if len(choice.targets)&0xff == 0 && ctx.Err() != nil {
+			return choice, ctx.Err()
 		}
 	}
-	return out, nil
+	return choice, nil
 }
 
-// advance moves pick to the next combination and returns the last index that changed; -1 after the
-// last combination.
-func advance[T any](pick []int, weights [][]T) int {
-	for i, ws := range weights {
-		if pick[i]++; pick[i] < len(ws) {
+// nextCombination advances indices, which hold one index per list, to the next combination. The
+// first index varies fastest. It returns the position of the last index that changed; -1 after
+// the last combination.
+func nextCombination[T any](indices []int, lists [][]T) int {
+	for i, list := range lists {
+		indices[i]++
+		if indices[i] < len(list) {
 			return i
 		}
-		pick[i] = 0
+		indices[i] = 0
 	}
 	return -1
 }
 
-// commandWeights returns the probabilities or rates of a command, from the cache if they are
-// constant. Probabilities must sum to 1; a sum within the tolerance is divided out.
-func (x *exactExpander) commandWeights(state []int32, c *sema.Command) ([]*big.Rat, error) {
-	if known := x.constant[c]; known != nil {
+// commandWeights returns the weights of a command's updates in a state. Weights that do not depend
+// on the state are cached.
+func (x *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+	if known := x.constantWeights[command]; known != nil {
 		return known, nil
 	}
-	out, err := x.evaluateWeights(state, c)
-	if err == nil && constantWeights(c) {
-		x.constant[c] = out
+	weights, err := x.evaluateWeights(state, command)
+	if err == nil && hasConstantWeights(command) {
+		x.constantWeights[command] = weights
 	}
-	return out, err
+	return weights, err
 }
 
+// isConst reports whether e is a constant.
 func isConst(e sema.Expr) bool {
 	_, ok := e.(*sema.Const)
 	return ok
 }
 
-// evaluateWeights is commandWeights without the cache.
-func (x *exactExpander) evaluateWeights(state []int32, c *sema.Command) ([]*big.Rat, error) {
-	what := "probability"
-	if x.m.Program().Type == syntax.CTMC {
-		what = "rate"
+// evaluateWeights evaluates the probabilities or rates of a command's updates. Probabilities must
+// sum to 1; if their sum differs from 1 by less than the tolerance, they are divided by it.
+func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+	quantity := "probability"
+	if x.model.Program().Type == syntax.CTMC {
+		quantity = "rate"
 	}
 	sum := new(big.Rat)
-	var out []*big.Rat
-	for i := range c.Updates {
-		w, err := x.weight(state, what, c.Updates[i].Prob)
+	var weights []*big.Rat
+	for i := range command.Updates {
+		w, err := x.weight(state, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, w)
+		weights = append(weights, w)
 		sum.Add(sum, w)
 	}
 	if sum.Sign() == 0 {
-		return nil, x.fail(state, c.Pos, what+" of every update is zero")
+		return nil, x.modelError(state, command.Pos, quantity+" of every update is zero")
 	}
-	off := new(big.Rat).Sub(sum, big.NewRat(1, 1))
-	if off.Abs(off); off.Sign() == 0 || x.m.Program().Type == syntax.CTMC {
-		return out, nil
+	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
+	difference.Abs(difference)
+	if difference.Sign() == 0 || x.model.Program().Type == syntax.CTMC {
+		return weights, nil
 	}
 	if x.tolerance.Sign() == 0 {
-		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
 	}
-	if off.Quo(off, sum).Cmp(x.tolerance) >= 0 {
+	if difference.Quo(difference, sum).Cmp(x.tolerance) >= 0 {
 		f, _ := sum.Float64()
-		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
+		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
 	x.normalised = true
-	for i, w := range out {
-		out[i] = new(big.Rat).Quo(w, sum)
+	for i, w := range weights {
+		weights[i] = new(big.Rat).Quo(w, sum)
 	}
-	return out, nil
+	return weights, nil
 }
 
-// weight evaluates a probability or rate; nil stands for the constant 1. what names it in errors.
-func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Rat, error) {
+// weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is
+// "probability" or "rate", for error messages.
+func (x *exactExpander) weight(state []int32, quantity string, e sema.Expr) (*big.Rat, error) {
 	if e == nil {
 		return big.NewRat(1, 1), nil
 	}
-	v, err := sema.Enclose(e, state)
+	enclosed, err := sema.Enclose(e, state)
 	switch {
 	case err != nil:
-		return nil, evalFailure(x.m, state, err)
-	case v.Exact && v.Rat.Sign() < 0:
-		return nil, x.fail(state, e.Pos(), fmt.Sprintf("%s %s is negative", what, v.Rat.RatString()))
-	case v.Exact:
-		return v.Rat, nil
-	case v.Hi < 0:
-		return nil, x.fail(state, e.Pos(), fmt.Sprintf("%s %v is negative", what, v.Value))
+		return nil, evalFailure(x.model, state, err)
+	case enclosed.Exact && enclosed.Rat.Sign() < 0:
+		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
+	case enclosed.Exact:
+		return enclosed.Rat, nil
+	case enclosed.Hi < 0:
+		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
 	}
-	lo, hi, ok := v.Ends()
+	lo, hi, ok := enclosed.Ends()
 	switch {
-	case !x.encloses || !ok:
-		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v.Value))
+	case !x.allowEnclosures || !ok:
+		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
 	case !(enclosureWidth(lo, hi) <= maxEnclosure):
-		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and the digits that are known of it are too few", what, v.Lo, v.Hi))
+		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
 	}
-	x.enclosed = true
+	x.usedEnclosure = true
 	return lo, nil
 }
 
@@ -316,22 +327,23 @@ func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Ra
 // small that it changes sums and products of weights by less than one unit roundoff.
 const maxEnclosure = 0x1p-100
 
-// enclosureWidth returns the relative width of an interval of positive numbers.
+// enclosureWidth returns the width of an interval relative to its lower bound; infinity if the
+// lower bound is not positive.
 func enclosureWidth(lo, hi *big.Rat) float64 {
 	if lo.Sign() <= 0 {
 		return math.Inf(1)
 	}
-	d := new(big.Rat).Sub(hi, lo)
-	w, _ := d.Quo(d, lo).Float64()
-	return w
+	width := new(big.Rat).Sub(hi, lo)
+	relative, _ := width.Quo(width, lo).Float64()
+	return relative
 }
 
-// fail returns an error of the model in a state.
-func (x *exactExpander) fail(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.StateError{File: x.m.Program().File, Pos: pos, State: x.m.StateText(state), Msg: msg}
+// modelError returns an error about the model in a state.
+func (x *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.StateError{File: x.model.Program().File, Pos: pos, State: x.model.StateText(state), Msg: msg}
 }
 
-// evalFailure adds the state to an error of evaluation.
+// evalFailure adds file and state to an error of the evaluation of an expression.
 func evalFailure(m *compile.Model, state []int32, err error) error {
 	if e, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{File: m.Program().File, Pos: e.Pos, State: m.StateText(state), Msg: e.Msg, Undecided: e.Undecided}
@@ -345,6 +357,6 @@ func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) er
 }
 
 // constantWeights reports whether the weights of a command do not depend on the state.
-func constantWeights(c *sema.Command) bool {
+func hasConstantWeights(c *sema.Command) bool {
 	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
 }

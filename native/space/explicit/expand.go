@@ -13,9 +13,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// batch is a group of states that one worker expands. After done, it holds their choices: one row
-// for each state of a Markov chain, distinct choices for each state of an MDP. A deadlock has no
-// choice.
+// batch is a group of states that one worker expands. When done receives a value, the batch holds
+// the choices of these states: one row for each state of a Markov chain, distinct choices for each
+// state of an MDP, no choice for a deadlock.
 type batch struct {
 	states []uint64
 	done   chan struct{}
@@ -31,61 +31,66 @@ type batch struct {
 	merged   int             // choices that were dropped because their state has an equal one
 	relErr   float64         // bound on the relative error of Weights
 	rangeErr error           // a weight outside the range of float64
-	// normalised says that fractions of this or an earlier batch were divided by their sum.
+	// normalised says that the fractions of some command, in this or an earlier batch of the same
+	// worker, were divided by their sum.
 	normalised bool
-	// near is the relative difference that rounding may cause between equal weights;
-	// nearly says that two different weights are within it.
-	near   float64
-	nearly bool
+	// roundingTolerance is the relative difference that rounding may cause between equal weights;
+	// nearlyEqual says that two different weights are within this difference.
+	roundingTolerance float64
+	nearlyEqual       bool
 }
 
-func (b *batch) reset() {
-	b.states, b.err, b.overlaps, b.merged, b.relErr, b.rangeErr = b.states[:0], nil, 0, 0, 0, nil
-	b.PackedChoices.Reset()
-	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
-	b.highs, b.owners = b.highs[:0], b.owners[:0]
+// reset empties the batch but keeps its memory.
+func (batch *batch) reset() {
+	batch.states, batch.err, batch.overlaps, batch.merged, batch.relErr, batch.rangeErr = batch.states[:0], nil, 0, 0, 0, nil
+	batch.PackedChoices.Reset()
+	batch.actions, batch.rats, batch.hashes = batch.actions[:0], batch.rats[:0], batch.hashes[:0]
+	batch.highs, batch.owners = batch.highs[:0], batch.owners[:0]
 }
 
-// worker expands batches.
+// worker computes the choices of batches of states. Each worker runs in its own goroutine.
 type worker struct {
-	p     *sema.Program
-	codec *codec
-	kind  sparse.Kind
-	x     compile.PackedExpander
-	exact *exactWorker // expands all batches of an exact model, nil otherwise
-	// rationalWorker expands states for which float64 weights are not accurate enough; its
-	// batch is scratch space.
+	program  *sema.Program
+	codec    *codec
+	kind     sparse.Kind
+	expander compile.PackedExpander
+	exact    *exactWorker // expands all batches of an exact model, nil otherwise
+	// rationalWorker expands a state if its float64 weights are not accurate enough. Its batch is
+	// scratch space.
 	rationalWorker *exactWorker
-	errs           *weightErrors
+	weightErrors   *weightErrors
 	owners         *ownership // nil unless the model is a game
-	state          []int32
-	b              *batch
+	state          []int32    // scratch space for an unpacked state
+	batch          *batch
 	moves          []compile.Move
-	// currentState unpacks state at of the batch.
+	// currentState unpacks the state of the batch with index current.
 	currentState func() []int32
-	at           int
-	// choice and transition count the entries of the batch that were read, keptChoices and
-	// kept the entries that were written back in front of them.
-	choice, transition, keptChoices, kept int
-	work                                  int // comparisons since the context was polled
+	current      int
+	// The expander's choices are rewritten in place. readChoices and readTransitions count the
+	// entries that were read, keptChoices and keptTransitions those that were written back.
+	readChoices, readTransitions, keptChoices, keptTransitions int
+	// comparisons counts comparisons since the context was polled.
+	comparisons int
 }
 
-func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.PackedExpander, opts Options) (*worker, error) {
-	p := m.Program()
-	if len(p.Actions) >= math.MaxUint16 {
-		return nil, &compile.UnsupportedError{File: p.File, Msg: "more than 65534 actions"}
+// newWorker returns a worker that expands states with the given expander; in an exact model,
+// with rational weights.
+func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander compile.PackedExpander, opts Options) (*worker, error) {
+	program := model.Program()
+	if len(program.Actions) >= math.MaxUint16 {
+		return nil, &compile.UnsupportedError{File: program.File, Msg: "more than 65534 actions"}
 	}
-	errs, err := newWeightErrors(m)
+	weightErrors, err := newWeightErrors(model)
 	if err != nil {
 		return nil, err
 	}
-	owners, err := newOwnership(m)
+	owners, err := newOwnership(model)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: errs, owners: owners, state: make([]int32, len(p.Vars))}
+	w := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
 	w.currentState = func() []int32 {
-		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
+		codec.unpack(w.state, w.batch.states[w.current*codec.words:(w.current+1)*codec.words])
 		return w.state
 	}
 	if opts.Exact {
@@ -93,209 +98,213 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 		if opts.Normalise {
 			tolerance = compile.SumTolerance
 		}
-		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, tolerance)}
-		w.exact.weigher.owners = owners
-		if x.Name() == "machine" {
-			w.exact.machine = &compiledChoices{moves: make([]weights, len(x.Moves()))}
+		w.exact = &exactWorker{worker: w, interpreter: newExactExpander(ctx, model, tolerance)}
+		w.exact.interpreter.owners = owners
+		if expander.Name() == "machine" {
+			w.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
 		}
 	} else {
-		scratch := &worker{p: p, codec: c, kind: w.kind, owners: owners, b: &batch{}}
-		w.rationalWorker = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
-		w.rationalWorker.weigher.encloses, w.rationalWorker.weigher.owners = true, owners
+		scratch := &worker{program: program, codec: codec, kind: w.kind, owners: owners, batch: &batch{}}
+		w.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
+		w.rationalWorker.interpreter.allowEnclosures, w.rationalWorker.interpreter.owners = true, owners
 	}
 	return w, nil
 }
 
 // run expands the batches of jobs until the channel is closed.
 func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
-	for b := range jobs {
-		w.expand(ctx, b)
-		b.done <- struct{}{}
+	for batch := range jobs {
+		w.expand(ctx, batch)
+		batch.done <- struct{}{}
 	}
 }
 
 // expand fills a batch with the choices of its states and the hashes of their targets.
-func (w *worker) expand(ctx context.Context, b *batch) {
-	w.b = b
+func (w *worker) expand(ctx context.Context, batch *batch) {
+	w.batch = batch
 	if w.exact != nil {
-		b.err = w.exact.expand(ctx)
-		b.normalised = w.exact.weigher.normalised
+		batch.err = w.exact.expand(ctx)
+		batch.normalised = w.exact.interpreter.normalised
 	} else {
-		b.err = w.expandFloats(ctx)
+		batch.err = w.expandFloats(ctx)
 	}
-	for i := 0; i < len(b.Targets); i += w.codec.words {
-		b.hashes = append(b.hashes, hash(b.Targets[i:i+w.codec.words]))
+	for i := 0; i < len(batch.Targets); i += w.codec.words {
+		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+w.codec.words]))
 	}
 }
 
-// expandFloats expands a batch with float64 weights. It turns the choices of the expander into
-// rows, or distinct choices, in place. A state in which float64 arithmetic fails or is too
-// inaccurate is expanded with fractions instead.
+// expandFloats expands a batch with float64 weights. It merges the choices of each state of a
+// Markov chain into a row, and drops duplicate choices of an MDP. A state for which float64
+// arithmetic fails or is too inaccurate is expanded with fractions instead.
 func (w *worker) expandFloats(ctx context.Context) error {
-	b, words := w.b, w.codec.words
-	w.choice, w.transition, w.keptChoices, w.kept = 0, 0, 0, 0
-	for n := 0; n < len(b.states)/words; {
-		failed := w.x.Expand(ctx, b.states[n*words:], &b.PackedChoices)
-		w.moves = w.x.Moves()
-		for ; n < len(b.Choices); n++ {
-			if err := w.floatChoices(ctx, n); err != nil {
-				return w.finish(n, err)
+	batch, words := w.batch, w.codec.words
+	w.readChoices, w.readTransitions, w.keptChoices, w.keptTransitions = 0, 0, 0, 0
+	for n := 0; n < len(batch.states)/words; {
+		failed := w.expander.Expand(ctx, batch.states[n*words:], &batch.PackedChoices)
+		w.moves = w.expander.Moves()
+		for ; n < len(batch.Choices); n++ {
+			if err := w.mergeFloatChoices(ctx, n); err != nil {
+				return w.truncate(n, err)
 			}
 		}
 		if failed == nil {
 			break
 		}
-		b.Choices = append(b.Choices, 0)
-		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.fractions(ctx, n, 0, 0) != nil {
-			return w.finish(n, cmp.Or(ctx.Err(), failed))
+		// The expander stopped at state n. Fractions may succeed where float64 arithmetic failed.
+		batch.Choices = append(batch.Choices, 0)
+		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, n, 0, 0) != nil {
+			return w.truncate(n, cmp.Or(ctx.Err(), failed))
 		}
 		n++
 	}
-	return w.finish(len(b.Choices), nil)
+	return w.truncate(len(batch.Choices), nil)
 }
 
-// finish cuts the batch to the entries that were kept. The first n states are complete.
-func (w *worker) finish(n int, err error) error {
-	b := w.b
-	b.Choices = b.Choices[:n]
-	b.Moves, b.Transitions = b.Moves[:0], b.Transitions[:w.keptChoices]
-	b.Weights, b.Targets = b.Weights[:w.kept], b.Targets[:w.kept*w.codec.words]
+// truncate cuts the batch to the entries that were kept. The first numStates states are complete.
+func (w *worker) truncate(numStates int, err error) error {
+	batch := w.batch
+	batch.Choices = batch.Choices[:numStates]
+	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.keptChoices]
+	batch.Weights, batch.Targets = batch.Weights[:w.keptTransitions], batch.Targets[:w.keptTransitions*w.codec.words]
 	return err
 }
 
-// floatChoices turns the choices of state n of the batch into a row, or into distinct choices.
-func (w *worker) floatChoices(ctx context.Context, n int) error {
-	b := w.b
-	choices := int(b.Choices[n])
-	if choices == 0 {
+// mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or
+// as distinct choices of an MDP.
+func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
+	batch := w.batch
+	numChoices := int(batch.Choices[state])
+	if numChoices == 0 {
 		return nil
 	}
-	w.at = n
+	w.current = state
 	if w.owners != nil {
-		moves := b.Moves[w.choice:]
-		owner, err := w.owners.ofState(w.currentState, choices, func(i int) owned {
-			m := &w.moves[moves[i]]
-			return owned{m.Action, m.Module, m.Commands}
+		moves := batch.Moves[w.readChoices:]
+		owner, err := w.owners.ofState(w.currentState, numChoices, func(i int) owned {
+			move := &w.moves[moves[i]]
+			return owned{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err
 		}
-		b.setOwner(n, owner)
+		batch.setOwner(state, owner)
 	}
-	e, err := w.errs.of(w.currentState, w.moves, w.view(choices))
+	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
 	if err != nil {
 		if _, ok := err.(needsFractions); !ok {
 			return err
 		}
-		transitions := 0
-		for _, m := range b.Transitions[w.choice : w.choice+choices] {
-			transitions += int(m)
+		numTransitions := 0
+		for _, count := range batch.Transitions[w.readChoices : w.readChoices+numChoices] {
+			numTransitions += int(count)
 		}
-		return w.fractions(ctx, n, choices, transitions)
+		return w.expandWithFractions(ctx, state, numChoices, numTransitions)
 	}
-	b.relErr = max(b.relErr, e)
-	first, kept := w.keptChoices, w.kept
+	batch.relErr = max(batch.relErr, relErr)
+	firstChoice, firstTransition := w.keptChoices, w.keptTransitions
 	if w.kind != sparse.MDP {
-		err = w.row(ctx, choices)
+		err = w.mergeIntoRow(ctx, numChoices)
 	} else {
-		b.near, b.nearly = 3*e, false
-		err = w.keepDistinct(ctx, choices)
+		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
+		err = w.keepDistinctChoices(ctx, numChoices)
 	}
-	b.Choices[n] = uint32(w.keptChoices - first)
-	if err != nil || !b.nearly {
+	batch.Choices[state] = uint32(w.keptChoices - firstChoice)
+	if err != nil || !batch.nearlyEqual {
 		return err
 	}
-	// Rounding may hide that two choices are equal or make them so: compare the fractions.
-	endChoices, end := w.keptChoices, w.kept
-	w.keptChoices, w.kept, b.nearly = first, kept, false
-	if w.fractions(ctx, n, 0, 0) != nil {
-		w.keptChoices, w.kept = endChoices, end
+	// Because of rounding, equal choices may look different, and different ones equal. So the
+	// choices are compared as fractions; without success, the float64 result stays.
+	endChoice, endTransition := w.keptChoices, w.keptTransitions
+	w.keptChoices, w.keptTransitions, batch.nearlyEqual = firstChoice, firstTransition, false
+	if w.expandWithFractions(ctx, state, 0, 0) != nil {
+		w.keptChoices, w.keptTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
 }
 
-// fractions expands state n of the batch with fractions and stores the nearest float64 values in
-// place of the given numbers of choices and transitions that come next. After an error the batch
-// is unchanged.
-func (w *worker) fractions(ctx context.Context, n, choices, transitions int) error {
-	b, x := w.b, w.rationalWorker
+// expandWithFractions expands a state of the batch with fractions and stores the nearest float64
+// weights. It replaces the next oldChoices choices and oldTransitions transitions of the batch.
+// After an error the batch is unchanged.
+func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
+	batch, exact := w.batch, w.rationalWorker
 	words := w.codec.words
-	s := x.b
-	s.reset()
-	s.states = append(s.states, b.states[n*words:(n+1)*words]...)
-	if err := x.expand(ctx); err != nil {
+	scratch := exact.batch
+	scratch.reset()
+	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
+	if err := exact.expand(ctx); err != nil {
 		return err
 	}
-	w.choice, w.transition = w.choice+choices, w.transition+transitions
-	w.makeRoom(len(s.Transitions), len(s.rats))
-	for i, r := range s.rats {
-		f, _ := sparse.NormalFloat(r)
-		if !sparse.InRange(f) && b.rangeErr == nil {
-			b.rangeErr = w.rangeError(s.states, r)
+	w.readChoices, w.readTransitions = w.readChoices+oldChoices, w.readTransitions+oldTransitions
+	w.makeRoom(len(scratch.Transitions), len(scratch.rats))
+	for i, rat := range scratch.rats {
+		weight, _ := sparse.NormalFloat(rat)
+		if !sparse.InRange(weight) && batch.rangeErr == nil {
+			batch.rangeErr = w.rangeError(scratch.states, rat)
 		}
-		b.Weights[w.kept+i] = f
+		batch.Weights[w.keptTransitions+i] = weight
 	}
-	copy(b.Targets[w.kept*words:], s.Targets)
-	copy(b.Transitions[w.keptChoices:], s.Transitions)
-	if w.kind == sparse.MDP { // of choices, else of transitions
-		b.actions = append(b.actions[:w.keptChoices], s.actions...)
+	copy(batch.Targets[w.keptTransitions*words:], scratch.Targets)
+	copy(batch.Transitions[w.keptChoices:], scratch.Transitions)
+	if w.kind == sparse.MDP { // one action per choice, otherwise one per transition
+		batch.actions = append(batch.actions[:w.keptChoices], scratch.actions...)
 	} else {
-		b.actions = append(b.actions[:w.kept], s.actions...)
+		batch.actions = append(batch.actions[:w.keptTransitions], scratch.actions...)
 	}
-	b.Choices[n] = s.Choices[0]
-	if len(s.owners) > 0 {
-		b.setOwner(n, s.owners[0])
+	batch.Choices[state] = scratch.Choices[0]
+	if len(scratch.owners) > 0 {
+		batch.setOwner(state, scratch.owners[0])
 	}
-	b.overlaps, b.merged = b.overlaps+s.overlaps, b.merged+s.merged
-	b.relErr = max(b.relErr, 2*unit)
-	if x.weigher.enclosed {
-		b.relErr = max(b.relErr, 3*unit)
+	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
+	batch.relErr = max(batch.relErr, 2*unitRoundoff)
+	if exact.interpreter.usedEnclosure {
+		batch.relErr = max(batch.relErr, 3*unitRoundoff)
 	}
-	w.kept, w.keptChoices = w.kept+len(s.rats), w.keptChoices+len(s.Transitions)
+	w.keptTransitions, w.keptChoices = w.keptTransitions+len(scratch.rats), w.keptChoices+len(scratch.Transitions)
 	return nil
 }
 
-// makeRoom moves the entries that were not read yet, so that the given numbers of choices and
-// transitions fit in front of them.
-func (w *worker) makeRoom(choices, transitions int) {
-	b, words := w.b, w.codec.words
-	if gap := w.keptChoices + choices - w.choice; gap > 0 {
-		b.Transitions = slices.Insert(b.Transitions, w.choice, make([]uint32, gap)...)
-		b.Moves = slices.Insert(b.Moves, w.choice, make([]uint32, gap)...)
-		w.choice += gap
+// makeRoom makes space for the given numbers of choices and transitions between the entries that
+// were kept and the entries that were not read yet.
+func (w *worker) makeRoom(newChoices, newTransitions int) {
+	batch, words := w.batch, w.codec.words
+	if gap := w.keptChoices + newChoices - w.readChoices; gap > 0 {
+		batch.Transitions = slices.Insert(batch.Transitions, w.readChoices, make([]uint32, gap)...)
+		batch.Moves = slices.Insert(batch.Moves, w.readChoices, make([]uint32, gap)...)
+		w.readChoices += gap
 	}
-	if gap := w.kept + transitions - w.transition; gap > 0 {
-		b.Weights = slices.Insert(b.Weights, w.transition, make([]float64, gap)...)
-		b.Targets = slices.Insert(b.Targets, w.transition*words, make([]uint64, gap*words)...)
-		w.transition += gap
+	if gap := w.keptTransitions + newTransitions - w.readTransitions; gap > 0 {
+		batch.Weights = slices.Insert(batch.Weights, w.readTransitions, make([]float64, gap)...)
+		batch.Targets = slices.Insert(batch.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
+		w.readTransitions += gap
 	}
 }
 
-func (w *worker) rangeError(state []uint64, r *big.Rat) error {
-	what := "probability"
+// rangeError returns the error for a weight that is outside the range of float64.
+func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
+	quantity := "probability"
 	if w.kind == sparse.CTMC {
-		what = "rate"
+		quantity = "rate"
 	}
 	w.codec.unpack(w.state, state)
-	m := w.rationalWorker.weigher.m
-	return &RangeError{File: w.p.File, What: what + " " + shortRat(r), State: m.StateText(w.state)}
+	model := w.rationalWorker.interpreter.model
+	return &RangeError{File: w.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(w.state)}
 }
 
-// shortRat returns a fraction as a decimal with four digits.
-func shortRat(r *big.Rat) string {
-	return new(big.Float).SetPrec(64).SetRat(r).Text('g', 4)
+// shortRat returns a fraction as a decimal number with four digits.
+func shortRat(x *big.Rat) string {
+	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 4)
 }
 
-// view returns the next n choices as the expander wrote them.
-func (w *worker) view(n int) compile.PackedChoices {
-	b := w.b
+// nextChoices returns the next n choices of the batch, as the expander wrote them.
+func (w *worker) nextChoices(n int) compile.PackedChoices {
+	batch := w.batch
 	return compile.PackedChoices{
-		Moves: b.Moves[w.choice : w.choice+n], Transitions: b.Transitions[w.choice : w.choice+n],
-		Weights: b.Weights[w.transition:],
+		Moves: batch.Moves[w.readChoices : w.readChoices+n], Transitions: batch.Transitions[w.readChoices : w.readChoices+n],
+		Weights: batch.Weights[w.readTransitions:],
 	}
 }
 
-// actionOf turns an index into Program.Actions into a sparse.Action.
+// actionOf converts an index into Program.Actions, or sema.Unlabelled, to a sparse.Action.
 func actionOf(i int) sparse.Action {
 	if i == sema.Unlabelled {
 		return sparse.NoAction
@@ -303,33 +312,33 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinct keeps those of the next n choices of a state of an MDP that differ in action or
-// distribution from all earlier choices of the state.
+// keepDistinctChoices reads the next n choices of a state of an MDP. It keeps a choice if no
+// earlier choice of the state has the same action and the same distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) keepDistinct(ctx context.Context, n int) error {
-	b, words := w.b, w.codec.words
-	first := w.keptChoices
+func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
+	batch, words := w.batch, w.codec.words
+	firstChoice := w.keptChoices
 	for range n {
-		m := int(b.Transitions[w.choice])
-		if w.kept < w.transition {
-			copy(b.Weights[w.kept:], b.Weights[w.transition:w.transition+m])
-			copy(b.Targets[w.kept*words:], b.Targets[w.transition*words:(w.transition+m)*words])
+		numTransitions := int(batch.Transitions[w.readChoices])
+		if w.keptTransitions < w.readTransitions {
+			copy(batch.Weights[w.keptTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
+			copy(batch.Targets[w.keptTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
 		}
-		w.transition += m
-		a := actionOf(w.moves[b.Moves[w.choice]].Action)
-		w.choice++
-		if err := w.countWork(ctx, (w.keptChoices-first)*m); err != nil {
+		w.readTransitions += numTransitions
+		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
+		w.readChoices++
+		if err := w.countWork(ctx, (w.keptChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if b.isDuplicate(first, w.keptChoices, w.kept, m, a, words) {
-			b.merged++
+		if batch.isDuplicate(firstChoice, w.keptChoices, w.keptTransitions, numTransitions, action, words) {
+			batch.merged++
 			continue
 		}
-		b.Transitions[w.keptChoices] = uint32(m)
-		b.actions = append(b.actions, a)
+		batch.Transitions[w.keptChoices] = uint32(numTransitions)
+		batch.actions = append(batch.actions, action)
 		w.keptChoices++
-		w.kept += m
+		w.keptTransitions += numTransitions
 	}
 	return nil
 }
@@ -337,38 +346,40 @@ func (w *worker) keepDistinct(ctx context.Context, n int) error {
 // workPerPoll is the number of comparisons between two polls of the context, a few milliseconds.
 const workPerPoll = 1 << 18
 
-// countWork adds to the comparisons done and polls the context now and then: the choices of a
-// single state can take very long.
-func (w *worker) countWork(ctx context.Context, work int) error {
-	if w.work += work; w.work < workPerPoll {
+// countWork adds to the number of comparisons and polls the context after every workPerPoll of
+// them, because the choices of a single state can take very long.
+func (w *worker) countWork(ctx context.Context, comparisons int) error {
+	w.comparisons += comparisons
+	if w.comparisons < workPerPoll {
 		return nil
 	}
-	w.work = 0
+	w.comparisons = 0
 	return ctx.Err()
 }
 
-// isDuplicate reports whether one of the choices from first to end has action a and the same
-// distribution as the m transitions from index at on. The transitions of choice end-1 must end at
-// index at.
-func (b *batch) isDuplicate(first, end, at, m int, a sparse.Action, words int) bool {
-	other := at
-	for j := end - 1; j >= first; j-- {
-		n := int(b.Transitions[j])
-		other -= n
-		if n == m && b.actions[j] == a && b.same(other, at, m, words) {
+// isDuplicate reports whether one of the choices from firstChoice to endChoice has the given action
+// and the same distribution as the numTransitions transitions from firstTransition on. The
+// transitions of choice endChoice-1 must end at firstTransition. words is the size of a packed
+// state.
+func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
+	otherFirst := firstTransition // goes back to the first transition of each choice
+	for choice := endChoice - 1; choice >= firstChoice; choice-- {
+		otherSize := int(batch.Transitions[choice])
+		otherFirst -= otherSize
+		if otherSize == numTransitions && batch.actions[choice] == action && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
 			return true
 		}
 	}
 	return false
 }
 
-// same reports whether the n transitions from i on equal those from j on, in any order. Targets
-// are distinct within each group.
-func (b *batch) same(i, j, n, words int) bool {
-	for k := i; k < i+n; k++ {
+// sameTransitions reports whether the n transitions from first1 on equal those from first2 on, in
+// any order. Targets are distinct within each group.
+func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
+	for i := first1; i < first1+n; i++ {
 		found := false
-		for l := j; l < j+n && !found; l++ {
-			found = equalWords(b.target(k, words), b.target(l, words)) && b.sameWeight(k, l)
+		for j := first2; j < first2+n && !found; j++ {
+			found = equalWords(batch.target(i, words), batch.target(j, words)) && batch.sameWeight(i, j)
 		}
 		if !found {
 			return false
@@ -377,154 +388,157 @@ func (b *batch) same(i, j, n, words int) bool {
 	return true
 }
 
-func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)*words] }
+// target returns the packed target of transition i.
+func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
-// sameWeight compares two weights. It sets nearly if two float64 weights differ by no more than
-// rounding explains.
-func (b *batch) sameWeight(i, j int) bool {
-	if len(b.rats) > 0 {
-		return b.rats[i].Cmp(b.rats[j]) == 0 && (len(b.highs) == 0 || b.highs[i].Cmp(b.highs[j]) == 0)
+// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if two
+// float64 weights are different but rounding may be the reason.
+func (batch *batch) sameWeight(i, j int) bool {
+	if len(batch.rats) > 0 {
+		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
 	}
-	x, y := b.Weights[i], b.Weights[j]
+	x, y := batch.Weights[i], batch.Weights[j]
 	if x == y {
 		return true
 	}
-	b.nearly = b.nearly || math.Abs(x-y) <= b.near*x
+	batch.nearlyEqual = batch.nearlyEqual || math.Abs(x-y) <= batch.roundingTolerance*x
 	return false
 }
 
-// row merges the next n choices of a state of a Markov chain into one row. In a DTMC it divides
-// every probability by their total, which resolves overlapping commands uniformly; in a CTMC rates
-// add up. Transitions with the same action and target are added.
+// mergeIntoRow merges the next numChoices choices of a state of a Markov chain into one row and
+// sums the weights of transitions with the same action and target. In a DTMC it divides all
+// probabilities by their total, so several enabled commands are equally likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
-func (w *worker) row(ctx context.Context, n int) error {
-	b := w.b
-	first, total := w.kept, 0.0
-	for i := range n {
-		a := actionOf(w.moves[b.Moves[w.choice]].Action)
-		if err := w.countWork(ctx, (w.kept-first)*int(b.Transitions[w.choice])); err != nil {
+func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
+	batch := w.batch
+	first, total := w.keptTransitions, 0.0
+	for i := range numChoices {
+		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
+		if err := w.countWork(ctx, (w.keptTransitions-first)*int(batch.Transitions[w.readChoices])); err != nil {
 			return err
 		}
-		for range b.Transitions[w.choice] {
-			total += b.Weights[w.transition]
-			w.addToRow(first, a, i > 0)
-			w.transition++
+		for range batch.Transitions[w.readChoices] {
+			total += batch.Weights[w.readTransitions]
+			w.addToRow(first, action, i > 0)
+			w.readTransitions++
 		}
-		w.choice++
+		w.readChoices++
 	}
 	if w.kind == sparse.DTMC {
-		for i := first; i < w.kept; i++ {
-			b.Weights[i] /= total
+		for i := first; i < w.keptTransitions; i++ {
+			batch.Weights[i] /= total
 		}
-		if n > 1 {
-			b.overlaps++
+		if numChoices > 1 {
+			batch.overlaps++
 		}
 	}
-	b.Transitions[w.keptChoices] = uint32(w.kept - first)
+	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - first)
 	w.keptChoices++
 	return nil
 }
 
-// addToRow adds the next transition to the row that begins at first. search says that the
-// row may contain its target already.
-func (w *worker) addToRow(first int, a sparse.Action, search bool) {
-	b, words, at := w.b, w.codec.words, w.transition
-	for i := first; search && i < w.kept; i++ {
-		if b.actions[i] == a && equalWords(b.target(i, words), b.target(at, words)) {
-			b.Weights[i] += b.Weights[at]
+// addToRow adds the next transition to the row that begins at first. mayRepeat says that the row
+// may already contain a transition with the same action and target.
+func (w *worker) addToRow(first int, action sparse.Action, mayRepeat bool) {
+	batch, words, next := w.batch, w.codec.words, w.readTransitions
+	for i := first; mayRepeat && i < w.keptTransitions; i++ {
+		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
+			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
-	b.Weights[w.kept] = b.Weights[at]
-	copy(b.target(w.kept, words), b.target(at, words))
-	b.actions = append(b.actions, a)
-	w.kept++
+	batch.Weights[w.keptTransitions] = batch.Weights[next]
+	copy(batch.target(w.keptTransitions, words), batch.target(next, words))
+	batch.actions = append(batch.actions, action)
+	w.keptTransitions++
 }
 
 // exactWorker expands batches with rational weights.
 type exactWorker struct {
 	*worker
-	weigher *exactExpander
-	machine *compiledChoices // nil if every state is interpreted
+	interpreter *exactExpander
+	compiled    *compiledChoices // nil if every state is interpreted
 }
 
+// expand fills the batch with the choices of its states.
 func (w *exactWorker) expand(ctx context.Context) error {
 	if w.state == nil {
-		w.state = make([]int32, len(w.p.Vars))
+		w.state = make([]int32, len(w.program.Vars))
 	}
-	if w.machine != nil {
+	if w.compiled != nil {
 		return w.expandCompiled(ctx)
 	}
-	for i := 0; i < len(w.b.states); i += w.codec.words {
-		w.codec.unpack(w.state, w.b.states[i:i+w.codec.words])
-		if err := w.choices(ctx); err != nil {
+	for i := 0; i < len(w.batch.states); i += w.codec.words {
+		w.codec.unpack(w.state, w.batch.states[i:i+w.codec.words])
+		if err := w.expandInterpreted(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// choices appends the choices of a state of an MDP, or the row of a state of a Markov chain.
-func (w *exactWorker) choices(ctx context.Context) error {
-	b := w.b
-	first := len(b.Transitions)
-	rows, n, err := w.weigher.expand(ctx, w.state)
+// expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
+// chain.
+func (w *exactWorker) expandInterpreted(ctx context.Context) error {
+	batch := w.batch
+	firstChoice := len(batch.Transitions)
+	choices, numEnabled, err := w.interpreter.expand(ctx, w.state)
 	if err != nil {
 		return err
 	}
-	if n > 1 && w.kind == sparse.DTMC {
-		b.overlaps++
+	if numEnabled > 1 && w.kind == sparse.DTMC {
+		batch.overlaps++
 	}
 	if w.owners != nil {
-		b.setOwner(len(b.Choices), w.weigher.owner)
+		batch.setOwner(len(batch.Choices), w.interpreter.owner)
 	}
-	at := len(b.rats)
-	for i := range rows {
-		r := &rows[i]
-		for j := range r.targets {
-			b.rats = append(b.rats, r.weights[j])
-			if r.highs != nil {
-				b.highs = append(b.highs, r.highs[j])
+	firstTransition := len(batch.rats)
+	for i := range choices {
+		choice := &choices[i]
+		for j := range choice.targets {
+			batch.rats = append(batch.rats, choice.weights[j])
+			if choice.upperWeights != nil {
+				batch.highs = append(batch.highs, choice.upperWeights[j])
 			}
-			w.addTarget(r.targets[j])
+			w.addTarget(choice.targets[j])
 			if w.kind != sparse.MDP {
-				b.actions = append(b.actions, actionOf(r.action))
+				batch.actions = append(batch.actions, actionOf(choice.action))
 			}
 		}
 		if w.kind == sparse.MDP {
-			if err := w.countWork(ctx, (len(b.Transitions)-first)*len(r.targets)); err != nil {
+			if err := w.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
-			w.endChoice(first, at, actionOf(r.action))
-			at = len(b.rats)
+			w.endChoice(firstChoice, firstTransition, actionOf(choice.action))
+			firstTransition = len(batch.rats)
 		}
 	}
-	if w.kind != sparse.MDP && len(rows) > 0 {
-		b.Transitions = append(b.Transitions, uint32(len(b.rats)-at))
+	if w.kind != sparse.MDP && len(choices) > 0 {
+		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-firstTransition))
 	}
-	b.Choices = append(b.Choices, uint32(len(b.Transitions)-first))
+	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
 	return nil
 }
 
 // addTarget appends a packed target state.
 func (w *exactWorker) addTarget(state []int32) {
-	n := len(w.b.Targets)
-	w.b.Targets = slices.Grow(w.b.Targets, w.codec.words)[:n+w.codec.words]
-	w.codec.pack(w.b.Targets[n:], state)
+	end := len(w.batch.Targets)
+	w.batch.Targets = slices.Grow(w.batch.Targets, w.codec.words)[:end+w.codec.words]
+	w.codec.pack(w.batch.Targets[end:], state)
 }
 
-// endChoice makes a choice of the transitions from index at on. It drops them if an earlier
-// choice of the state, from first on, is the same.
-func (w *exactWorker) endChoice(first, at int, a sparse.Action) {
-	b := w.b
-	m := len(b.rats) - at
-	if b.isDuplicate(first, len(b.Transitions), at, m, a, w.codec.words) {
-		b.merged++
-		b.rats, b.Targets = b.rats[:at], b.Targets[:at*w.codec.words]
-		b.highs = b.highs[:min(at, len(b.highs))]
+// endChoice makes the transitions from firstTransition on a choice with the given action. It drops
+// them if an earlier choice of the state, from firstChoice on, is equal.
+func (w *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
+	batch := w.batch
+	numTransitions := len(batch.rats) - firstTransition
+	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, w.codec.words) {
+		batch.merged++
+		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*w.codec.words]
+		batch.highs = batch.highs[:min(firstTransition, len(batch.highs))]
 		return
 	}
-	b.Transitions = append(b.Transitions, uint32(m))
-	b.actions = append(b.actions, a)
+	batch.Transitions = append(batch.Transitions, uint32(numTransitions))
+	batch.actions = append(batch.actions, action)
 }

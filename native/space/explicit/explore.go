@@ -60,19 +60,19 @@ func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) 
 	}
 	x := newExploration(m, opts)
 	for _, state := range initial {
-		x.codec.pack(x.packed, state)
-		x.store.add(x.packed)
+		x.codec.pack(x.packedBuffer, state)
+		x.store.add(x.packedBuffer)
 	}
 	return x.explore(ctx)
 }
 
-// ExploreFurther explores from the given unexplored states of s, as Build does. They are the
-// initial states of the new space, in their order. The new space keeps the warnings of s and
-// nothing else.
+// ExploreFurther builds the space of the states that are reachable from the given unexplored states
+// of s. These become the initial states, in the same order. The new space has the warnings of s in
+// addition to its own.
 func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
 	x := newExploration(s.compiled, opts)
 	for i := range from.All() {
-		x.store.add(s.store.at(i))
+		x.store.add(s.store.state(i))
 	}
 	x.overlaps, x.merged = s.overlaps, s.merged
 	out, err := x.explore(ctx)
@@ -84,66 +84,67 @@ func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Optio
 	return out, nil
 }
 
-// explore expands the states in the store and all that are reachable from them.
+// explore expands the states in the store and all states that are reachable from them.
 func (x *exploration) explore(ctx context.Context) (*Space, error) {
-	m, opts := x.m, x.opts
-	x.initial = x.store.n
-	x.opts.Exact, x.rounded = opts.Exact || intervals(m), !opts.Exact
-	if err := x.run(ctx); err != nil {
+	m, opts := x.model, x.opts
+	x.numInitial = x.store.n
+	x.opts.Exact, x.rounded = opts.Exact || hasIntervals(m), !opts.Exact
+	if err := x.expandAll(ctx); err != nil {
 		if why := ctx.Err(); why != nil && errors.Is(err, why) {
 			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, x.store.n, x.expanded)
 		}
 		return nil, err
 	}
-	return x.finish()
+	return x.buildSpace()
 }
 
 // exploration is a breadth-first search in progress. Workers expand batches of states; one
 // goroutine commits the batches in order and owns everything here.
 type exploration struct {
-	m       *compile.Model
-	opts    Options
-	codec   *codec
-	store   *store
-	builder *sparse.Builder
-	initial int
-	next    int // first state that no batch has yet
+	model      *compile.Model
+	opts       Options
+	codec      *codec
+	store      *store
+	builder    *sparse.Builder
+	numInitial int
+	nextState  int // first state that is not in a batch yet
 
 	expanded  int
 	deadlocks []uint32
 	owners    []uint16 // players of the expanded states of a game
 	overlaps  int
 	merged    int
-	err       float64 // relative error of the weights
+	relErr    float64 // relative error of the weights
 	rangeErr  error   // the first weight outside the range of float64
 	rounded   bool    // the caller did not ask for fractions
 	// normalised says that fractions were divided by their sum.
 	normalised bool
 
-	packed   []uint64
-	numbers  []uint32 // of the targets of a batch
-	fallback error    // why the model was not compiled
-	started  time.Time
-	reported time.Time
-	limit    int64 // on memory, in bytes
+	packedBuffer  []uint64
+	targetNumbers []uint32 // of the targets of a batch
+	fallback      error    // why the model was not compiled
+	started       time.Time
+	reported      time.Time
+	memoryLimit   int64 // on memory, in bytes
 }
 
-func newExploration(m *compile.Model, opts Options) *exploration {
-	c := newCodec(m.Program().Vars)
+// newExploration returns a search without states. Its memory limit is set.
+func newExploration(model *compile.Model, opts Options) *exploration {
+	codec := newCodec(model.Program().Vars)
 	now := time.Now()
 	x := &exploration{
-		m: m, opts: opts, codec: c, store: newStore(c.words), builder: sparse.NewBuilder(kind(m.Program().Type)),
-		packed: make([]uint64, c.words), started: now, reported: now, limit: opts.MaxMemory,
+		model: model, opts: opts, codec: codec, store: newStore(codec.words), builder: sparse.NewBuilder(sparseKind(model.Program().Type)),
+		packedBuffer: make([]uint64, codec.words), started: now, reported: now, memoryLimit: opts.MaxMemory,
 	}
-	if x.limit <= 0 {
-		x.limit = memory.Available() / 4 * 3
+	if x.memoryLimit <= 0 {
+		x.memoryLimit = memory.Available() / 4 * 3
 	}
 	return x
 }
 
-// kind returns the kind of a model. Partially observable and non-probabilistic models are handled
-// as MDPs.
-func kind(t syntax.ModelType) sparse.Kind {
+// sparseKind returns the kind of graph of a model type. Partially observable and non-probabilistic
+// models are handled as MDPs.
+func sparseKind(t syntax.ModelType) sparse.Kind {
 	switch t {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
@@ -153,9 +154,9 @@ func kind(t syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// intervals reports whether probabilities are intervals. Their bounds are always kept as
-// fractions.
-func intervals(m *compile.Model) bool {
+// hasIntervals reports whether the probabilities of a model are intervals. Their bounds are always
+// kept as fractions.
+func hasIntervals(m *compile.Model) bool {
 	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
 }
 
@@ -167,47 +168,48 @@ const batchStates = 512
 
 // compileFrom is the default of Options.CompileFrom: interpreting this many states takes about as
 // long as compiling the model.
-const compileFrom = 2000
+const defaultCompileFrom = 2000
 
-// run interprets the first states and, if there are many, goes on in parallel.
-func (x *exploration) run(ctx context.Context) error {
-	first, err := newWorker(ctx, x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts)
+// expandAll interprets the first states. If there are more than Options.CompileFrom, several
+// workers expand the others with the compiled model.
+func (x *exploration) expandAll(ctx context.Context) error {
+	interpreter, err := newWorker(ctx, x.model, x.codec, x.model.NewPackedInterpreter(x.codec.packing), x.opts)
 	if err != nil {
 		return err
 	}
-	from := compileFrom
+	compileFrom := defaultCompileFrom
 	if x.opts.CompileFrom > 0 {
-		from = x.opts.CompileFrom
+		compileFrom = x.opts.CompileFrom
 	}
-	b := &batch{}
-	for x.next < min(x.found(), from) {
-		x.fill(b)
-		first.expand(ctx, b)
-		if err := x.commit(ctx, b); err != nil {
+	batch := &batch{}
+	for x.nextState < min(x.numToExpand(), compileFrom) {
+		x.fillBatch(batch)
+		interpreter.expand(ctx, batch)
+		if err := x.commit(ctx, batch); err != nil {
 			return err
 		}
 	}
-	if x.next == x.found() {
+	if x.nextState == x.numToExpand() {
 		return nil
 	}
-	return x.parallel(ctx)
+	return x.expandInParallel(ctx)
 }
 
-// found returns the number of states to expand, as far as is known.
-func (x *exploration) found() int {
+// numToExpand returns the number of states found so far, limited by Options.Part.
+func (x *exploration) numToExpand() int {
 	if x.opts.Part > 0 {
 		return min(x.opts.Part, x.store.n)
 	}
 	return x.store.n
 }
 
-// parallel expands the remaining states with several workers.
-func (x *exploration) parallel(ctx context.Context) error {
+// expandInParallel expands the remaining states with several workers.
+func (x *exploration) expandInParallel(ctx context.Context) error {
 	workers := x.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	master, err := x.expander(ctx)
+	master, err := x.newExpander(ctx)
 	if err != nil {
 		return err
 	}
@@ -217,129 +219,132 @@ func (x *exploration) parallel(ctx context.Context) error {
 	defer wg.Wait()
 	defer close(jobs)
 	for range workers {
-		fork, err := master.Fork(ctx)
+		expander, err := master.Fork(ctx)
 		if err != nil {
 			return err
 		}
-		w, err := newWorker(ctx, x.m, x.codec, fork, x.opts)
+		worker, err := newWorker(ctx, x.model, x.codec, expander, x.opts)
 		if err != nil {
-			return errors.Join(err, fork.Close())
+			return errors.Join(err, expander.Close())
 		}
 		wg.Go(func() {
-			defer fork.Close()
-			w.run(ctx, jobs)
+			defer expander.Close()
+			worker.run(ctx, jobs)
 		})
 	}
 	return x.schedule(ctx, jobs, 2*workers)
 }
 
-// expander returns the model compiled to WebAssembly, or the interpreter if it cannot be compiled.
-func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
-	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && intervals(x.m) {
-		return x.m.NewPackedInterpreter(x.codec.packing), nil
+// newExpander compiles the model to WebAssembly; if that is impossible, it returns the interpreter.
+func (x *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
+	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && hasIntervals(x.model) {
+		return x.model.NewPackedInterpreter(x.codec.packing), nil
 	}
-	create := x.m.NewPackedMachine
+	create := x.model.NewPackedMachine
 	if x.opts.Exact {
-		create = x.m.NewPackedLister
+		create = x.model.NewPackedLister
 	}
 	machine, err := create(ctx, x.codec.packing)
 	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		if !x.opts.Exact {
 			x.fallback = err
 		}
-		return x.m.NewPackedInterpreter(x.codec.packing), nil
+		return x.model.NewPackedInterpreter(x.codec.packing), nil
 	}
 	return machine, err
 }
 
-// schedule keeps up to limit batches in progress and commits them in order.
-func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, limit int) error {
+// schedule sends batches of states to the workers and commits the results in order. At most
+// maxPending batches are in progress.
+func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPending int) error {
 	var pending, free []*batch
 	for {
-		for x.next < x.found() && len(pending) < limit {
-			var b *batch
-			b, free = reuse(free)
-			x.fill(b)
-			pending = append(pending, b)
-			jobs <- b
+		for x.nextState < x.numToExpand() && len(pending) < maxPending {
+			var batch *batch
+			batch, free = reuseBatch(free)
+			x.fillBatch(batch)
+			pending = append(pending, batch)
+			jobs <- batch
 		}
 		if len(pending) == 0 {
 			return nil
 		}
-		b := pending[0]
-		<-b.done
-		if err := x.commit(ctx, b); err != nil {
+		batch := pending[0]
+		<-batch.done
+		if err := x.commit(ctx, batch); err != nil {
 			return err
 		}
-		pending, free = pending[1:], append(free, b)
+		pending, free = pending[1:], append(free, batch)
 	}
 }
 
-// reuse takes a batch from the free list, or makes one.
-func reuse(free []*batch) (*batch, []*batch) {
+// reuseBatch returns a batch from the free list, or a new one, and the remaining free list.
+func reuseBatch(free []*batch) (*batch, []*batch) {
 	if n := len(free); n > 0 {
 		return free[n-1], free[:n-1]
 	}
 	return &batch{done: make(chan struct{}, 1)}, free
 }
 
-// fill copies the next states into a batch, because the store changes while they are expanded.
-func (x *exploration) fill(b *batch) {
-	b.reset()
-	end := min(x.next+batchStates, x.found())
-	for ; x.next < end; x.next++ {
-		b.states = append(b.states, x.store.at(x.next)...)
+// fillBatch copies the next states into a batch. Workers need a copy, because the store grows while
+// they run.
+func (x *exploration) fillBatch(batch *batch) {
+	batch.reset()
+	endState := min(x.nextState+batchStates, x.numToExpand())
+	for ; x.nextState < endState; x.nextState++ {
+		batch.states = append(batch.states, x.store.state(x.nextState)...)
 	}
 }
 
-// commit numbers the targets of a batch and adds its choices to the model.
-func (x *exploration) commit(ctx context.Context, b *batch) error {
-	if b.err != nil {
-		return b.err
+// commit numbers the targets of an expanded batch and adds its choices to the model. Deadlocks get
+// a self-loop.
+func (x *exploration) commit(ctx context.Context, batch *batch) error {
+	if batch.err != nil {
+		return batch.err
 	}
-	x.numbers = x.store.addAll(x.numbers[:0], b.Targets, b.hashes)
+	x.targetNumbers = x.store.addAll(x.targetNumbers[:0], batch.Targets, batch.hashes)
 	rows := sparse.Rows{
-		Choices: b.Choices, Transitions: b.Transitions, Actions: b.actions,
-		Targets: x.numbers, Weights: b.Weights, Rats: b.rats,
-		Highs: b.highs,
+		Choices: batch.Choices, Transitions: batch.Transitions, Actions: batch.actions,
+		Targets: x.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
+		Highs: batch.highs,
 	}
-	if game(x.m) {
-		x.owners = append(x.owners, b.owners...)
-		x.owners = append(x.owners, make([]uint16, len(b.Choices)-len(b.owners))...) // deadlocks belong to the first player
+	if game(x.model) {
+		x.owners = append(x.owners, batch.owners...)
+		x.owners = append(x.owners, make([]uint16, len(batch.Choices)-len(batch.owners))...) // deadlocks belong to the first player
 	}
 	for len(rows.Choices) > 0 {
-		n := slices.Index(rows.Choices, 0)
-		if n < 0 {
-			n = len(rows.Choices)
+		numStates := slices.Index(rows.Choices, 0)
+		if numStates < 0 {
+			numStates = len(rows.Choices)
 		}
-		rows = x.builder.AddRows(rows, n)
-		x.expanded += n
+		rows = x.builder.AddRows(rows, numStates)
+		x.expanded += numStates
 		if len(rows.Choices) > 0 {
 			x.deadlocks = append(x.deadlocks, uint32(x.expanded))
 			x.addSelfLoop()
 			rows.Choices = rows.Choices[1:]
 		}
 	}
-	x.overlaps, x.merged = x.overlaps+b.overlaps, x.merged+b.merged
-	x.err = max(x.err, b.relErr)
-	x.normalised = x.normalised || b.normalised
-	x.rangeErr = cmp.Or(x.rangeErr, b.rangeErr)
+	x.overlaps, x.merged = x.overlaps+batch.overlaps, x.merged+batch.merged
+	x.relErr = max(x.relErr, batch.relErr)
+	x.normalised = x.normalised || batch.normalised
+	x.rangeErr = cmp.Or(x.rangeErr, batch.rangeErr)
 	if err := x.checkLimits(); err != nil {
 		return err
 	}
-	x.report(false)
+	x.reportProgress(false)
 	return ctx.Err()
 }
 
-// addSelfLoop gives the next state a self-loop.
+// addSelfLoop adds a state to the model whose only transition leads to itself.
 func (x *exploration) addSelfLoop() {
 	x.builder.State()
-	if kind(x.m.Program().Type) == sparse.MDP {
+	if sparseKind(x.model.Program().Type) == sparse.MDP {
 		x.builder.Choice(sparse.NoAction)
 	}
 	one := big.NewRat(1, 1)
 	switch {
-	case intervals(x.m):
+	case hasIntervals(x.model):
 		x.builder.AddInterval(x.expanded, one, one, sparse.NoAction)
 	case x.opts.Exact:
 		x.builder.AddRat(x.expanded, one, sparse.NoAction)
@@ -354,30 +359,30 @@ func (x *exploration) checkLimits() error {
 	if x.opts.MaxStates > 0 && x.store.n > x.opts.MaxStates {
 		return &LimitError{Limit: int64(x.opts.MaxStates), States: x.store.n, Expanded: x.expanded}
 	}
-	if used := x.store.bytes() + x.store.tableBytes() + x.builder.Bytes(); x.limit > 0 && used > x.limit {
-		return &LimitError{Memory: true, Limit: x.limit, States: x.store.n, Expanded: x.expanded}
+	if usedMemory := x.store.bytes() + x.store.tableBytes() + x.builder.Bytes(); x.memoryLimit > 0 && usedMemory > x.memoryLimit {
+		return &LimitError{Memory: true, Limit: x.memoryLimit, States: x.store.n, Expanded: x.expanded}
 	}
 	return nil
 }
 
-// report reports progress, at most ten times a second.
-func (x *exploration) report(last bool) {
+// reportProgress calls Options.Progress, at most ten times a second unless final is set.
+func (x *exploration) reportProgress(final bool) {
 	if x.opts.Progress == nil {
 		return
 	}
-	if now := time.Now(); last || now.Sub(x.reported) >= 100*time.Millisecond {
+	if now := time.Now(); final || now.Sub(x.reported) >= 100*time.Millisecond {
 		x.reported = now
 		n := x.store.n
 		x.opts.Progress(progress.Progress{Done: int64(n), Unit: progress.States, Rate: float64(n) / max(now.Sub(x.started).Seconds(), 1e-9)})
 	}
 }
 
-// finish builds the space from the committed batches.
-func (x *exploration) finish() (*Space, error) {
-	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
+// buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
+func (x *exploration) buildSpace() (*Space, error) {
+	x.reportProgress(true)
+	s := &Space{compiled: x.model, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
-		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
+		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.model.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}
 	x.store.seal()
 	if x.expanded < x.store.n {
@@ -391,16 +396,16 @@ func (x *exploration) finish() (*Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	if game(x.m) {
+	if game(x.model) {
 		model.Player = append(x.owners, make([]uint16, x.store.n-len(x.owners))...)
 	}
 	if !x.opts.Exact {
-		model.Err = x.err
+		model.Err = x.relErr
 		if x.rangeErr != nil {
 			model.Err = math.Inf(1)
 		}
 	}
-	for i := range x.initial {
+	for i := range x.numInitial {
 		model.Initial = append(model.Initial, uint32(i))
 	}
 	if len(x.deadlocks) > 0 {
@@ -411,9 +416,9 @@ func (x *exploration) finish() (*Space, error) {
 	}
 	s.model = model
 	if math.IsInf(model.Err, 1) && s.rangeErr == nil {
-		s.rangeErr = &RangeError{File: x.m.Program().File, What: "a probability or rate"}
+		s.rangeErr = &RangeError{File: x.model.Program().File, What: "a probability or rate"}
 	}
-	return s, s.comparePRISM()
+	return s, s.comparePRISMArithmetic()
 }
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted

@@ -27,19 +27,19 @@ type Imported struct {
 	// Model is complete. Initial is not empty; Labels does not include init and deadlock.
 	Model *sparse.Model
 	// Seen holds the observations of a POMDP, in the order of Observables.
-	Seen        *Observations
-	Observables []string
+	Observations *Observations
+	Observables  []string
 	// TransitionRewards has one entry per structure of a Markov chain.
 	TransitionRewards []TransitionReward
 	Warnings          []string
-	// Rounded is as Space.Rounded, and Normalised as Space.Normalised.
+	// Rounded and Normalised are the results of the methods of Space with these names.
 	Rounded, Normalised bool
 }
 
-// Valued returns a Valuation that reads from values: the variables of state 0, then of state 1,
-// and so on.
-func Valued(values []int32, vars int) func(state int) []int32 {
-	return func(state int) []int32 { return values[state*vars : (state+1)*vars] }
+// FlatValuation returns a function for Imported.Valuation that reads from one slice: numVars values
+// of state 0, then those of state 1, and so on.
+func FlatValuation(values []int32, numVars int) func(state int) []int32 {
+	return func(state int) []int32 { return values[state*numVars : (state+1)*numVars] }
 }
 
 // TransitionReward holds a reward for each transition, as returned by Space.TransitionRewards.
@@ -48,11 +48,11 @@ type TransitionReward struct {
 	Rats   []*big.Rat
 }
 
-// imports holds the parts of an imported space that have no other place.
-type imports struct {
-	transitions []TransitionReward
-	warnings    []string
-	seen        *Observations
+// importedParts holds the parts of an imported space that a built space computes on demand.
+type importedParts struct {
+	transitionRewards []TransitionReward
+	warnings          []string
+	observations      *Observations
 }
 
 // firstImported is the sema.Label index of the first imported label; the next ones count down.
@@ -68,37 +68,37 @@ func (e *DuplicateError) Error() string {
 }
 
 // Import makes a space of imported states, which keep their numbers, also in Order. It can be
-// checked like a space that was built, but rational weights cannot be computed later: the Model
-// must have them from the start. The error is a *DuplicateError, a syntax.ErrorList for impossible
+// checked like a space that was built, but rational weights cannot be computed later: Model must
+// have them from the start. The error is a *DuplicateError, a syntax.ErrorList for impossible
 // declarations, or that of compile.Compile.
-func Import(d *Imported) (*Space, error) {
-	n := d.Model.NumStates()
-	if len(d.Model.Initial) == 0 {
+func Import(imported *Imported) (*Space, error) {
+	n := imported.Model.NumStates()
+	if len(imported.Model.Initial) == 0 {
 		return nil, errors.New("no initial state")
 	}
-	decl, err := sema.CheckModel(d.tree())
+	checked, err := sema.CheckModel(imported.declarations())
 	if err != nil {
 		return nil, err
 	}
-	prog, err := decl.Instantiate(nil)
+	program, err := checked.Instantiate(nil)
 	if err != nil {
 		return nil, err
 	}
-	d.complete(prog)
-	compiled, err := compile.Compile(prog, compile.Options{})
+	imported.completeProgram(program)
+	compiled, err := compile.Compile(program, compile.Options{})
 	if err != nil {
 		return nil, err
 	}
 	s := &Space{
-		compiled: compiled, codec: newCodec(prog.Vars), model: d.Model,
-		rounded: d.Rounded, normalised: d.Normalised,
-		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings, seen: d.Seen},
+		compiled: compiled, codec: newCodec(program.Vars), model: imported.Model,
+		rounded: imported.Rounded, normalised: imported.Normalised,
+		imported: &importedParts{transitionRewards: imported.TransitionRewards, warnings: imported.Warnings, observations: imported.Observations},
 	}
-	s.checkRange(d.File)
+	s.checkRange(imported.File)
 	s.store = newStoreOf(s.codec.words, n)
 	packed := make([]uint64, s.codec.words)
 	for i := range n {
-		s.codec.pack(packed, d.Valuation(i))
+		s.codec.pack(packed, imported.Valuation(i))
 		if j, isNew := s.store.add(packed); !isNew {
 			return nil, &DuplicateError{j, i}
 		}
@@ -110,31 +110,32 @@ func Import(d *Imported) (*Space, error) {
 	return s, nil
 }
 
-// checkRange records weights and rewards outside the range of float64, unless the model has
-// fractions.
+// checkRange records the first weight and, in each reward structure, the first reward that is
+// outside the range of float64. A model with fractions needs no check.
 func (s *Space) checkRange(file string) {
-	m := s.model
-	if m.Exact() {
+	model := s.model
+	if model.Exact() {
 		return
 	}
-	for _, w := range m.Weights {
+	for _, w := range model.Weights {
 		if !sparse.InRange(w) && s.rangeErr == nil {
 			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
-			m.Err = math.Inf(1)
+			model.Err = math.Inf(1)
 		}
 	}
-	for i := range m.Rewards {
-		r := &m.Rewards[i]
+	for i := range model.Rewards {
+		r := &model.Rewards[i]
 		for _, x := range slices.Concat(r.State, r.Choice) {
-			if x != 0 && !normal(x) && r.Unfit == nil {
+			if x != 0 && !isNormalFloat(x) && r.Unfit == nil {
 				r.Unfit, r.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", x)}, math.Inf(1)
 			}
 		}
 	}
 }
 
-// tree returns the declarations of the space as a model without commands.
-func (d *Imported) tree() *syntax.Model {
+// declarations returns a syntax tree that declares the variables, observables, labels and reward
+// structures of the space in one module without commands.
+func (d *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
 	name := "imported"
 	for slices.ContainsFunc(d.Vars, func(v sema.Variable) bool { return v.Name == name }) {
@@ -146,8 +147,9 @@ func (d *Imported) tree() *syntax.Model {
 		if v.Type != sema.Bool {
 			// A range must have at least two values and must not cover all of int32.
 			low, high := int64(v.Low), max(int64(v.High), int64(v.Low)+1)
-			if decl.Type = syntax.IntVar; high <= math.MaxInt32 && high-low < math.MaxInt32 {
-				decl.Type, decl.Low, decl.High = syntax.RangeVar, integer(low), integer(high)
+			decl.Type = syntax.IntVar
+			if high <= math.MaxInt32 && high-low < math.MaxInt32 {
+				decl.Type, decl.Low, decl.High = syntax.RangeVar, integerLiteral(low), integerLiteral(high)
 			}
 		}
 		module.Vars = append(module.Vars, decl)
@@ -169,9 +171,10 @@ func (d *Imported) tree() *syntax.Model {
 	return out
 }
 
-// complete sets the parts of the program that declarations cannot express. The program has no
-// commands and must not be explored, so its initial states are a label that compile rejects.
-func (d *Imported) complete(p *sema.Program) {
+// completeProgram sets the actions and the labels of the program, which declarations cannot
+// express. Such a program must not be explored, because it has no commands. So its initial states
+// are given by a label that package compile rejects.
+func (d *Imported) completeProgram(p *sema.Program) {
 	p.Actions = d.Actions
 	for i := range p.Labels {
 		p.Labels[i].X = &sema.Label{Base: sema.Base{T: sema.Bool}, Name: p.Labels[i].Name, Index: firstImported - i}
@@ -182,11 +185,11 @@ func (d *Imported) complete(p *sema.Program) {
 // Imported reports whether the space was imported and not built.
 func (s *Space) Imported() bool { return s.imported != nil }
 
-// combineLabels evaluates a formula of an imported space. Labels are sets of states without
-// expressions, so Boolean operators are applied to the sets.
+// combineLabels returns the states of an imported space that satisfy a state formula. Labels are
+// sets of states here, so Boolean operators are applied to sets.
 func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
 	if sema.Stateless(e) {
-		return s.evaluate(e)
+		return s.evaluateInStates(e)
 	}
 	switch e := e.(type) {
 	case *sema.Label:
@@ -198,19 +201,20 @@ func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
 		}
 		return x.Complement(), nil
 	case *sema.Binary:
-		return s.connective(e)
+		return s.evaluateConnective(e)
 	case *sema.Cond:
-		c, err1 := s.States(e.C)
-		a, err2 := s.States(e.A)
-		b, err3 := s.States(e.B)
+		condition, err1 := s.States(e.C)
+		then, err2 := s.States(e.A)
+		otherwise, err3 := s.States(e.B)
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			return nil, err
 		}
-		return c.Intersect(a).Union(b.Minus(c)), nil
+		return condition.Intersect(then).Union(otherwise.Minus(condition)), nil
 	}
 	return nil, s.unsupportedLabel(e)
 }
 
+// importedLabel returns the states with a label of the files, or with a label of the properties.
 func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
 	switch labels := s.Program().Labels; {
 	case l.Index <= firstImported:
@@ -221,7 +225,8 @@ func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
 	return nil, s.unsupportedLabel(l)
 }
 
-func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
+// evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
+func (s *Space) evaluateConnective(e *sema.Binary) (*sparse.Set, error) {
 	if e.X.Type() != sema.Bool || e.Y.Type() != sema.Bool {
 		return nil, s.unsupportedLabel(e)
 	}
@@ -233,7 +238,7 @@ func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	prismDifferences := x.Minus(y).Union(y.Minus(x))
+	different := x.Minus(y).Union(y.Minus(x))
 	switch e.Op {
 	case syntax.OpAnd:
 		return x.Intersect(y), nil
@@ -242,21 +247,23 @@ func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 	case syntax.OpImplies:
 		return x.Complement().Union(y), nil
 	case syntax.OpIff, syntax.OpEq:
-		return prismDifferences.Complement(), nil
+		return different.Complement(), nil
 	case syntax.OpNe:
-		return prismDifferences, nil
+		return different, nil
 	}
 	return nil, s.unsupportedLabel(e)
 }
 
+// unsupportedLabel returns the error for an expression that uses a label other than with Boolean
+// operators.
 func (s *Space) unsupportedLabel(e sema.Expr) error {
-	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "label of an imported model inside an expression that is no Boolean combination"}
+	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
-// integer returns the expression of an int32.
-func integer(i int64) syntax.Expr {
+// integerLiteral returns an expression for an int32 value.
+func integerLiteral(i int64) syntax.Expr {
 	if i == math.MinInt32 { // the language has no literal for it
-		return &syntax.Binary{Op: syntax.OpSub, X: integer(i + 1), Y: integer(1)}
+		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(i + 1), Y: integerLiteral(1)}
 	}
 	if i < 0 {
 		return &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: int32(-i)}}

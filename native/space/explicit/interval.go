@@ -14,123 +14,126 @@ import (
 // and must not be changed.
 type interval struct{ low, high *big.Rat }
 
-// requireOneCommand rejects a state of an interval Markov chain with several enabled commands.
-// PRISM adds their intervals, and the result is no distribution.
-func (x *exactExpander) requireOneCommand(state []int32, cs []compile.Choice) error {
-	if len(cs) < 2 {
+// requireOneCommand returns an error if several commands are enabled in a state of an interval
+// Markov chain. PRISM would add their intervals, and the sum is not a distribution.
+func (x *exactExpander) requireOneCommand(state []int32, enabled []compile.Choice) error {
+	if len(enabled) < 2 {
 		return nil
 	}
-	second := cs[1].Commands[0]
-	pos := x.m.Program().Modules[second.Module].Commands[second.Command].Pos
-	return unsupported(x.m, state, pos, "several commands of an interval Markov chain are enabled")
+	second := enabled[1].Commands[0]
+	pos := x.model.Program().Modules[second.Module].Commands[second.Command].Pos
+	return unsupported(x.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
-// intervalChoice is choice for intervals. It multiplies and adds the bounds, then tightens them.
+// newIntervalChoice builds the transitions of an enabled choice of an interval model. It multiplies
+// the bounds of synchronising updates, adds the bounds of equal targets, and tightens the result.
 //
 // Source: PRISM's explicit engine, for interval models.
-func (x *exactExpander) intervalChoice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
-	out := exactChoice{action: c.Action, highs: []*big.Rat{}}
-	var weights [][]interval
-	for _, ref := range c.Commands {
-		ws, err := x.intervalWeights(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+func (x *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
+	var intervals [][]interval
+	for _, ref := range enabled.Commands {
+		commandIntervals, err := x.intervalWeights(state, &x.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
-			return out, err
+			return choice, err
 		}
-		weights = append(weights, ws)
+		intervals = append(intervals, commandIntervals)
 	}
-	pick := make([]int, len(weights))
-	for more := true; more; more = advance(pick, weights) >= 0 {
-		w := weights[0][pick[0]]
-		for i, u := range pick[1:] {
-			v := weights[i+1][u]
-			w = interval{new(big.Rat).Mul(w.low, v.low), new(big.Rat).Mul(w.high, v.high)}
+	updates := make([]int, len(intervals))
+	for more := true; more; more = nextCombination(updates, intervals) >= 0 {
+		product := intervals[0][updates[0]]
+		for i, update := range updates[1:] {
+			next := intervals[i+1][update]
+			product = interval{new(big.Rat).Mul(product.low, next.low), new(big.Rat).Mul(product.high, next.high)}
 		}
-		if w.high.Sign() == 0 {
+		if product.high.Sign() == 0 {
 			continue
 		}
 		target := slices.Clone(state)
-		if err := x.x.Apply(target, c.Commands, pick); err != nil {
-			return out, err
+		if err := x.updates.Apply(target, enabled.Commands, updates); err != nil {
+			return choice, err
 		}
-		out.addInterval(target, w)
-		if len(out.targets)&0xff == 0 && ctx.Err() != nil {
-			return out, ctx.Err()
+		choice.addInterval(target, product)
+		if len(choice.targets)&0xff == 0 && ctx.Err() != nil {
+			return choice, ctx.Err()
 		}
 	}
-	out.tighten()
-	return out, nil
+	choice.tighten()
+	return choice, nil
 }
 
-// addInterval adds a transition to the choice.
+// addInterval adds a transition. The bounds of transitions to the same target are summed.
 func (c *exactChoice) addInterval(target []int32, w interval) {
 	for i, t := range c.targets {
 		if slices.Equal(t, target) {
 			c.weights[i] = new(big.Rat).Add(c.weights[i], w.low)
-			c.highs[i] = new(big.Rat).Add(c.highs[i], w.high)
+			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], w.high)
 			return
 		}
 	}
-	c.targets, c.weights, c.highs = append(c.targets, target), append(c.weights, w.low), append(c.highs, w.high)
+	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, w.low), append(c.upperWeights, w.high)
 }
 
-// tighten moves each bound to the nearest value that some distribution attains.
+// tighten replaces each bound by the nearest value that some distribution within the intervals
+// attains. A probability is at least 1 minus the upper bounds of the others, and at most 1 minus
+// their lower bounds.
 func (c *exactChoice) tighten() {
-	lows, highs := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sums
+	lowSlack, highSlack := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sum of all lower, or upper, bounds
 	for i := range c.weights {
-		lows.Sub(lows, c.weights[i])
-		highs.Sub(highs, c.highs[i])
+		lowSlack.Sub(lowSlack, c.weights[i])
+		highSlack.Sub(highSlack, c.upperWeights[i])
 	}
 	for i := range c.weights {
-		least, most := new(big.Rat).Add(highs, c.highs[i]), new(big.Rat).Add(lows, c.weights[i])
+		least, most := new(big.Rat).Add(highSlack, c.upperWeights[i]), new(big.Rat).Add(lowSlack, c.weights[i])
 		if least.Cmp(c.weights[i]) > 0 {
 			c.weights[i] = least
 		}
-		if most.Cmp(c.highs[i]) < 0 {
-			c.highs[i] = most
+		if most.Cmp(c.upperWeights[i]) < 0 {
+			c.upperWeights[i] = most
 		}
 	}
 }
 
-// intervalWeights evaluates the intervals of a command and checks that they contain a
-// distribution.
-func (x *exactExpander) intervalWeights(state []int32, c *sema.Command) ([]interval, error) {
-	if known := x.intervals[c]; known != nil {
+// intervalWeights evaluates the intervals of a command's updates in a state. It returns an error if
+// no distribution lies within them. Intervals that do not depend on the state are cached.
+func (x *exactExpander) intervalWeights(state []int32, command *sema.Command) ([]interval, error) {
+	if known := x.constantIntervals[command]; known != nil {
 		return known, nil
 	}
-	var out []interval
-	lows, highs := new(big.Rat), new(big.Rat)
+	var intervals []interval
+	lowSum, highSum := new(big.Rat), new(big.Rat)
 	constant := true
-	for i := range c.Updates {
-		u := &c.Updates[i]
-		low, err := x.weight(state, "probability", u.Prob)
+	for i := range command.Updates {
+		update := &command.Updates[i]
+		low, err := x.weight(state, "probability", update.Prob)
 		if err != nil {
 			return nil, err
 		}
 		high := low
-		if u.ProbHigh != nil {
-			if high, err = x.weight(state, "probability", u.ProbHigh); err != nil {
+		if update.ProbHigh != nil {
+			if high, err = x.weight(state, "probability", update.ProbHigh); err != nil {
 				return nil, err
 			}
 		}
 		if low.Cmp(high) > 0 {
-			return nil, x.fail(state, u.Pos, fmt.Sprintf("probability from %s to %s, exactly, which no number is", low.RatString(), high.RatString()))
+			return nil, x.modelError(state, update.Pos, fmt.Sprintf("lower bound %s of a probability is greater than its upper bound %s", low.RatString(), high.RatString()))
 		}
-		out = append(out, interval{low, high})
-		lows.Add(lows, low)
-		highs.Add(highs, high)
-		constant = constant && isConst(u.Prob) && (u.ProbHigh == nil || isConst(u.ProbHigh))
+		intervals = append(intervals, interval{low, high})
+		lowSum.Add(lowSum, low)
+		highSum.Add(highSum, high)
+		constant = constant && isConst(update.Prob) && (update.ProbHigh == nil || isConst(update.ProbHigh))
 	}
 	one := big.NewRat(1, 1)
 	switch {
-	case highs.Sign() == 0:
-		return nil, x.fail(state, c.Pos, "probability of every update is zero")
-	case lows.Cmp(one) > 0:
-		return nil, x.fail(state, c.Pos, fmt.Sprintf("lower bounds of probabilities sum to %s, exactly, which is more than 1", lows.RatString()))
-	case highs.Cmp(one) < 0:
-		return nil, x.fail(state, c.Pos, fmt.Sprintf("upper bounds of probabilities sum to %s, exactly, which is less than 1", highs.RatString()))
+	case highSum.Sign() == 0:
+		return nil, x.modelError(state, command.Pos, "probability of every update is zero")
+	case lowSum.Cmp(one) > 0:
+		return nil, x.modelError(state, command.Pos, fmt.Sprintf("lower bounds of probabilities sum to exactly %s, which is more than 1", lowSum.RatString()))
+	case highSum.Cmp(one) < 0:
+		return nil, x.modelError(state, command.Pos, fmt.Sprintf("upper bounds of probabilities sum to exactly %s, which is less than 1", highSum.RatString()))
 	}
 	if constant {
-		x.intervals[c] = out
+		x.constantIntervals[command] = intervals
 	}
-	return out, nil
+	return intervals, nil
 }

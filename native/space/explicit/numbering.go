@@ -1,17 +1,17 @@
 package explicit
 
-// Numbering gives each distinct list of words a number, in the order in which the lists are added.
-// All lists have the same length. It is not safe for concurrent use.
+// Numbering assigns consecutive numbers to distinct lists of 64-bit words, in the order in which the
+// lists are added. All lists have the same length. It is not safe for concurrent use.
 type Numbering struct{ store *store }
 
-// NewNumbering returns a Numbering of lists with the given number of words.
+// NewNumbering returns an empty Numbering of lists with the given number of words.
 func NewNumbering(words int) *Numbering { return &Numbering{newStore(words)} }
 
 // Len returns the number of distinct lists.
 func (n *Numbering) Len() int { return n.store.n }
 
 // At returns list number i, which the caller must not change.
-func (n *Numbering) At(i int) []uint64 { return n.store.at(i) }
+func (n *Numbering) At(i int) []uint64 { return n.store.state(i) }
 
 // Add returns the number of a list and copies the list if it is new.
 func (n *Numbering) Add(list []uint64) int {

@@ -93,9 +93,9 @@ func (o *ownership) fail(state []int32, c owned, msg string) error {
 }
 
 // setOwner sets the owner of state n of the batch. States in between get the first player.
-func (b *batch) setOwner(n int, player uint16) {
-	for len(b.owners) <= n {
-		b.owners = append(b.owners, 0)
+func (batch *batch) setOwner(n int, player uint16) {
+	for len(batch.owners) <= n {
+		batch.owners = append(batch.owners, 0)
 	}
-	b.owners[n] = player
+	batch.owners[n] = player
 }

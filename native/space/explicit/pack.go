@@ -13,6 +13,7 @@ type codec struct {
 	bits    int // bits of a state that are in use
 }
 
+// newCodec returns a codec for valuations of the given variables.
 func newCodec(vars []sema.Variable) *codec {
 	p := compile.NewPacking(vars)
 	return &codec{packing: p, fields: p.Fields, words: p.Words, bits: p.Bits}

@@ -8,15 +8,14 @@ import (
 )
 
 // Restrict returns the space of an MDP with only the given choices. States keep their numbers, and
-// unreachable ones stay. It is an error if a state keeps no choice. The model's commands do not
-// describe the restricted space, so rational weights cannot be computed later: the space must have
-// them from the start, as an imported one.
+// unreachable states stay. It is an error if a state keeps no choice. Rational weights cannot be
+// computed later, because the commands of the model do not describe the restricted space.
 func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.model.Kind != sparse.MDP {
-		return nil, fmt.Errorf("the choices of a %v, want an MDP", s.model.Kind)
+		return nil, fmt.Errorf("found a %v, wanted an MDP to restrict its choices", s.model.Kind)
 	}
-	if s.blocks != nil {
-		return nil, errors.New("the choices of a reduced model, want those of the model itself")
+	if s.quotient != nil {
+		return nil, errors.New("found a bisimulation quotient, wanted the model itself to restrict its choices")
 	}
 	for i := range s.model.NumStates() {
 		first, end := s.model.Choices(i)
@@ -35,8 +34,8 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	}, nil
 }
 
-// Closed reports whether the space cannot be built again with rational weights, because it was
-// imported or restricted.
+// Closed reports whether the space cannot be built again with rational weights. That is the case
+// if it was imported or restricted.
 func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
 
 // WithoutFractions returns the space with each rational weight replaced by the nearest float64,

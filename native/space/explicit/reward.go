@@ -14,17 +14,18 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Reward evaluates Program.Rewards[index] in every state and for every choice. The self-loop of a
-// deadlock has no reward. A negative or infinite reward is a *compile.StateError. In a model with
-// float64 weights, Reward.Unfit is a *RangeError if a reward is outside the range of float64.
+// Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain,
+// the reward of a choice is the sum of its transitions' rewards, weighted with their probabilities
+// or rates. The self-loop of a deadlock has no reward. A negative or infinite reward is a *compile.StateError. In a model with float64 weights,
+// the Unfit field of the result is a *RangeError if a reward is outside the range of float64.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
-	if s.blocks != nil {
-		if r := s.blocks.rewards[index]; r != nil {
+	if s.quotient != nil {
+		if r := s.quotient.rewards[index]; r != nil {
 			return r, nil
 		}
-		return nil, fmt.Errorf("rewards %d of a quotient that was made without them", index)
+		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
 	}
 	if s.imported != nil {
 		return &s.model.Rewards[index], nil
@@ -32,293 +33,307 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	if s.model.Exact() {
 		return s.exactReward(index)
 	}
-	src := &s.Program().Rewards[index]
-	out := &sparse.Reward{Name: src.Name}
-	var state, transition bool
-	for _, it := range src.Items {
-		state, transition = state || !it.Transition, transition || it.Transition
+	structure := &s.Program().Rewards[index]
+	out := &sparse.Reward{Name: structure.Name}
+	var hasStateItems, hasTransitionItems bool
+	for _, item := range structure.Items {
+		hasStateItems = hasStateItems || !item.Transition
+		hasTransitionItems = hasTransitionItems || item.Transition
 	}
-	if state {
+	if hasStateItems {
 		out.State = make([]float64, s.store.n)
 	}
-	if transition {
+	if hasTransitionItems {
 		out.Choice = make([]float64, s.model.NumChoices())
 	}
-	earners, err := s.visit(index, func(e *earner, i int, state []int32) error {
-		return s.stateReward(out, e, i, state)
+	evaluators, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error {
+		return s.stateAndChoiceRewards(out, e, i, state)
 	})
 	if err != nil {
 		return nil, err
 	}
-	worst := 0.0
-	for _, e := range earners { // in the order of the states
-		worst = max(worst, e.err)
+	maxErr := 0.0
+	for _, e := range evaluators { // in the order of the states
+		maxErr = max(maxErr, e.relErr)
 		out.Unfit = cmp.Or(out.Unfit, e.rangeErr)
 	}
-	if out.Err = s.rewardError(src, worst); out.Unfit != nil {
+	out.Err = s.rewardError(structure, maxErr)
+	if out.Unfit != nil {
 		out.Err = math.Inf(1)
 	}
 	return out, nil
 }
 
-// visit calls f for every state, with one earner per goroutine, and returns the earners.
-func (s *Space) visit(index int, f func(e *earner, i int, state []int32) error) ([]*earner, error) {
-	var earners []*earner
-	err := s.each(func() (func(i int, state []int32) error, error) {
-		e, err := s.newEarner(index)
-		earners = append(earners, e)
+// evaluateRewards calls f for every state, in parallel, with one evaluator per goroutine. It returns
+// the evaluators in the order of the states.
+func (s *Space) evaluateRewards(index int, f func(e *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
+	var evaluators []*rewardEvaluator
+	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
+		e, err := s.newRewardEvaluator(index)
+		evaluators = append(evaluators, e)
 		return func(i int, state []int32) error { return f(e, i, state) }, err
 	})
-	return earners, err
+	return evaluators, err
 }
 
-// earner evaluates the rewards of a structure and bounds their errors. Not safe for concurrent
-// use.
-type earner struct {
-	s       *Space
-	src     *sema.RewardStruct
-	rewards *compile.Rewards
-	exact   *exactEarner
-	// unbounded has the items without an error bound that holds in every state.
+// rewardEvaluator evaluates the items of a reward structure in float64 arithmetic and bounds the
+// rounding error. It is not safe for concurrent use.
+type rewardEvaluator struct {
+	space     *Space
+	structure *sema.RewardStruct
+	rewards   *compile.Rewards
+	exact     *exactRewardEvaluator
+	// unbounded lists the items whose rounding error has no bound that holds in every state.
 	unbounded []*sema.RewardItem
-	err       float64 // bound on the relative error of all rewards so far
+	relErr    float64 // bound on the relative error of all rewards so far
 	rangeErr  error   // the first reward outside the range of float64
 }
 
-func (s *Space) newEarner(index int) (*earner, error) {
-	r, err := s.compiled.Rewards(index)
+// newRewardEvaluator compiles Program.Rewards[index] and bounds the rounding errors of its items.
+func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
+	rewards, err := s.compiled.Rewards(index)
 	if err != nil {
 		return nil, err
 	}
-	e := &earner{s: s, src: &s.Program().Rewards[index], rewards: r}
-	if e.exact, err = s.newExactEarner(e.src); err != nil {
+	evaluator := &rewardEvaluator{space: s, structure: &s.Program().Rewards[index], rewards: rewards}
+	if evaluator.exact, err = s.newExactRewardEvaluator(evaluator.structure); err != nil {
 		return nil, err
 	}
-	known := analysis{floats: sema.NewFloatAnalysis(s.Program())}
-	for i := range e.src.Items {
-		it := &e.src.Items[i]
-		if a := known.of(it.Value); !math.IsNaN(a.err) {
-			e.err = max(e.err, a.err)
+	floatFacts := expressionAnalysis{floats: sema.NewFloatAnalysis(s.Program())}
+	for i := range evaluator.structure.Items {
+		item := &evaluator.structure.Items[i]
+		if facts := floatFacts.facts(item.Value); !math.IsNaN(facts.relErr) {
+			evaluator.relErr = max(evaluator.relErr, facts.relErr)
 		} else {
-			e.unbounded = append(e.unbounded, it)
+			evaluator.unbounded = append(evaluator.unbounded, item)
 		}
 	}
-	return e, nil
+	return evaluator, nil
 }
 
 // state returns the reward of a state.
-func (e *earner) state(state []int32) (float64, error) {
+func (e *rewardEvaluator) state(state []int32) (float64, error) {
 	x, err := e.rewards.State(state)
-	return e.checked(x, err, state, inState)
+	return e.checkedSum(x, err, state, isStateItem)
 }
 
-// choice returns the reward of a choice, or of a transition, with the given action.
-func (e *earner) choice(state []int32, action int) (float64, error) {
+// choice returns the reward of a choice, or of a transition, with the given action in a state.
+func (e *rewardEvaluator) choice(state []int32, action int) (float64, error) {
 	x, err := e.rewards.Choice(state, action)
-	return e.checked(x, err, state, byAction(action))
+	return e.checkedSum(x, err, state, isTransitionItem(action))
 }
 
-// inState selects the items of states, byAction those of transitions with an action.
-func inState(it *sema.RewardItem) bool { return !it.Transition }
+// isStateItem reports whether an item gives a reward to states.
+func isStateItem(item *sema.RewardItem) bool { return !item.Transition }
 
-func byAction(action int) func(*sema.RewardItem) bool {
-	return func(it *sema.RewardItem) bool { return it.Transition && it.Action == action }
+// isTransitionItem returns a function that reports whether an item gives a reward to transitions
+// with the given action.
+func isTransitionItem(action int) func(*sema.RewardItem) bool {
+	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checked checks x, the float64 sum of the items that apply. It returns x if that is close to the
-// exact sum, otherwise the float64 nearest to the exact sum.
-func (e *earner) checked(x float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+// checkedSum checks x, the float64 sum of the items for which applies returns true, and err, the
+// error of computing it. It returns x if x is close to the exact sum, otherwise the float64
+// nearest to the exact sum.
+func (e *rewardEvaluator) checkedSum(x float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
 		return 0, err
 	}
 	if err == nil && !slices.ContainsFunc(e.unbounded, applies) {
-		return e.inRange(x, state), nil
+		return e.recordRange(x, state), nil
 	}
-	r, exactErr := e.exact.earned(state, applies)
+	exact, exactErr := e.exact.sum(state, applies)
 	switch {
 	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
-		return e.enclosed(x, exactErr, state, applies)
+		return e.enclosedSum(x, exactErr, state, applies)
 	case err != nil && errors.As(exactErr, new(*compile.UnsupportedError)):
 		return 0, err
 	case exactErr != nil:
 		return 0, exactErr
-	case err == nil && sema.Close(x, r):
-		e.err = max(e.err, relativeError(x, r))
+	case err == nil && sema.Close(x, exact):
+		e.relErr = max(e.relErr, relativeError(x, exact))
 	default:
-		e.err = max(e.err, unit)
-		if x = 0; r.Sign() != 0 {
-			x, _ = sparse.NormalFloat(r)
+		e.relErr = max(e.relErr, unitRoundoff)
+		x = 0
+		if exact.Sign() != 0 {
+			x, _ = sparse.NormalFloat(exact)
 		}
 	}
-	return e.inRange(x, state), nil
+	return e.recordRange(x, state), nil
 }
 
-// enclosed bounds the error of x when some items are irrational. If the bound is too large, it
-// returns a float64 from the enclosure of the sum instead; none is the error if that fails too.
-func (e *earner) enclosed(x float64, none error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+// enclosedSum is checkedSum for irrational items: it bounds the error of x with an enclosure of the
+// sum. If the bound is too large, it returns a float64 from the enclosure instead; if that is not
+// accurate either, it returns the error notRational.
+func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lo, hi := new(big.Rat), new(big.Rat)
-	for i := range e.src.Items {
-		it := &e.src.Items[i]
-		if !applies(it) {
+	for i := range e.structure.Items {
+		item := &e.structure.Items[i]
+		if !applies(item) {
 			continue
 		}
-		guard, _, err := sema.EvalExact(it.Guard, state)
+		guard, _, err := sema.EvalExact(item.Guard, state)
 		if err == nil && !guard.Bool {
 			continue
 		}
-		in, valueErr := sema.Enclose(it.Value, state)
+		value, valueErr := sema.Enclose(item.Value, state)
 		if err = cmp.Or(err, valueErr); err != nil {
-			return 0, evalFailure(e.s.compiled, state, err)
+			return 0, evalFailure(e.space.compiled, state, err)
 		}
-		least, most, ok := in.Ends()
+		least, most, ok := value.Ends()
 		if !ok {
-			return 0, none
+			return 0, notRational
 		}
 		lo.Add(lo, least)
 		hi.Add(hi, most)
 	}
 	if lo.Sign() < 0 || lo.Sign() != hi.Sign() {
-		return 0, none
+		return 0, notRational
 	}
-	off := max(relativeError(x, lo), relativeError(x, hi))
-	if !(off <= maxError) {
+	relErr := max(relativeError(x, lo), relativeError(x, hi))
+	if !(relErr <= maxError) {
 		x, _ = lo.Float64()
-		off = max(relativeError(x, lo), relativeError(x, hi))
+		relErr = max(relativeError(x, lo), relativeError(x, hi))
 	}
-	if !(off <= maxError) {
-		return 0, none
+	if !(relErr <= maxError) {
+		return 0, notRational
 	}
-	e.err = max(e.err, off)
-	return e.inRange(x, state), nil
+	e.relErr = max(e.relErr, relErr)
+	return e.recordRange(x, state), nil
 }
 
-// normal reports whether a reward is a normal float64. The smallest and the largest float64 stand
-// for numbers outside the range.
-func normal(x float64) bool { return x > 0x1p-1022 && x < math.MaxFloat64 }
+// isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
+// float64 stand for numbers outside the range, so they do not count as normal.
+func isNormalFloat(x float64) bool { return x > 0x1p-1022 && x < math.MaxFloat64 }
 
-// inRange returns a reward and records the first one outside the range of float64.
-func (e *earner) inRange(x float64, state []int32) float64 {
-	if x != 0 && !normal(x) && e.rangeErr == nil {
+// recordRange returns x. It records an error if x is the first reward outside the range of float64.
+func (e *rewardEvaluator) recordRange(x float64, state []int32) float64 {
+	if x != 0 && !isNormalFloat(x) && e.rangeErr == nil {
 		e.rangeErr = &RangeError{
-			File: e.s.Program().File, Pos: e.src.Items[0].Pos, State: e.s.compiled.StateText(state),
+			File: e.space.Program().File, Pos: e.structure.Items[0].Pos, State: e.space.compiled.StateText(state),
 			What: fmt.Sprintf("reward %.4g", x),
 		}
 	}
 	return x
 }
 
-// stateReward evaluates the rewards of state i and of its choices.
-func (s *Space) stateReward(out *sparse.Reward, r *earner, i int, state []int32) error {
+// stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them. In a
+// Markov chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
+// probabilities or rates.
+func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
-	if out.State != nil {
-		if out.State[i], err = r.state(state); err != nil {
+	if reward.State != nil {
+		if reward.State[i], err = evaluator.state(state); err != nil {
 			return err
 		}
 	}
-	if out.Choice == nil || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+	if reward.Choice == nil || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 		return nil
 	}
 	first, end := s.model.Choices(i)
-	for c := first; c < end && err == nil; c++ {
+	for choice := first; choice < end && err == nil; choice++ {
 		if s.model.Kind == sparse.MDP {
-			out.Choice[c], err = r.choice(state, s.action(c))
+			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
 			continue
 		}
-		lo, hi := s.model.Row(c)
-		for t := lo; t < hi && err == nil; t++ {
+		lo, hi := s.model.Row(choice)
+		for transition := lo; transition < hi && err == nil; transition++ {
 			var x float64
-			x, err = r.choice(state, s.action(t))
-			if err == nil && x > 0 { // record underflow and overflow
-				part, limit := max(s.model.Prob(t)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
-				if part > limit {
-					r.inRange(math.MaxFloat64, state)
+			x, err = evaluator.choice(state, s.actionIndex(transition))
+			if err == nil && x > 0 { // the product may underflow, and the sum overflow
+				weighted, limit := max(s.model.Prob(transition)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
+				if weighted > limit {
+					evaluator.recordRange(math.MaxFloat64, state)
 				}
-				out.Choice[c] += r.inRange(min(part, limit), state)
+				reward.Choice[choice] += evaluator.recordRange(min(weighted, limit), state)
 			}
 		}
 	}
 	return err
 }
 
-// action returns the index into Program.Actions of a choice or transition.
-func (s *Space) action(i int) int {
+// actionIndex returns the index into Program.Actions of the action of a choice or transition, or
+// sema.Unlabelled.
+func (s *Space) actionIndex(i int) int {
 	if s.model.Actions == nil || s.model.Actions[i] == sparse.NoAction {
 		return sema.Unlabelled
 	}
 	return int(s.model.Actions[i]) - 1
 }
 
-// rewardError bounds the relative error of the rewards of a structure whose items have the
-// relative error err. It adds the errors of summing the items and, in a Markov chain, of weighting
-// them with the transitions.
-func (s *Space) rewardError(src *sema.RewardStruct, err float64) float64 {
-	widest := 0
+// rewardError bounds the relative error of the rewards of a structure; err bounds the relative error
+// of its items. To this it adds the rounding errors of summing the items and, in a Markov chain,
+// of the mean over the transitions.
+func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
+	maxTransitions := 0
 	if s.model.Kind != sparse.MDP {
 		for i := range s.store.n {
 			lo, hi := s.model.Row(i)
-			widest = max(widest, hi-lo)
+			maxTransitions = max(maxTransitions, hi-lo)
 		}
 		err += s.model.Err
 	}
-	return 1.01 * (err + float64(len(src.Items)+widest+2)*unit)
+	return 1.01 * (err + float64(len(structure.Items)+maxTransitions+2)*unitRoundoff)
 }
 
-// exactReward computes Reward with fractions.
+// exactReward is Reward for a model with rational weights. Rewards are fractions too.
 func (s *Space) exactReward(index int) (*sparse.Reward, error) {
-	src := &s.Program().Rewards[index]
+	structure := &s.Program().Rewards[index]
 	n := s.store.n
 	out := &sparse.Reward{
-		Name: src.Name, Err: unit,
+		Name: structure.Name, Err: unitRoundoff,
 		State: make([]float64, n), StateRat: make([]*big.Rat, n),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
-	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
-	e, err := s.newExactEarner(src)
+	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
+	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, err
 	}
 	for i := range n {
 		s.State(state, i)
-		x, err := e.earned(state, inState)
+		x, err := evaluator.sum(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
 		s.setReward(out, out.State, out.StateRat, i, x)
-		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoiceRewards(out, e, i, state); err != nil {
+		if err := s.exactChoiceRewards(out, evaluator, i, state); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// setReward stores reward x and records the first one outside the range of float64.
-func (s *Space) setReward(r *sparse.Reward, f []float64, rats []*big.Rat, i int, x *big.Rat) {
-	storeRational(f, rats, i, x)
-	if f[i] != 0 && !normal(f[i]) && r.Unfit == nil {
-		r.Unfit, r.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(x)}, math.Inf(1)
+// setReward stores a reward as a fraction and as a float64 at index i. It records the first reward
+// that is outside the range of float64.
+func (s *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, x *big.Rat) {
+	storeRational(floats, rats, i, x)
+	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
+		reward.Unfit, reward.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(x)}, math.Inf(1)
 	}
 }
 
-// storeRational sets entry i of both lists to a fraction and its nearest float64. It leaves entries unset if the fraction is 0.
-func storeRational(f []float64, r []*big.Rat, i int, x *big.Rat) {
+// storeRational sets entry i of both lists to a fraction and to its nearest float64. The entries of
+// the fraction 0 stay unset.
+func storeRational(floats []float64, rats []*big.Rat, i int, x *big.Rat) {
 	switch {
 	case x.Sign() == 0:
 		return
-	case i > 0 && r[i-1] == x: // the same constant as before
-		f[i] = f[i-1]
+	case i > 0 && rats[i-1] == x: // the same constant as before
+		floats[i] = floats[i-1]
 	default:
-		f[i], _ = sparse.NormalFloat(x)
+		floats[i], _ = sparse.NormalFloat(x)
 	}
-	r[i] = x
+	rats[i] = x
 }
 
-// oneAction reports whether all transitions from lo to hi have the same action.
-func (s *Space) oneAction(lo, hi int) bool {
+// sameAction reports whether all transitions from lo to hi have the same action.
+func (s *Space) sameAction(lo, hi int) bool {
 	for t := lo + 1; t < hi; t++ {
-		if s.action(t) != s.action(lo) {
+		if s.actionIndex(t) != s.actionIndex(lo) {
 			return false
 		}
 	}
@@ -326,26 +341,27 @@ func (s *Space) oneAction(lo, hi int) bool {
 }
 
 // exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
-// chain that is the mean of the rewards of the transitions.
-func (s *Space) exactChoiceRewards(out *sparse.Reward, e *exactEarner, i int, state []int32) error {
-	earned := func(j int) (*big.Rat, error) { return e.earned(state, byAction(s.action(j))) }
+// chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
+// probabilities or rates.
+func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
+	transitionReward := func(j int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(j))) }
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
 		switch lo, hi := s.model.Row(c); {
-		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.oneAction(lo, hi):
-			at := c
+		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(lo, hi):
+			representative := c
 			if s.model.Kind != sparse.MDP { // all transitions have the same reward
-				at = lo
+				representative = lo
 			}
-			x, err := earned(at)
+			x, err := transitionReward(representative)
 			if err != nil {
 				return err
 			}
 			sum = x
 		default:
 			for t := lo; t < hi; t++ {
-				x, err := earned(t)
+				x, err := transitionReward(t)
 				if err != nil {
 					return err
 				}
@@ -357,54 +373,56 @@ func (s *Space) exactChoiceRewards(out *sparse.Reward, e *exactEarner, i int, st
 	return nil
 }
 
-// exactEarner sums the items of a reward structure as fractions. Equal results may share memory,
-// so callers must not change them. Not safe for concurrent use.
-type exactEarner struct {
-	s        *Space
-	items    []exactItem
-	integers map[float64]*big.Rat
+// exactRewardEvaluator sums the items of a reward structure as fractions. Results may share memory,
+// so callers must not change them. It is not safe for concurrent use.
+type exactRewardEvaluator struct {
+	space     *Space
+	items     []exactRewardItem
+	rationals map[float64]*big.Rat
 }
 
-// exactItem is an item with compiled evaluators of its guard and, if its value is an integer, of
-// the value; integers is nil otherwise. known is the value of an item whose value is a constant.
-type exactItem struct {
+// exactRewardItem is a reward item with compiled evaluators of its guard and, if its value is an
+// integer, of its value; otherwise integerValue is nil. constant is the value of an item whose
+// value does not depend on the state, after its first evaluation.
+type exactRewardItem struct {
 	*sema.RewardItem
-	guard, integer compile.Evaluator
-	constant       *big.Rat
+	guard, integerValue compile.Evaluator
+	constant            *big.Rat
 }
 
-func (s *Space) newExactEarner(src *sema.RewardStruct) (*exactEarner, error) {
-	e := &exactEarner{s: s, integers: make(map[float64]*big.Rat)}
-	for i := range src.Items {
-		it := exactItem{RewardItem: &src.Items[i]}
+// newExactRewardEvaluator compiles the guards and the integer values of a reward structure.
+func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
+	evaluator := &exactRewardEvaluator{space: s, rationals: make(map[float64]*big.Rat)}
+	for i := range structure.Items {
+		item := exactRewardItem{RewardItem: &structure.Items[i]}
 		var err error
-		if it.guard, err = s.compiled.Evaluator(it.Guard); err != nil {
+		if item.guard, err = s.compiled.Evaluator(item.Guard); err != nil {
 			return nil, err
 		}
-		if it.Value.Type() == sema.Int {
-			if it.integer, err = s.compiled.Evaluator(it.Value); err != nil {
+		if item.Value.Type() == sema.Int {
+			if item.integerValue, err = s.compiled.Evaluator(item.Value); err != nil {
 				return nil, err
 			}
 		}
-		e.items = append(e.items, it)
+		evaluator.items = append(evaluator.items, item)
 	}
-	return e, nil
+	return evaluator, nil
 }
 
-// earned returns the sum of the items that apply and whose guards hold in a state.
-func (e *exactEarner) earned(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
+// sum returns the sum of the items for which applies returns true and whose guards hold in a state.
+func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
 	for i := range e.items {
-		it := &e.items[i]
-		if !applies(it.RewardItem) {
+		item := &e.items[i]
+		if !applies(item.RewardItem) {
 			continue
 		}
-		if holds, err := it.guard.Bool(state); err != nil {
+		if holds, err := item.guard.Bool(state); err != nil {
 			return nil, err
 		} else if !holds {
 			continue
 		}
-		x, err := e.value(it, state)
+		x, err := e.value(item, state)
 		if err != nil {
 			return nil, err
 		}
@@ -414,38 +432,38 @@ func (e *exactEarner) earned(state []int32, applies func(*sema.RewardItem) bool)
 		sum = x
 	}
 	if sum == nil {
-		sum = e.integer(0)
+		sum = e.rational(0)
 	}
 	return sum, nil
 }
 
-// value evaluates an item in a state.
-func (e *exactEarner) value(it *exactItem, state []int32) (*big.Rat, error) {
+// value evaluates an item in a state. A negative or irrational reward is an error.
+func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	var x *big.Rat
 	switch {
-	case it.constant != nil:
-		return it.constant, nil
-	case it.integer != nil:
-		n, err := it.integer.Num(state)
+	case item.constant != nil:
+		return item.constant, nil
+	case item.integerValue != nil:
+		n, err := item.integerValue.Num(state)
 		if err != nil {
 			return nil, err
 		}
-		x = e.integer(n)
+		x = e.rational(n)
 	default:
-		v, exact, err := sema.EvalExact(it.Value, state)
+		result, exact, err := sema.EvalExact(item.Value, state)
 		switch {
 		case err != nil:
-			return nil, evalFailure(e.s.compiled, state, err)
+			return nil, evalFailure(e.space.compiled, state, err)
 		case !exact:
-			return nil, unsupported(e.s.compiled, state, it.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", v))
+			return nil, unsupported(e.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
 		}
-		x = v.Rat
+		x = result.Rat
 	}
 	if x.Sign() < 0 {
-		return nil, e.s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", x.RatString()))
+		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", x.RatString()))
 	}
-	if isConst(it.Value) {
-		it.constant = x
+	if isConst(item.Value) {
+		item.constant = x
 	}
 	return x, nil
 }
@@ -453,18 +471,20 @@ func (e *exactEarner) value(it *exactItem, state []int32) (*big.Rat, error) {
 // maxIntegers is the largest number of integers that are cached as fractions.
 const maxIntegers = 1 << 16
 
-// integer returns an int32 as a fraction.
-func (e *exactEarner) integer(n float64) *big.Rat {
-	x := e.integers[n]
+// rational converts a float64 with an integer value to a fraction. It caches up to maxIntegers
+// fractions.
+func (e *exactRewardEvaluator) rational(n float64) *big.Rat {
+	x := e.rationals[n]
 	if x == nil {
 		x = new(big.Rat).SetInt64(int64(n))
-		if len(e.integers) < maxIntegers {
-			e.integers[n] = x
+		if len(e.rationals) < maxIntegers {
+			e.rationals[n] = x
 		}
 	}
 	return x
 }
 
-func (s *Space) fail(state []int32, pos syntax.Pos, msg string) error {
+// modelError returns an error about the model in a state.
+func (s *Space) modelError(state []int32, pos syntax.Pos, msg string) error {
 	return &compile.StateError{File: s.Program().File, Pos: pos, State: s.compiled.StateText(state), Msg: msg}
 }

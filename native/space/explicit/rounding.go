@@ -13,44 +13,46 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// unit is the unit roundoff: the largest relative error of one rounding.
-const unit = 0x1p-53
+// unitRoundoff is the largest relative error of one rounding.
+const unitRoundoff = 0x1p-53
 
 // maxError is the largest relative error that a float64 weight or reward may have. A number with a
 // larger error is computed with fractions.
 const maxError = 0x1p-40
 
-// negligibleError is the size of an error bound, a few roundings, that is not worth tightening.
+// negligibleError is the size of an error bound that is small enough: a tighter bound is not
+// computed. It is a few roundings.
 const negligibleError = 0x1p-48
 
-// numberFacts holds what is known about an expression in all states. Its float64 value has the
-// relative error err at most, NaN if no bound is known. With such a bound the float64 has the
-// right sign, or is zero if the value is. The value lies between lo and hi and is zero or at least
-// minAbs in absolute value.
-type numberFacts struct{ err, lo, hi, minAbs float64 }
+// numberFacts holds what is known about the value of an expression in all states. The value lies
+// between lo and hi, and is either zero or at least minAbs in absolute value. The relative error of
+// its float64 value is at most relErr, or unknown if relErr is NaN. If it is known, the float64
+// value has the right sign, or is zero if the exact value is.
+type numberFacts struct{ relErr, lo, hi, minAbs float64 }
 
-func unknown() numberFacts { return numberFacts{err: math.NaN()} }
+// unknownFacts says that nothing is known about an expression.
+func unknownFacts() numberFacts { return numberFacts{relErr: math.NaN()} }
 
-// magnitude returns the largest absolute value.
+// magnitude returns the largest possible absolute value.
 func (a numberFacts) magnitude() float64 { return max(math.Abs(a.lo), math.Abs(a.hi)) }
 
-// checked returns unknown facts if the error is too large or the value may leave the range of
-// float64.
-func (a numberFacts) checked() numberFacts {
-	if !(a.err <= maxError && a.magnitude() <= sparse.MaxNumber && a.minAbs >= sparse.MinNumber) {
-		return unknown()
+// orUnknown returns a, or unknown facts if the error is too large or the value may be outside the
+// range of float64.
+func (a numberFacts) orUnknown() numberFacts {
+	if !(a.relErr <= maxError && a.magnitude() <= sparse.MaxNumber && a.minAbs >= sparse.MinNumber) {
+		return unknownFacts()
 	}
 	return a
 }
 
-// analysis computes the facts of expressions.
-type analysis struct {
+// expressionAnalysis computes numberFacts of expressions, and caches them.
+type expressionAnalysis struct {
 	floats sema.FloatAnalysis
-	kept   sema.Memo[numberFacts]
+	cache  sema.Memo[numberFacts]
 }
 
-// of returns the facts of an expression; nil stands for the constant 1.
-func (n *analysis) of(e sema.Expr) numberFacts {
+// facts returns the facts of an expression. nil stands for the constant 1.
+func (n *expressionAnalysis) facts(e sema.Expr) numberFacts {
 	if e == nil {
 		return numberFacts{0, 1, 1, 1}
 	}
@@ -58,130 +60,135 @@ func (n *analysis) of(e sema.Expr) numberFacts {
 		lo, hi := n.floats.Range(e)
 		return numberFacts{0, lo, hi, 1}
 	}
-	if x, ok := n.kept.Get(e); ok {
+	if x, ok := n.cache.Get(e); ok {
 		return x
 	}
-	return n.kept.Put(e, n.number(e))
+	return n.cache.Put(e, n.numberFacts(e))
 }
 
-// number analyses an expression of type Double.
-func (n *analysis) number(e sema.Expr) numberFacts {
+// numberFacts computes the facts of an expression of type Double from those of its operands.
+func (n *expressionAnalysis) numberFacts(e sema.Expr) numberFacts {
 	switch e := e.(type) {
 	case *sema.Const:
-		return constant(e)
+		return constantFacts(e)
 	case *sema.Unary:
-		x := n.of(e.X)
+		x := n.facts(e.X)
 		x.lo, x.hi = -x.hi, -x.lo
 		return x
 	case *sema.Binary:
-		return n.binary(e).checked()
+		return n.binaryFacts(e).orUnknown()
 	case *sema.Cond:
-		return n.of(e.A).or(n.of(e.B))
+		return n.facts(e.A).either(n.facts(e.B))
 	case *sema.Call:
 		if e.Func != sema.FuncMin && e.Func != sema.FuncMax {
-			return unknown()
+			return unknownFacts()
 		}
-		x := n.of(e.Args[0])
+		x := n.facts(e.Args[0])
 		for _, a := range e.Args[1:] {
-			x = x.or(n.of(a))
+			x = x.either(n.facts(a))
 		}
 		return x
 	}
-	return unknown()
+	return unknownFacts()
 }
 
-func constant(c *sema.Const) numberFacts {
+// constantFacts returns the facts of a constant: its float64 value, and how far the exact value is
+// away from it.
+func constantFacts(c *sema.Const) numberFacts {
 	x, err := sema.Enclose(c, nil)
 	if err != nil {
-		return unknown()
+		return unknownFacts()
 	}
-	return exactly(c.Val.Float, enclosureError(c.Val.Float, x)).checked()
+	return singleValue(c.Val.Float, enclosureError(c.Val.Float, x)).orUnknown()
 }
 
-// exactly returns the facts of a single float64 with the given relative error.
-func exactly(f, err float64) numberFacts {
-	if f == 0 {
-		return numberFacts{err, 0, 0, math.Inf(1)}
+// singleValue returns the facts of one float64 with the given relative error.
+func singleValue(value, relErr float64) numberFacts {
+	if value == 0 {
+		return numberFacts{relErr, 0, 0, math.Inf(1)}
 	}
-	return numberFacts{err, f, f, math.Abs(f)}
+	return numberFacts{relErr, value, value, math.Abs(value)}
 }
 
-// or returns facts that hold for either of two numbers, and for their minimum and maximum: these
-// pick the wrong number only if the two are within their errors.
-func (a numberFacts) or(b numberFacts) numberFacts {
-	return numberFacts{max(a.err, b.err), min(a.lo, b.lo), max(a.hi, b.hi), min(a.minAbs, b.minAbs)}
+// either returns facts that hold for both numbers. They also hold for the minimum and the maximum,
+// because float64 arithmetic picks the wrong number only if the two are within their errors.
+func (a numberFacts) either(b numberFacts) numberFacts {
+	return numberFacts{max(a.relErr, b.relErr), min(a.lo, b.lo), max(a.hi, b.hi), min(a.minAbs, b.minAbs)}
 }
 
-func (n *analysis) binary(e *sema.Binary) numberFacts {
-	x, y := n.of(e.X), n.of(e.Y)
+// binaryFacts returns the facts of the result of an arithmetic operator. A division is analysed as
+// a product with the inverse of the divisor.
+func (n *expressionAnalysis) binaryFacts(e *sema.Binary) numberFacts {
+	x, y := n.facts(e.X), n.facts(e.Y)
 	switch e.Op {
 	case syntax.OpMul:
-		return x.times(y, x.minAbs*y.minAbs)
+		return x.product(y, x.minAbs*y.minAbs)
 	case syntax.OpDiv:
 		// Division by zero is an error in float64 and in exact arithmetic.
 		magnitude := 1 / y.minAbs
-		inverse := numberFacts{y.err, -magnitude, magnitude, 1 / y.magnitude()}
+		inverse := numberFacts{y.relErr, -magnitude, magnitude, 1 / y.magnitude()}
 		if y.lo >= 0 {
 			inverse.lo = 0
 		}
 		if y.hi <= 0 {
 			inverse.hi = 0
 		}
-		return x.times(inverse, x.minAbs/y.magnitude())
+		return x.product(inverse, x.minAbs/y.magnitude())
 	case syntax.OpAdd:
-		return x.plus(y)
+		return x.sum(y)
 	case syntax.OpSub:
-		return x.plus(numberFacts{y.err, -y.hi, -y.lo, y.minAbs})
+		return x.sum(numberFacts{y.relErr, -y.hi, -y.lo, y.minAbs})
 	}
-	return unknown()
+	return unknownFacts()
 }
 
-// times returns the facts of a product, whose absolute value is at least minAbs.
-func (a numberFacts) times(b numberFacts, minAbs float64) numberFacts {
-	out := numberFacts{err: 1.01 * (a.err + b.err + unit), minAbs: minAbs}
+// product returns the facts of a product whose absolute value is at least minAbs. The relative
+// errors of the factors add up.
+func (a numberFacts) product(b numberFacts, minAbs float64) numberFacts {
+	out := numberFacts{relErr: 1.01 * (a.relErr + b.relErr + unitRoundoff), minAbs: minAbs}
 	out.lo = min(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
 	out.hi = max(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
 	return out
 }
 
-// plus returns the facts of a sum. If the signs may differ, the error is bounded only if the sum
-// cannot be close to zero.
-func (a numberFacts) plus(b numberFacts) numberFacts {
+// sum returns the facts of a sum. If the operands may have different signs, the relative error has
+// a bound only if the sum cannot be close to zero.
+func (a numberFacts) sum(b numberFacts) numberFacts {
 	out := numberFacts{lo: a.lo + b.lo, hi: a.hi + b.hi}
 	if a.lo >= 0 && b.lo >= 0 || a.hi <= 0 && b.hi <= 0 {
-		out.err, out.minAbs = 1.01*(max(a.err, b.err)+unit), min(a.minAbs, b.minAbs)
+		out.relErr, out.minAbs = 1.01*(max(a.relErr, b.relErr)+unitRoundoff), min(a.minAbs, b.minAbs)
 		return out
 	}
 	total := a.magnitude() + b.magnitude()
-	least := max(out.lo, -out.hi) - 1e-9*total // the bounds are rounded themselves
+	least := max(out.lo, -out.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
 	if !(least > 0) {
-		return unknown()
+		return unknownFacts()
 	}
-	off := a.err*a.magnitude() + b.err*b.magnitude()
-	out.err, out.minAbs = 1.01*(off/least+unit), least
+	absErr := a.relErr*a.magnitude() + b.relErr*b.magnitude()
+	out.relErr, out.minAbs = 1.01*(absErr/least+unitRoundoff), least
 	return out
 }
 
-// relativeError bounds the relative difference between f and x. It is infinite if only one of them
-// is zero, or if f is not finite.
+// relativeError returns an upper bound on the relative difference between f and the exact value x.
+// It is infinite if only one of them is zero, or if f is not finite.
 func relativeError(f float64, x *big.Rat) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return math.Inf(1)
 	}
-	d := new(big.Rat).SetFloat64(f)
-	d.Sub(d, x)
-	if d.Sign() == 0 {
+	difference := new(big.Rat).SetFloat64(f)
+	difference.Sub(difference, x)
+	if difference.Sign() == 0 {
 		return 0
 	}
 	if x.Sign() == 0 || f == 0 {
 		return math.Inf(1)
 	}
-	e, _ := d.Quo(d.Abs(d), new(big.Rat).Abs(x)).Float64()
-	return 1.01 * e
+	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(x)).Float64()
+	return 1.01 * quotient
 }
 
-// enclosureError is relativeError for a number in an enclosure. It is infinite if the enclosure
-// may contain both signs.
+// enclosureError returns an upper bound on the relative difference between f and every number in an
+// enclosure. It is infinite if the enclosure may contain both signs.
 func enclosureError(f float64, x sema.Enclosed) float64 {
 	lo, hi, ok := x.Ends()
 	if !ok || lo.Sign() != hi.Sign() {
@@ -191,131 +198,137 @@ func enclosureError(f float64, x sema.Enclosed) float64 {
 }
 
 // weightErrors bounds the differences between the float64 weights and the exact weights of the
-// model: 1-0.9 is a tenth only exactly. Not safe for concurrent use.
+// model. For example, the float64 value of 1-0.9 is not exactly a tenth. It is not safe for
+// concurrent use.
 type weightErrors struct {
-	p *sema.Program
-	// updates[m][c][u] describes the probability of update u of command c of module m.
-	updates [][][]factor
+	program *sema.Program
+	// updates[m][c][u] describes the rounding error of the probability of update u of command c of
+	// module m.
+	updates [][][]updateProbability
 	// sumIsOne[m][c] says that the probabilities of a command are constants with sum 1.
 	sumIsOne [][]bool
-	// moves[i] describes the product of the probabilities of move i, for the moves seen so far.
+	// moves[i] describes the products of the probabilities of move i, for the moves seen so far.
 	moves []moveError
 }
 
-// factor describes a probability. If no error bound holds in every state, num evaluates it,
-// absErr bounds its absolute error, and valueCache holds relative errors computed earlier.
-type factor struct {
+// updateProbability describes the rounding error of an update's probability. If no bound on its
+// relative error holds in every state, evaluator computes the probability, absErr bounds its
+// absolute error, and valueCache holds relative errors that were computed earlier.
+type updateProbability struct {
 	numberFacts
-	num        compile.Evaluator
+	evaluator  compile.Evaluator
 	absErr     float64
 	valueCache *valueCache
 }
 
-// valueCache caches a number per valuation of some variables. A probability has few variables, so
-// many states share an entry.
+// valueCache caches a number for each valuation of some variables. A probability usually depends on
+// few variables, so many states share an entry.
 type valueCache struct {
-	vars    []int // slots
-	low     []int32
-	size    []uint64
+	slots   []int // slots
+	lows    []int32
+	sizes   []uint64
 	numbers map[uint64]float64
 }
 
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache for the variables of e; nil if their valuations do not fit 64
-// bits.
+// newValueCache returns a cache for the valuations of the variables in e; nil if their number does
+// not fit in 64 bits.
 func newValueCache(p *sema.Program, e sema.Expr) *valueCache {
-	x := &valueCache{numbers: make(map[uint64]float64)}
+	cache := &valueCache{numbers: make(map[uint64]float64)}
 	count := uint64(1)
 	sema.Inspect(e, func(e sema.Expr) bool {
-		if v, ok := e.(*sema.Var); ok && !slices.Contains(x.vars, v.Slot) {
-			low, high := p.Vars[v.Slot].Low, p.Vars[v.Slot].High
-			if !p.Vars[v.Slot].Bounded {
+		if variable, ok := e.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
+			low, high := p.Vars[variable.Slot].Low, p.Vars[variable.Slot].High
+			if !p.Vars[variable.Slot].Bounded {
 				low, high = math.MinInt32, math.MaxInt32
 			}
 			size := uint64(int64(high) - int64(low) + 1)
 			overflow, next := bits.Mul64(count, size)
-			if count = next; overflow != 0 {
+			count = next
+			if overflow != 0 {
 				count = 0
 			}
-			x.vars, x.low, x.size = append(x.vars, v.Slot), append(x.low, low), append(x.size, size)
+			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
 		}
 		return true
 	})
 	if count == 0 {
 		return nil
 	}
-	return x
+	return cache
 }
 
 // key numbers the current values of the variables.
 func (x *valueCache) key(state []int32) uint64 {
-	k := uint64(0)
-	for i, v := range x.vars {
-		k = k*x.size[i] + uint64(int64(state[v])-int64(x.low[i]))
+	key := uint64(0)
+	for i, slot := range x.slots {
+		key = key*x.sizes[i] + uint64(int64(state[slot])-int64(x.lows[i]))
 	}
-	return k
+	return key
 }
 
-// error is stateError, with a cache.
-func (x *factor) error(e sema.Expr, f float64, state []int32) (float64, error) {
+// errorInState returns relativeErrorInState(e, f, state), from the cache if possible.
+func (x *updateProbability) errorInState(e sema.Expr, f float64, state []int32) (float64, error) {
 	if x.valueCache == nil {
-		return stateError(e, f, state)
+		return relativeErrorInState(e, f, state)
 	}
-	k := x.valueCache.key(state)
-	if off, ok := x.valueCache.numbers[k]; ok {
-		return off, nil
+	key := x.valueCache.key(state)
+	if relErr, ok := x.valueCache.numbers[key]; ok {
+		return relErr, nil
 	}
-	off, err := stateError(e, f, state)
+	relErr, err := relativeErrorInState(e, f, state)
 	if err == nil && len(x.valueCache.numbers) < maxCached {
-		x.valueCache.numbers[k] = off
+		x.valueCache.numbers[key] = relErr
 	}
-	return off, err
+	return relErr, err
 }
 
-// moveError describes the weights of a move: err is as in numberFacts, and exactSum says that
-// their exact sum is 1.
+// moveError describes the weights of a move. relErr bounds their relative error, or is NaN if no
+// bound holds in every state; exactSum says that their exact sum is 1.
 type moveError struct {
-	err      float64
+	relErr   float64
 	exactSum bool
 }
 
-func newWeightErrors(m *compile.Model) (*weightErrors, error) {
-	w := &weightErrors{p: m.Program()}
-	known := analysis{floats: sema.NewFloatAnalysis(w.p)}
-	for _, mod := range w.p.Modules {
-		var updates [][]factor
+// newWeightErrors analyses the probabilities of all commands of the model.
+func newWeightErrors(model *compile.Model) (*weightErrors, error) {
+	out := &weightErrors{program: model.Program()}
+	analysis := expressionAnalysis{floats: sema.NewFloatAnalysis(out.program)}
+	for _, module := range out.program.Modules {
+		var updates [][]updateProbability
 		var sumIsOne []bool
-		for _, c := range mod.Commands {
-			fs := make([]factor, len(c.Updates))
-			for i, u := range c.Updates {
-				if fs[i].numberFacts = known.of(u.Prob); !math.IsNaN(fs[i].err) {
+		for _, command := range module.Commands {
+			probabilities := make([]updateProbability, len(command.Updates))
+			for i, update := range command.Updates {
+				probabilities[i].numberFacts = analysis.facts(update.Prob)
+				if !math.IsNaN(probabilities[i].relErr) {
 					continue
 				}
 				var err error
-				if fs[i].num, err = m.Evaluator(u.Prob); err != nil {
+				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
 					return nil, err
 				}
-				fs[i].absErr, fs[i].valueCache = known.floats.Error(u.Prob), newValueCache(w.p, u.Prob)
+				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(update.Prob), newValueCache(out.program, update.Prob)
 			}
-			updates, sumIsOne = append(updates, fs), append(sumIsOne, sumsToOne(c.Updates))
+			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
 		}
-		w.updates, w.sumIsOne = append(w.updates, updates), append(w.sumIsOne, sumIsOne)
+		out.updates, out.sumIsOne = append(out.updates, updates), append(out.sumIsOne, sumIsOne)
 	}
-	return w, nil
+	return out, nil
 }
 
-// sumsToOne reports whether the probabilities are constants with sum 1.
-func sumsToOne(us []sema.Update) bool {
+// sumsToOne reports whether all probabilities are rational constants and their sum is exactly 1.
+func sumsToOne(updates []sema.Update) bool {
 	sum := new(big.Rat)
-	for _, u := range us {
-		c, ok := u.Prob.(*sema.Const)
+	for _, update := range updates {
+		constant, ok := update.Prob.(*sema.Const)
 		switch {
-		case u.Prob == nil:
+		case update.Prob == nil:
 			sum.Add(sum, big.NewRat(1, 1))
-		case ok && c.Val.Rat != nil:
-			sum.Add(sum, c.Val.Rat)
+		case ok && constant.Val.Rat != nil:
+			sum.Add(sum, constant.Val.Rat)
 		default:
 			return false
 		}
@@ -323,104 +336,104 @@ func sumsToOne(us []sema.Update) bool {
 	return sum.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// needsFractions is the error for a state whose weights must be computed with fractions.
+// needsFractions is the error for a state whose weights must be computed as fractions.
 type needsFractions struct{ error }
 
-// of bounds the relative error of every weight of a state: the errors of the product of
-// probabilities, of adding weights with equal targets, and of dividing by the sum. If
-// probabilities do not sum to 1 exactly, the exact weights are those divided by their sum, and the
-// difference counts as an error. state is called only if the bound depends on the state. The error
-// is needsFractions if no small bound is known.
-func (w *weightErrors) of(state func() []int32, moves []compile.Move, cs compile.PackedChoices) (float64, error) {
+// bound returns an upper bound on the relative error of every weight of a state. It includes the
+// rounding errors of probabilities, of their products, of sums of weights with equal targets, and
+// of the division by the sum of all weights. If probabilities do not sum to exactly 1, the exact
+// weights are the quotients by their sum, and the difference counts as an error. bound calls state
+// only if the result depends on the state. The error is needsFractions if no small bound is known.
+func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
 	for i := len(w.moves); i < len(moves); i++ {
-		w.moves = append(w.moves, w.static(moves[i]))
+		w.moves = append(w.moves, w.boundInAllStates(moves[i]))
 	}
 	maxErr, terms := 0.0, 0
-	for i, mv := range cs.Moves {
-		e := w.moves[mv].err
-		if math.IsNaN(e) {
+	for i, move := range choices.Moves {
+		relErr := w.moves[move].relErr
+		if math.IsNaN(relErr) {
 			var err error
-			if e, err = w.dynamic(state(), moves[mv]); err != nil {
+			if relErr, err = w.boundInState(state(), moves[move]); err != nil {
 				return 0, err
 			}
 		}
-		n := int(cs.Transitions[i])
-		terms += n
-		rounded := float64(n) * unit
-		if w.p.Type != syntax.CTMC && !w.moves[mv].exactSum {
+		numTransitions := int(choices.Transitions[i])
+		terms += numTransitions
+		sumError := float64(numTransitions) * unitRoundoff
+		if w.program.Type != syntax.CTMC && !w.moves[move].exactSum {
 			sum := 0.0
-			for _, x := range cs.Weights[terms-n : terms] {
-				sum += x
+			for _, weight := range choices.Weights[terms-numTransitions : terms] {
+				sum += weight
 			}
-			e += math.Abs(sum-1) + e + rounded
+			relErr += math.Abs(sum-1) + relErr + sumError
 		}
-		maxErr = max(maxErr, e+rounded)
+		maxErr = max(maxErr, relErr+sumError)
 	}
-	return 1.01 * (maxErr + float64(terms+1)*unit), nil
+	return 1.01 * (maxErr + float64(terms+1)*unitRoundoff), nil
 }
 
-// static bounds the error of a move's weights in every state; NaN if the bound depends on the
-// state.
-func (w *weightErrors) static(mv compile.Move) moveError {
+// boundInAllStates bounds the relative error of the weights of a move in every state. relErr is NaN
+// if there is no such bound.
+func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 	out := moveError{exactSum: true}
-	least, maxAbs := 1.0, 1.0
-	for _, ref := range mv.Commands {
-		maxErr := numberFacts{minAbs: 1}
-		for _, x := range w.updates[ref.Module][ref.Command] {
-			maxErr = maxErr.or(x.numberFacts) // max propagates NaN
+	minProduct, maxProduct := 1.0, 1.0
+	for _, ref := range move.Commands {
+		worst := numberFacts{minAbs: 1}
+		for _, update := range w.updates[ref.Module][ref.Command] {
+			worst = worst.either(update.numberFacts) // max propagates NaN
 		}
-		out.err += maxErr.err + unit
+		out.relErr += worst.relErr + unitRoundoff
 		out.exactSum = out.exactSum && w.sumIsOne[ref.Module][ref.Command]
-		least, maxAbs = least*min(maxErr.minAbs, 1), maxAbs*max(maxErr.hi, 1)
+		minProduct, maxProduct = minProduct*min(worst.minAbs, 1), maxProduct*max(worst.hi, 1)
 	}
-	if !(least >= sparse.MinNumber && maxAbs <= sparse.MaxNumber) {
-		out.err = math.NaN()
+	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
+		out.relErr = math.NaN()
 	}
 	return out
 }
 
-// dynamic bounds the error of a move's weights in one state.
-func (w *weightErrors) dynamic(state []int32, mv compile.Move) (float64, error) {
-	e, least, maxAbs := 0.0, 1.0, 1.0
-	for _, ref := range mv.Commands {
-		maxErr := numberFacts{minAbs: 1}
+// boundInState bounds the relative error of the weights of a move in one state.
+func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
+	relErr, minProduct, maxProduct := 0.0, 1.0, 1.0
+	for _, ref := range move.Commands {
+		worst := numberFacts{minAbs: 1}
 		for i := range w.updates[ref.Module][ref.Command] {
-			x := &w.updates[ref.Module][ref.Command][i]
-			known := x.numberFacts
-			if math.IsNaN(known.err) {
-				f, err := x.num.Num(state)
+			update := &w.updates[ref.Module][ref.Command][i]
+			facts := update.numberFacts
+			if math.IsNaN(facts.relErr) {
+				value, err := update.evaluator.Num(state)
 				if err != nil {
 					return 0, err
 				}
-				off := x.absErr / math.Abs(f)
-				if !(off <= negligibleError) {
-					if off, err = x.error(w.p.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, f, state); err != nil {
+				updateErr := update.absErr / math.Abs(value)
+				if !(updateErr <= negligibleError) {
+					if updateErr, err = update.errorInState(w.program.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, value, state); err != nil {
 						return 0, err
 					}
 				}
-				known = exactly(f, 1.01*off)
+				facts = singleValue(value, 1.01*updateErr)
 			}
-			maxErr = maxErr.or(known)
+			worst = worst.either(facts)
 		}
-		e += maxErr.err + unit
-		least, maxAbs = least*maxErr.minAbs, maxAbs*max(maxErr.hi, 1)
+		relErr += worst.relErr + unitRoundoff
+		minProduct, maxProduct = minProduct*worst.minAbs, maxProduct*max(worst.hi, 1)
 	}
-	if !(least >= sparse.MinNumber && maxAbs <= sparse.MaxNumber) {
-		return 0, needsFractions{errors.New("a probability or rate is too small or too large for doubles")}
+	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
+		return 0, needsFractions{errors.New("a probability or rate is outside the range of float64")}
 	}
-	return e, nil
+	return relErr, nil
 }
 
-// stateError bounds the relative error of f, the float64 value of e in a state. The error is
-// needsFractions if the bound exceeds maxError.
-func stateError(e sema.Expr, f float64, state []int32) (float64, error) {
-	x, err := sema.Enclose(e, state)
+// relativeErrorInState bounds the relative error of f, the float64 value of e in a state. The error
+// is needsFractions if the bound exceeds maxError.
+func relativeErrorInState(e sema.Expr, value float64, state []int32) (float64, error) {
+	exact, err := sema.Enclose(e, state)
 	if err != nil {
 		return 0, needsFractions{err}
 	}
-	off := enclosureError(f, x)
-	if !(off <= maxError) {
+	relErr := enclosureError(value, exact)
+	if !(relErr <= maxError) {
 		return 0, needsFractions{errors.New("a number is not close to the exact value")}
 	}
-	return off, nil
+	return relErr, nil
 }

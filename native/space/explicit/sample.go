@@ -8,11 +8,10 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// NewRunner returns a runner that samples paths of the space, as compile.Model.NewRunner does for
-// a model. It evaluates the formulas and rewards of the monitor in all states first. It is an
-// error if there are several initial states, or if a weight or reward is outside the range of
-// float64.
-func (s *Space) NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error) {
+// NewRunner returns a runner that samples paths of the space, as compile.Model.NewRunner does for a
+// model. It first evaluates the formulas and rewards of the monitor in all states. It is an error
+// if there are several initial states, or if a weight or reward is outside the range of float64.
+func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
 	switch {
 	case s.rangeErr != nil:
 		return nil, s.rangeErr
@@ -21,40 +20,41 @@ func (s *Space) NewRunner(ctx context.Context, mon compile.Monitor) (compile.Bat
 	case len(s.model.Initial) != 1:
 		return nil, &compile.UnsupportedError{File: s.Program().File, Msg: "several initial states, sample paths need a single initial state"}
 	}
-	w, err := compile.NewWatch(mon, s.model.Kind == sparse.CTMC, facts{s})
+	watch, err := compile.NewWatch(monitor, s.model.Kind == sparse.CTMC, stateFacts{s})
 	if err != nil {
 		return nil, err
 	}
-	d := &pathSampler{m: s.model, w: w}
+	sampler := &pathSampler{model: s.model, watch: watch}
 	if s.model.Kind == sparse.CTMC {
-		d.rates, err = exitRates(ctx, s.model)
+		sampler.rates, err = exitRates(ctx, s.model)
 	}
-	return d, err
+	return sampler, err
 }
 
-// exitRates returns the sum of the rates of each state, added in the order in which pick adds
-// them.
-func exitRates(ctx context.Context, m *sparse.Model) ([]float64, error) {
-	out := make([]float64, m.NumStates())
+// exitRates returns the exit rate of each state. It adds rates in the same order as pickTransition,
+// so both have the same rounding errors.
+func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
+	out := make([]float64, model.NumStates())
 	for i := range out {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		choice, _ := m.Choices(i)
-		first, end := m.Row(choice)
+		choice, _ := model.Choices(i)
+		first, end := model.Row(choice)
 		for t := first; t < end; t++ {
-			out[i] += m.Prob(t)
+			out[i] += model.Prob(t)
 		}
 	}
 	return out, nil
 }
 
-// facts implements compile.StateCompiler: it answers a monitor's questions about the states. A move is a
-// choice of an MDP or a transition of a Markov chain.
-type facts struct{ *Space }
+// stateFacts implements compile.StateCompiler: it returns functions that tell for each state
+// whether a formula holds there and which reward it has. A move is a choice of an MDP, or a
+// transition of a Markov chain.
+type stateFacts struct{ *Space }
 
-// Is implements compile.StateCompiler.
-func (f facts) Is(e sema.Expr) (func(int) bool, error) {
+// CompileBool implements compile.StateCompiler.
+func (f stateFacts) CompileBool(e sema.Expr) (func(int) bool, error) {
 	set, err := f.States(e)
 	if err != nil {
 		return nil, err
@@ -62,36 +62,37 @@ func (f facts) Is(e sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// Earns implements compile.StateCompiler.
-func (f facts) Earns(reward int) (state func(int) float64, move func(int, int) float64, err error) {
-	r, err := f.Reward(reward)
+// CompileRewards implements compile.StateCompiler.
+func (f stateFacts) CompileRewards(index int) (state func(int) float64, move func(int, int) float64, err error) {
+	values, err := f.Reward(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Unfit != nil {
-		return nil, nil, r.Unfit
+	if values.Unfit != nil {
+		return nil, nil, values.Unfit
 	}
-	moves, _, err := f.TransitionRewards(reward)
+	moveValues, _, err := f.TransitionRewards(index)
 	if f.model.Kind == sparse.MDP {
-		moves = r.Choice
+		moveValues = values.Choice
 	}
-	return func(i int) float64 { return at(r.State, i) }, func(_, move int) float64 { return at(moves, move) }, err
+	return func(i int) float64 { return valueAt(values.State, i) }, func(_, move int) float64 { return valueAt(moveValues, move) }, err
 }
 
-// at returns list[i], or zero if the list is nil.
-func at(list []float64, i int) float64 {
-	if list == nil {
+// valueAt returns values[i], or zero if values is nil.
+func valueAt(values []float64, i int) float64 {
+	if values == nil {
 		return 0
 	}
-	return list[i]
+	return values[i]
 }
 
-// pathSampler samples paths of a state space. Paths and their outcomes are those of compile's
-// interpreter. In each state it draws an integer if there are several choices, then a number from
-// [0,1) if the choice has several transitions, and in a CTMC the sojourn time.
+// pathSampler samples paths of a state space. For each state it draws an integer if there are
+// several choices, then a number from [0,1) if the choice has several transitions, and in a CTMC
+// the sojourn time. The interpreter of package compile draws the same numbers and gets the same
+// paths.
 type pathSampler struct {
-	m     *sparse.Model
-	w     *compile.Watch[int]
+	model *sparse.Model
+	watch *compile.Watch[int]
 	rates []float64 // exit rates of a CTMC; nil otherwise
 }
 
@@ -101,7 +102,7 @@ func (d *pathSampler) Close() error { return nil }
 // Name implements compile.BatchRunner.
 func (d *pathSampler) Name() string { return "states" }
 
-// Fork implements compile.BatchRunner. It returns d, because samplers do not change.
+// Fork implements compile.BatchRunner. It returns d, because sampling does not change it.
 func (d *pathSampler) Fork() (compile.BatchRunner, error) { return d, nil }
 
 // Run implements compile.Runner.
@@ -122,78 +123,79 @@ func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []co
 	return ctx.Err()
 }
 
-// run samples one path.
-func (d *pathSampler) run(ctx context.Context, s *compile.Stream) (out compile.Outcome, err error) {
-	state := int(d.m.Initial[0])
+// run samples one path with the given random numbers and returns its outcome.
+func (d *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
+	state := int(d.model.Initial[0])
 	for looping := false; ; {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		if d.w.Enter(state, &out, looping) {
+		if d.watch.Enter(state, &out, looping) {
 			return out, nil
 		}
-		if d.m.Deadlocks != nil && d.m.Deadlocks.Has(state) {
-			d.w.Deadlock(state, &out)
+		if d.model.Deadlocks != nil && d.model.Deadlocks.Has(state) {
+			d.watch.Deadlock(state, &out)
 			return out, nil
 		}
-		if d.w.Limited() && out.Steps >= d.w.MaxPath {
+		if d.watch.Limited() && out.Steps >= d.watch.MaxPath {
 			out.Status = compile.Undecided
 			return out, nil
 		}
-		next, done := d.step(s, &out, state)
+		next, done := d.step(random, &out, state)
 		if done {
 			return out, nil
 		}
-		looping = next == state && d.absorbing(state)
+		looping = next == state && d.isAbsorbing(state)
 		state = next
 	}
 }
 
-// step samples a choice and a transition of a state. done says that the path ends in the
-// state, because a time bound has passed.
-func (d *pathSampler) step(s *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
-	choice, end := d.m.Choices(state)
-	if n := end - choice; n > 1 {
-		choice += int(s.Below(uint32(n)))
+// step samples a choice and a transition of a state, and returns the next state. done says that the
+// path ends before the transition, because a time bound has passed.
+func (d *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+	choice, end := d.model.Choices(state)
+	if numChoices := end - choice; numChoices > 1 {
+		choice += int(random.Below(uint32(numChoices)))
 		out.Nondet++
 	}
-	first, last := d.m.Row(choice)
-	t := first
+	first, last := d.model.Row(choice)
+	transition := first
 	switch {
 	case d.rates != nil:
 		if last-first > 1 {
-			t = d.pick(first, last, float64(s.Unit()*d.rates[state]))
+			transition = d.pickTransition(first, last, float64(random.Unit()*d.rates[state]))
 		}
-		done = d.w.Sojourn(state, out, s.Exponential(d.rates[state]), t)
+		done = d.watch.Sojourn(state, out, random.Exponential(d.rates[state]), transition)
 	default:
 		if last-first > 1 {
-			t = d.pick(first, last, s.Unit())
+			transition = d.pickTransition(first, last, random.Unit())
 		}
-		move := t
-		if d.m.Kind == sparse.MDP {
+		move := transition
+		if d.model.Kind == sparse.MDP {
 			move = choice
 		}
-		d.w.Step(state, out, move)
+		d.watch.Step(state, out, move)
 	}
-	return int(d.m.Target[t]), done
+	return int(d.model.Target[transition]), done
 }
 
-// pick returns the first transition whose cumulative weight exceeds u; the last one if the sum is
-// less than u because of rounding.
-func (d *pathSampler) pick(first, last int, u float64) int {
+// pickTransition returns the first transition between first and last whose cumulative weight exceeds
+// u. If all sums are at most u because of rounding, it returns the last transition.
+func (d *pathSampler) pickTransition(first, last int, u float64) int {
 	sum := 0.0
 	for t := first; t < last-1; t++ {
-		if sum += d.m.Prob(t); u < sum {
+		sum += d.model.Prob(t)
+		if u < sum {
 			return t
 		}
 	}
 	return last - 1
 }
 
-// absorbing reports whether the only transition of a state, known to be a self-loop, is all
-// that can happen. It is false in a CTMC, where time still passes.
-func (d *pathSampler) absorbing(state int) bool {
-	choice, end := d.m.Choices(state)
-	first, last := d.m.Row(choice)
+// isAbsorbing reports whether a state with a self-loop has no other transition. It is false in a
+// CTMC, where time still passes.
+func (d *pathSampler) isAbsorbing(state int) bool {
+	choice, end := d.model.Choices(state)
+	first, last := d.model.Row(choice)
 	return d.rates == nil && end-choice == 1 && last-first == 1
 }

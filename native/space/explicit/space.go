@@ -21,36 +21,37 @@ type Space struct {
 	model            *sparse.Model
 	overlaps         int
 	merged           int
-	earlierDeadlocks int      // deadlocks of the explored part, see ExploreFurther
-	fallback         error    // why the model was not compiled
-	rangeErr         error    // a weight outside the range of float64
-	prismDifferences []string // warnings where PRISM computes another value
-	imported         *imports // nil for a space that was built
-	blocks           *blocks  // of a quotient, nil otherwise
-	rounded          bool     // as Rounded
-	normalised       bool     // as Normalised
-	restricted       bool     // to some of the choices of the model
+	earlierDeadlocks int            // deadlocks of the explored part, see ExploreFurther
+	fallback         error          // as returned by Fallback
+	rangeErr         error          // a weight outside the range of float64
+	prismDifferences []string       // warnings where PRISM computes another value
+	imported         *importedParts // nil for a space that was built
+	quotient         *quotientData  // the rewards of a quotient; nil for other spaces
+	rounded          bool           // as returned by Rounded
+	normalised       bool           // as returned by Normalised
+	restricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
 }
 
-// Unexplored returns the states that were not expanded because of Options.Part; nil if there are
-// none.
+// Unexplored returns the states that were not expanded because of Options.Part; nil if all were
+// expanded.
 func (s *Space) Unexplored() *sparse.Set { return s.unexplored }
 
 // Model returns the states, choices and transitions. Action i+1 is Program.Actions[i]. It has no
 // labels and no rewards.
 func (s *Space) Model() *sparse.Model { return s.model }
 
-// Unfit returns the *RangeError that says why the weights must not be used as float64; nil if they
-// may. The graph of the model is right in any case.
+// Unfit returns a *RangeError if a weight is outside the range of float64, so that floating-point
+// results would be wrong; otherwise nil. The graph of the model is right in any case.
 func (s *Space) Unfit() error { return s.rangeErr }
 
-// Rounded reports whether numbers should be written as float64 although the model has fractions,
-// because the caller did not ask for fractions: interval bounds always have them.
+// Rounded reports whether numbers should be written as float64 although the model has fractions.
+// That is the case for an interval model, whose bounds are always fractions, if the caller did not
+// ask for fractions.
 func (s *Space) Rounded() bool { return s.rounded }
 
-// Normalised reports whether fractions were divided by their sum, as Options.Normalise asks, so
-// that they differ slightly from those of the text.
+// Normalised reports whether the fractions of some command were divided by their sum, as
+// Options.Normalise asks. They then differ slightly from those of the model's text.
 func (s *Space) Normalised() bool { return s.normalised }
 
 // Program returns the program that was built.
@@ -66,16 +67,16 @@ func (s *Space) StateBits() int { return s.codec.bits }
 // Bytes returns the memory that the space uses, in bytes.
 func (s *Space) Bytes() int64 { return s.store.bytes() + s.model.Bytes() }
 
-// State writes the valuation of state i to dst and returns it. It allocates dst if that is nil.
+// State writes the valuation of state i to dst and returns dst. It allocates dst if it is nil.
 func (s *Space) State(dst []int32, i int) []int32 {
 	if dst == nil {
 		dst = make([]int32, len(s.codec.fields))
 	}
-	s.codec.unpack(dst, s.store.at(i))
+	s.codec.unpack(dst, s.store.state(i))
 	return dst
 }
 
-// Find returns the state with the given valuation, if there is one.
+// Find returns the number of the state with the given valuation, and whether there is one.
 func (s *Space) Find(valuation []int32) (int, bool) {
 	for i, v := range s.Program().Vars {
 		if valuation[i] < v.Low || valuation[i] > v.High {
@@ -106,7 +107,7 @@ func (s *Space) Compare(i, j int) int {
 	if s.imported != nil {
 		return cmp.Compare(i, j)
 	}
-	return slices.Compare(s.store.at(i), s.store.at(j))
+	return slices.Compare(s.store.state(i), s.store.state(j))
 }
 
 // Merged returns the number of choices that were dropped because an earlier choice of their state
@@ -140,11 +141,11 @@ func (s *Space) Warnings() []string {
 func (s *Space) deadlocks() int { return s.earlierDeadlocks + s.model.NumDeadlocks() }
 
 // Fingerprint returns a 64-bit hash of state i.
-func (s *Space) Fingerprint(i int) uint64 { return mix(s.store.at(i)) }
+func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
 
-// States returns the states in which an expression of type Bool holds. The expression may use the
-// labels of the program, "init" and "deadlock", but no operator such as P, which has no value in a
-// single state.
+// States returns the states that satisfy an expression of type Bool. The expression may use the
+// labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
+// single state does not determine.
 func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
 	switch l, ok := e.(*sema.Label); {
 	case ok && l.Index == sema.LabelDeadlock:
@@ -162,13 +163,13 @@ func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
 	if s.imported != nil {
 		return s.combineLabels(e)
 	}
-	return s.evaluate(e)
+	return s.evaluateInStates(e)
 }
 
-// evaluate evaluates an expression in every state.
-func (s *Space) evaluate(e sema.Expr) (*sparse.Set, error) {
+// evaluateInStates returns the states that satisfy an expression without labels.
+func (s *Space) evaluateInStates(e sema.Expr) (*sparse.Set, error) {
 	out := sparse.NewSet(s.store.n)
-	err := s.each(func() (func(i int, state []int32) error, error) {
+	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
 		return func(i int, state []int32) error {
 			holds, err := ev.Bool(state)
@@ -181,28 +182,28 @@ func (s *Space) evaluate(e sema.Expr) (*sparse.Set, error) {
 	return out, err
 }
 
-// Values returns bounds on a numeric expression in every state. Both bounds are the value itself
-// for an expression of type Int, and for a value that is infinite or NaN.
+// Values returns a lower and an upper bound on a numeric expression in every state. Both bounds are
+// the value itself for an expression of type Int, and for a value that is infinite or NaN.
 func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
 	if !sema.Stateless(e) {
 		return nil, nil, s.unsupportedLabel(e)
 	}
 	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
-	known := analysis{floats: s.floatAnalysis()}
-	off := known.of(e).err
-	err = s.each(func() (func(i int, state []int32) error, error) {
+	analysis := expressionAnalysis{floats: s.floatAnalysis()}
+	relErr := analysis.facts(e).relErr
+	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
 		return func(i int, state []int32) error {
-			if math.IsNaN(off) {
+			if math.IsNaN(relErr) {
 				x, err := sema.Enclose(e, state)
 				lo[i], hi[i] = x.Lo, x.Hi
 				return err
 			}
 			x, err := ev.Num(state)
 			lo[i], hi[i] = x, x
-			if off > 0 && x != 0 {
-				lo[i] = math.Nextafter(x-off*math.Abs(x), math.Inf(-1))
-				hi[i] = math.Nextafter(x+off*math.Abs(x), math.Inf(1))
+			if relErr > 0 && x != 0 {
+				lo[i] = math.Nextafter(x-relErr*math.Abs(x), math.Inf(-1))
+				hi[i] = math.Nextafter(x+relErr*math.Abs(x), math.Inf(1))
 			}
 			return err
 		}, err
@@ -210,23 +211,24 @@ func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
 	return lo, hi, err
 }
 
-// each calls a function for every state. It runs several goroutines and calls newVisit once for
-// each. Each goroutine visits a range of states that begins at a multiple of 64, so that all can
-// write to one Set. The error is that of the first state that has one.
-func (s *Space) each(newVisit func() (func(i int, state []int32) error, error)) error {
+// visitInParallel visits every state. It starts several goroutines, and newVisit returns the function
+// that one goroutine calls for its states. The states of a goroutine are a range that begins at a
+// multiple of 64, so different goroutines write to different words of a sparse.Set. If several
+// calls fail, visitInParallel returns the error of the first range.
+func (s *Space) visitInParallel(newVisit func() (func(i int, state []int32) error, error)) error {
 	parts := max(1, min(runtime.GOMAXPROCS(0), s.store.n>>12))
 	partSize := (s.store.n/parts + 64) &^ 63
 	errs := make([]error, parts)
 	var wg sync.WaitGroup
-	for k := range parts {
+	for part := range parts {
 		visit, err := newVisit()
 		if err != nil {
 			return err
 		}
 		wg.Go(func() {
 			state := s.State(nil, 0)
-			for i := k * partSize; i < min((k+1)*partSize, s.store.n) && errs[k] == nil; i++ {
-				errs[k] = visit(i, s.State(state, i))
+			for i := part * partSize; i < min((part+1)*partSize, s.store.n) && errs[part] == nil; i++ {
+				errs[part] = visit(i, s.State(state, i))
 			}
 		})
 	}

@@ -8,10 +8,10 @@ import (
 	"tilecheck/runner"
 )
 
-// SpaceSource is a [runner.StateSpace] that has the states themselves.
+// SpaceSource is a [runner.StateSpace] that can return its states as a Space.
 type SpaceSource interface {
 	runner.StateSpace
-	// Space returns the states with the wanted fractions.
+	// Space returns the states, with weights as fractions if f asks for them.
 	Space(ctx context.Context, f Fractions) (*Space, error)
 }
 
@@ -35,7 +35,7 @@ func StrictIf(exact bool) Fractions {
 	return NoFractions
 }
 
-// SpaceOf returns the space of the states of a job.
+// SpaceOf returns the Space of a job's state space. It is an error if the job does not have its states.
 func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space, error) {
 	source, ok := states.(SpaceSource)
 	if !ok {
@@ -46,7 +46,7 @@ func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space
 
 var _ SpaceSource = (*Space)(nil)
 
-// Declares implements runner.StateSpace: the space of a job may be one that exists already.
+// Declares implements runner.StateSpace, so that a job can use a Space that exists already.
 func (s *Space) Declares() *sema.Model { return s.Program().Model() }
 
 // Files implements runner.StateSpace.

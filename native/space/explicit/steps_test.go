@@ -164,7 +164,7 @@ func TestStepsOfImports(t *testing.T) {
 		t.Helper()
 		space, err := explicit.Import(&explicit.Imported{
 			File: "m.umb", Type: typ, Actions: []string{"go"}, Model: m, Warnings: []string{"beware"},
-			Vars: []sema.Variable{{Name: "x", Type: sema.Int, High: 1}}, Valuation: explicit.Valued([]int32{0, 1}, 1),
+			Vars: []sema.Variable{{Name: "x", Type: sema.Int, High: 1}}, Valuation: explicit.FlatValuation([]int32{0, 1}, 1),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -185,7 +185,7 @@ func TestStepsOfImports(t *testing.T) {
 	several, tiny := *lts, *lts
 	several.Initial = []uint32{0, 1}
 	tiny.Weights = []float64{1e-300}
-	for want, m := range map[string]*sparse.Model{"found 2 initial states, a random path wants a single one": &several, "too small or too large": &tiny} {
+	for want, m := range map[string]*sparse.Model{"found 2 initial states, a random path wants a single one": &several, "outside the range of float64": &tiny} {
 		_, p := drawn(t, imported(syntax.MDP, m), simulate.PathOptions{Steps: 1})
 		if f, ok := errors.AsType[*result.Failure](p.Err); !ok || p.End != simulate.AtError || f.File != "m.umb" || !strings.Contains(f.Message, want) {
 			t.Errorf("%v %v, want %s", p.End, p.Err, want)

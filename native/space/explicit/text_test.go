@@ -117,9 +117,9 @@ func (w *hurtful) number(depth int) string {
 // transitions is right.
 func TestUnfit(t *testing.T) {
 	for src, want := range map[string]string{
-		"dtmc module m s:[0..2]; [] s=0 -> 1e-320:(s'=1)+1-1e-320:(s'=2); [] s>0 -> true; endmodule":                                                          "probability 1e-320 is too small or too large to compute with doubles, in state (s=0)",
-		"ctmc module m s:[0..1]; [] s=0 -> 1e310:(s'=1); [] s>0 -> true; endmodule":                                                                           "rate 1e+310 is too small or too large to compute with doubles, in state (s=0)",
-		"mdp module m s:[0..1]; [a] true -> 1e-200:(s'=1)+1-1e-200:(s'=0); endmodule module n t:[0..1]; [a] true -> 1e-200:(t'=1)+1-1e-200:(t'=0); endmodule": "probability 1e-400 is too small or too large to compute with doubles, in state (s=0,t=0)",
+		"dtmc module m s:[0..2]; [] s=0 -> 1e-320:(s'=1)+1-1e-320:(s'=2); [] s>0 -> true; endmodule":                                                          "probability 1e-320 is outside the range of float64 arithmetic, in state (s=0)",
+		"ctmc module m s:[0..1]; [] s=0 -> 1e310:(s'=1); [] s>0 -> true; endmodule":                                                                           "rate 1e+310 is outside the range of float64 arithmetic, in state (s=0)",
+		"mdp module m s:[0..1]; [a] true -> 1e-200:(s'=1)+1-1e-200:(s'=0); endmodule module n t:[0..1]; [a] true -> 1e-200:(t'=1)+1-1e-200:(t'=0); endmodule": "probability 1e-400 is outside the range of float64 arithmetic, in state (s=0,t=0)",
 	} {
 		s := build(t, src, explicit.Options{})
 		if s.Unfit() == nil || s.Unfit().Error() != want || !math.IsInf(s.Model().Err, 1) {

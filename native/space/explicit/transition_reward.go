@@ -17,59 +17,59 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	if s.model.Kind == sparse.MDP {
 		return nil, nil, nil
 	}
-	if s.blocks != nil {
-		values, rats := s.blocks.transitionRewards(s.model, index)
+	if s.quotient != nil {
+		values, rats := s.quotient.transitionRewards(s.model, index)
 		return values, rats, nil
 	}
 	if s.imported != nil {
-		r := s.imported.transitions[index]
+		r := s.imported.transitionRewards[index]
 		return r.Values, r.Rats, nil
 	}
-	src := &s.Program().Rewards[index]
-	if !earnsOnTransitions(src) {
+	structure := &s.Program().Rewards[index]
+	if !hasTransitionRewards(structure) {
 		return nil, nil, nil
 	}
 	values := make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
 		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitions(src, func(t int, x *big.Rat) { storeRational(values, rats, t, x) })
+		err := s.exactTransitionRewards(structure, func(t int, x *big.Rat) { storeRational(values, rats, t, x) })
 		return values, rats, err
 	}
-	_, err := s.visit(index, func(e *earner, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
+	_, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
 	return values, nil, err
 }
 
-// earnsOnTransitions reports whether a structure has transition rewards.
-func earnsOnTransitions(src *sema.RewardStruct) bool {
-	for i := range src.Items {
-		if src.Items[i].Transition {
+// hasTransitionRewards reports whether a reward structure gives rewards to transitions.
+func hasTransitionRewards(structure *sema.RewardStruct) bool {
+	for i := range structure.Items {
+		if structure.Items[i].Transition {
 			return true
 		}
 	}
 	return false
 }
 
-// rowRewards evaluates the rewards of the transitions of state i. The self-loop
-// of a deadlock has none.
-func (s *Space) rowRewards(values []float64, r *earner, i int, state []int32) error {
+// rowRewards stores the rewards of the transitions of state i. The self-loop of a deadlock has none.
+func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
 	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 		return nil
 	}
 	lo, hi := s.model.Row(i)
-	for t := lo; t < hi; t++ {
-		x, err := r.choice(state, s.action(t))
+	for transition := lo; transition < hi; transition++ {
+		reward, err := evaluator.choice(state, s.actionIndex(transition))
 		if err != nil {
 			return err
 		}
-		values[t] = x
+		values[transition] = reward
 	}
 	return nil
 }
 
-// exactTransitions evaluates the rewards of all transitions with fractions.
-func (s *Space) exactTransitions(src *sema.RewardStruct, set func(t int, x *big.Rat)) error {
+// exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
+// of deadlocks.
+func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(t int, reward *big.Rat)) error {
 	state := s.State(nil, 0)
-	e, err := s.newExactEarner(src)
+	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (s *Space) exactTransitions(src *sema.RewardStruct, set func(t int, x *big.
 		s.State(state, i)
 		lo, hi := s.model.Row(i)
 		for t := lo; t < hi; t++ {
-			x, err := e.earned(state, byAction(s.action(t)))
+			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(t)))
 			if err != nil {
 				return err
 			}
-			set(t, x)
+			set(t, reward)
 		}
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxSumError is the largest accepted difference of a row's sum of probabilities from 1. PRISM
-// accepts any sum in a file, and builds models within this limit. The difference widens the bounds
-// of every value.
+// maxSumError is the largest accepted difference between 1 and the sum of a row's probabilities.
+// PRISM has the same limit for models that it builds, but accepts any sum in a file. The difference
+// widens the bounds of every value.
 //
 // Source: prism -sumroundoff.
 const maxSumError = 1e-5
@@ -23,18 +23,20 @@ const maxSumError = 1e-5
 // stay below it.
 const warnSumError = 1e-12
 
-// defaultMaxStates prevents a corrupt total from using all memory.
+// defaultMaxStates is a limit that prevents a corrupt file with a huge number of states from using
+// all memory.
 const defaultMaxStates = 1 << 27
 
 // ReadOptions configures a reader. The zero value is the default.
 type ReadOptions struct {
-	// Type is the type of the model. By default it is read from the file or, as in PRISM,
-	// guessed from its numbers.
+	// Type is the type of the model. By default it is read from the file. If the file does not
+	// contain it, it is guessed from the numbers in the file, as PRISM does.
 	Type syntax.ModelType
 	// Exact keeps all numbers also as fractions. Probabilities must then sum to
 	// exactly 1, unless Normalise is set.
 	Exact bool
-	// Normalise, with Exact, divides the probabilities of a row by their sum where it is within maxSumError of 1.
+	// Normalise, with Exact, divides the probabilities of a row by their sum if the sum differs
+	// from 1 by at most maxSumError.
 	Normalise bool
 	// Fractions rejects UMB files with floating-point numbers.
 	Fractions bool
@@ -44,268 +46,271 @@ type ReadOptions struct {
 	MaxStates int
 }
 
-// limit returns an error if there are too many states.
-func (o ReadOptions) limit(n int) error {
-	most := o.MaxStates
-	if most <= 0 {
-		most = defaultMaxStates
+// checkNumStates returns a *explicit.LimitError if there are too many states.
+func (o ReadOptions) checkNumStates(numStates int) error {
+	maxStates := o.MaxStates
+	if maxStates <= 0 {
+		maxStates = defaultMaxStates
 	}
-	if n > most {
-		return &explicit.LimitError{Limit: int64(most), States: n}
+	if numStates > maxStates {
+		return &explicit.LimitError{Limit: int64(maxStates), States: numStates}
 	}
 	return nil
 }
 
-// assembly builds the rows of a model and checks them.
+// assembly checks the rows of a model and adds them to a sparse.Builder. It is common to all formats.
 type assembly struct {
 	*lines
-	kind    sparse.Kind
-	exact   bool
-	states  int // in all
-	builder *sparse.Builder
-	started int // number of states whose rows were begun
-	one     number
+	kind       sparse.Kind
+	exact      bool
+	numStates  int // in all
+	builder    *sparse.Builder
+	numStarted int // number of states whose rows were begun
+	one        number
 
 	names   []string
 	actions map[string]sparse.Action
 
 	// The current row:
-	at      syntax.Pos
-	targets edges
+	rowPos  syntax.Pos
+	targets edgeSet
 	sum     number
 	// In an interval model, high is the upper bound of the next transition and highs the
 	// sum of the row's upper bounds. The other numbers are lower bounds.
 	intervals bool
-	high      number
-	highs     *big.Rat
+	nextHigh  number
+	highSum   *big.Rat
 
-	transitions, choices int
-	deadlocks            *sparse.Set
-	selfLoops            *sparse.Set // states whose only transitions are self-loops
-	sums                 int         // diagnostics about sums
-	maxDeviation         float64     // largest difference of a sum from 1
-	deviatingRows        int         // rows with a difference above warnSumError
+	numTransitions, numChoices int
+	deadlocks                  *sparse.Set
+	selfLoops                  *sparse.Set // states whose only transitions are self-loops
+	numSumErrors               int         // diagnostics about sums
+	maxDeviation               float64     // largest difference of a sum from 1
+	deviatingRows              int         // rows with a difference above warnSumError
 	// With normalise, the transitions of the current row, which are put when their sum is known.
-	normalise  bool
-	open       []transition
-	normalised bool // as explicit.Space.Normalised
+	normalise   bool
+	bufferedRow []bufferedTransition
+	normalised  bool // as explicit.Space.Normalised
 }
 
-// transition is one of an exact row.
-type transition struct {
+// bufferedTransition is a transition of a row whose sum is not known yet.
+type bufferedTransition struct {
 	edge
-	x number
+	weight number
 }
 
-// edge is a transition of a row.
+// edge identifies a transition of a row: its target and its action.
 type edge struct {
 	target int
 	action sparse.Action
 }
 
-// edges numbers the transitions of a row.
-type edges struct {
-	all []edge
-	of  map[edge]int // index of each edge, in a long row
+// edgeSet numbers the distinct transitions of a row.
+type edgeSet struct {
+	list  []edge
+	index map[edge]int // index of each edge, in a long row
 }
 
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add returns the number of an edge and whether it is new.
-func (e *edges) add(x edge) (int, bool) {
-	n := len(e.all)
+// add returns the number of an edge, and whether it is new.
+func (e *edgeSet) add(x edge) (int, bool) {
+	n := len(e.list)
 	if n < shortRow {
-		if i := slices.Index(e.all, x); i >= 0 {
+		if i := slices.Index(e.list, x); i >= 0 {
 			return i, false
 		}
-		e.all = append(e.all, x)
+		e.list = append(e.list, x)
 		return n, true
 	}
-	if e.of == nil {
-		e.of = make(map[edge]int)
-		for i, y := range e.all {
-			e.of[y] = i
+	if e.index == nil {
+		e.index = make(map[edge]int)
+		for i, known := range e.list {
+			e.index[known] = i
 		}
 	}
-	if i, ok := e.of[x]; ok {
+	if i, ok := e.index[x]; ok {
 		return i, false
 	}
-	e.of[x] = n
-	e.all = append(e.all, x)
+	e.index[x] = n
+	e.list = append(e.list, x)
 	return n, true
 }
 
-// clear starts another row.
-func (e *edges) clear() { e.all, e.of = e.all[:0], nil }
+// clear removes all edges.
+func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
 
-func newAssembly(l *lines, kind sparse.Kind, states int, opts ReadOptions) *assembly {
+// newAssembly returns an assembly for a model with the given kind and number of states.
+func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
-		lines: l, kind: kind, exact: opts.Exact, normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC, states: states, builder: sparse.NewBuilder(kind),
-		actions: map[string]sparse.Action{}, one: number{f: 1, r: big.NewRat(1, 1)}, selfLoops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
+		lines: l, kind: kind, exact: opts.Exact, normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC, numStates: numStates, builder: sparse.NewBuilder(kind),
+		actions: map[string]sparse.Action{}, one: number{float: 1, rat: big.NewRat(1, 1)}, selfLoops: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
 	}
 }
 
-// state starts state i. Skipped states before it become deadlocks.
-func (a *assembly) state(i int) {
+// startState starts the given state. States that were skipped before it become deadlocks with a
+// self-loop.
+func (a *assembly) startState(state int) {
 	a.endRow()
-	for a.started < i {
-		a.deadlocks.Add(a.started)
+	for a.numStarted < state {
+		a.deadlocks.Add(a.numStarted)
 		a.builder.State()
-		a.row(sparse.NoAction)
-		a.high = a.one
-		a.put(a.started, a.one, sparse.NoAction)
-		a.started++
+		a.startBuilderRow(sparse.NoAction)
+		a.nextHigh = a.one
+		a.addToBuilder(a.numStarted, a.one, sparse.NoAction)
+		a.numStarted++
 	}
-	if i < a.states {
+	if state < a.numStates {
 		a.builder.State()
-		a.started++
-		a.selfLoops.Add(i)
+		a.numStarted++
+		a.selfLoops.Add(state)
 	}
 }
 
-// row starts a row in the builder.
-func (a *assembly) row(action sparse.Action) {
+// startBuilderRow starts a choice in the builder. In a Markov chain, the state is the row already.
+func (a *assembly) startBuilderRow(action sparse.Action) {
 	if a.kind == sparse.MDP {
 		a.builder.Choice(action)
 	}
 }
 
-// put adds a transition to the builder.
-func (a *assembly) put(target int, x number, action sparse.Action) {
+// addToBuilder adds a transition to the builder: as an interval, a fraction or a float64.
+func (a *assembly) addToBuilder(target int, weight number, action sparse.Action) {
 	switch {
 	case a.intervals:
-		a.builder.AddInterval(target, x.r, a.high.r, action)
+		a.builder.AddInterval(target, weight.rat, a.nextHigh.rat, action)
 		return
 	case a.exact:
-		a.builder.AddRat(target, x.r, action)
+		a.builder.AddRat(target, weight.rat, action)
 		return
 	}
-	a.builder.AddAction(target, x.f, action)
+	a.builder.AddAction(target, weight.float, action)
 }
 
-// choice starts a choice of the current state.
-func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
+// startChoice starts a choice of the current state. at is the position of its first line.
+func (a *assembly) startChoice(action sparse.Action, at syntax.Pos) {
 	a.endRow()
-	a.row(action)
-	a.choices++
-	a.at, a.sum = at, number{}
+	a.startBuilderRow(action)
+	a.numChoices++
+	a.rowPos, a.sum = at, number{}
 	if a.exact {
-		a.sum.r, a.highs = new(big.Rat), new(big.Rat)
+		a.sum.rat, a.highSum = new(big.Rat), new(big.Rat)
 	}
 }
 
-// transition adds a transition to the current row. atTarget and atWeight are the columns of its
-// fields.
-func (a *assembly) transition(target int, x number, action sparse.Action, atTarget, atWeight int) {
+// transition checks a transition and adds it to the current row. targetColumn and weightColumn are
+// the columns of its target and weight, for diagnostics.
+func (a *assembly) transition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
 	switch {
-	case !(x.f > 0) && a.kind == sparse.CTMC:
-		a.fail(atWeight, "found rate %v, wanted more than 0", x.f)
+	case !(weight.float > 0) && a.kind == sparse.CTMC:
+		a.errorAt(weightColumn, "found rate %v, wanted more than 0", weight.float)
 		return
 	case a.intervals: // checked when it was read
-	case a.kind != sparse.CTMC && !(x.f > 0 && x.f <= 1+maxSumError):
-		a.fail(atWeight, "found probability %v, wanted more than 0 and at most 1", x.f)
+	case a.kind != sparse.CTMC && !(weight.float > 0 && weight.float <= 1+maxSumError):
+		a.errorAt(weightColumn, "found probability %v, wanted more than 0 and at most 1", weight.float)
 		return
 	}
 	if _, isNew := a.targets.add(edge{target, action}); !isNew {
-		a.fail(atTarget, "found a second transition to state %d, wanted one", target)
+		a.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
 		return
 	}
-	a.transitions++
-	a.sum.f += x.f
+	a.numTransitions++
+	a.sum.float += weight.float
 	if a.exact {
-		a.sum.r.Add(a.sum.r, x.r)
+		a.sum.rat.Add(a.sum.rat, weight.rat)
 		if a.intervals {
-			a.highs.Add(a.highs, a.high.r)
+			a.highSum.Add(a.highSum, a.nextHigh.rat)
 		}
 	}
 	if a.normalise && !a.intervals {
-		a.open = append(a.open, transition{edge{target, action}, x})
+		a.bufferedRow = append(a.bufferedRow, bufferedTransition{edge{target, action}, weight})
 	} else {
-		a.put(target, x, action)
+		a.addToBuilder(target, weight, action)
 	}
-	if target != a.started-1 {
-		a.selfLoops.Remove(a.started - 1)
+	if target != a.numStarted-1 {
+		a.selfLoops.Remove(a.numStarted - 1)
 	}
 }
 
-// endRow checks the sum of the current row.
+// endRow checks that the probabilities of the current row sum to 1. With Normalise it divides them
+// by their sum.
 func (a *assembly) endRow() {
-	open := len(a.targets.all) > 0
+	hasTransitions := len(a.targets.list) > 0
 	a.targets.clear()
-	if !open || a.kind == sparse.CTMC {
+	if !hasTransitions || a.kind == sparse.CTMC {
 		return
 	}
 	if a.intervals {
 		a.endIntervals()
 		return
 	}
-	deviation := math.Abs(a.sum.f - 1)
-	before := len(a.errs)
+	deviation := math.Abs(a.sum.float - 1)
+	numErrors := len(a.errs)
 	switch {
-	case before > a.sums: // another error may have caused the wrong sum
+	case numErrors > a.numSumErrors: // another error may have caused the wrong sum
 		return
-	case a.exact && a.sum.r.Cmp(a.one.r) != 0 && !(a.normalise && deviation <= maxSumError):
-		a.failAt(a.at, "the probabilities from here on sum to %s, exactly, wanted 1 (fractions such as 1/3 are exact, too)", a.sum.r.RatString())
+	case a.exact && a.sum.rat.Cmp(a.one.rat) != 0 && !(a.normalise && deviation <= maxSumError):
+		a.errorAtPos(a.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", a.sum.rat.RatString())
 	case deviation > maxSumError:
-		a.failAt(a.at, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.f, 'g', 10, 64))
+		a.errorAtPos(a.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.float, 'g', 10, 64))
 	}
-	a.sums += len(a.errs) - before
-	a.putOpen()
+	a.numSumErrors += len(a.errs) - numErrors
+	a.flushRow()
 	a.maxDeviation = max(a.maxDeviation, deviation)
 	if deviation > warnSumError {
 		a.deviatingRows++
 	}
 }
 
-// putOpen puts the transitions of the row that is open, divided by their sum.
-func (a *assembly) putOpen() {
-	exactly := a.sum.r == nil || a.sum.r.Cmp(a.one.r) == 0
-	for _, t := range a.open {
-		if !exactly {
-			t.x.r = new(big.Rat).Quo(t.x.r, a.sum.r)
+// flushRow adds the buffered transitions of the current row to the builder, divided by their sum.
+func (a *assembly) flushRow() {
+	sumIsOne := a.sum.rat == nil || a.sum.rat.Cmp(a.one.rat) == 0
+	for _, buffered := range a.bufferedRow {
+		if !sumIsOne {
+			buffered.weight.rat = new(big.Rat).Quo(buffered.weight.rat, a.sum.rat)
 			a.normalised = true
 		}
-		a.put(t.target, t.x, t.action)
+		a.addToBuilder(buffered.target, buffered.weight, buffered.action)
 	}
-	a.open = a.open[:0]
+	a.bufferedRow = a.bufferedRow[:0]
 }
 
-// endIntervals checks that the intervals of the current row contain a distribution.
+// endIntervals checks that some distribution lies within the intervals of the current row.
 func (a *assembly) endIntervals() {
-	if one := big.NewRat(1, 1); a.sum.r.Cmp(one) > 0 || a.highs.Cmp(one) < 0 {
-		a.failAt(a.at, "the intervals from here on sum to [%s,%s], exactly, wanted one with 1 in it", a.sum.r.RatString(), a.highs.RatString())
+	if one := big.NewRat(1, 1); a.sum.rat.Cmp(one) > 0 || a.highSum.Cmp(one) < 0 {
+		a.errorAtPos(a.rowPos, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", a.sum.rat.RatString(), a.highSum.RatString())
 	}
 }
 
-// interval reads an interval of probabilities such as [0.1,0.3].
-func (a *assembly) interval(f field) (low, high number, ok bool) {
-	text, opens := strings.CutPrefix(f.String(), "[")
-	text, closes := strings.CutSuffix(text, "]")
-	l, h, comma := strings.Cut(text, ",")
-	if !opens || !closes || !comma {
-		a.fail(f.at, "found %s, wanted an interval such as [0.1,0.3]", quote(f.text))
+// interval parses an interval of probabilities such as [0.1,0.3].
+func (a *assembly) interval(entry field) (low, high number, ok bool) {
+	text, hasOpening := strings.CutPrefix(entry.String(), "[")
+	text, hasClosing := strings.CutSuffix(text, "]")
+	lowText, highText, hasComma := strings.Cut(text, ",")
+	if !hasOpening || !hasClosing || !hasComma {
+		a.errorAt(entry.column, "found %s, wanted an interval such as [0.1,0.3]", quote(entry.text))
 		return low, high, false
 	}
-	if low, ok = a.value(field{[]byte(l), f.at + 1}, "probability", true); !ok {
+	if low, ok = a.parseValue(field{[]byte(lowText), entry.column + 1}, "probability", true); !ok {
 		return low, high, false
 	}
-	if high, ok = a.value(field{[]byte(h), f.at + 2 + len(l)}, "probability", true); !ok {
+	if high, ok = a.parseValue(field{[]byte(highText), entry.column + 2 + len(lowText)}, "probability", true); !ok {
 		return low, high, false
 	}
 	if !isInterval(low, high) {
-		a.fail(f.at, "found %s, wanted an interval of probabilities from 0 to 1, not only of 0", quote(f.text))
+		a.errorAt(entry.column, "found %s, wanted an interval of probabilities from 0 to 1, with an upper bound above 0", quote(entry.text))
 		return low, high, false
 	}
 	return low, high, true
 }
 
-// isInterval reports whether low and high are bounds of probabilities, not both zero.
+// isInterval reports whether low and high are bounds of a probability that may be positive.
 func isInterval(low, high number) bool {
-	return low.f >= 0 && high.f > 0 && low.r.Cmp(high.r) <= 0 && high.f <= 1
+	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// action returns the number of an action, new or known.
+// action returns the number of an action. A new name gets the next number.
 func (a *assembly) action(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
@@ -314,7 +319,7 @@ func (a *assembly) action(name string) sparse.Action {
 		return id
 	}
 	if len(a.names) >= math.MaxUint16-1 {
-		a.fail(0, "found more than %d actions", math.MaxUint16-1)
+		a.errorAt(0, "found more than %d actions", math.MaxUint16-1)
 		return sparse.NoAction
 	}
 	a.names = append(a.names, name)
@@ -329,42 +334,43 @@ func (a *assembly) finish() *sparse.Model {
 	if len(a.errs) > 0 {
 		return nil
 	}
-	a.state(a.states)
+	a.startState(a.numStates)
 	model, err := a.builder.Finish()
 	if err != nil {
-		a.failEnd("%v", err)
+		a.errorAtEnd("%v", err)
 		return nil
 	}
 	if a.exact {
 		model.Err = 0
 	} else {
-		model.Err = 1.01 * (a.maxDeviation + unit)
+		model.Err = 1.01 * (a.maxDeviation + unitRoundoff)
 	}
 	return model
 }
 
-// declared holds the sets of states that files define.
-type declared struct {
+// declaredSets holds the sets of states that a file defines by labels.
+type declaredSets struct {
 	labels   []sparse.Label
 	init     *sparse.Set // nil if not defined
 	deadlock *sparse.Set // nil if not defined
 }
 
-// complete adds labels, initial states and deadlocks to the model.
-func (a *assembly) complete(m *sparse.Model, d declared) {
-	m.Labels = d.labels
-	m.Initial = []uint32{0}
-	if d.init != nil {
-		m.Initial = nil
-		for i := range d.init.All() {
-			m.Initial = append(m.Initial, uint32(i))
+// setLabels sets the labels, initial states and deadlocks of the model. Without a label init, state
+// 0 is the initial state.
+func (a *assembly) setLabels(model *sparse.Model, sets declaredSets) {
+	model.Labels = sets.labels
+	model.Initial = []uint32{0}
+	if sets.init != nil {
+		model.Initial = nil
+		for i := range sets.init.All() {
+			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
-	dead := a.deadlocks
-	if d.deadlock != nil {
-		dead = dead.Union(d.deadlock)
+	deadlocks := a.deadlocks
+	if sets.deadlock != nil {
+		deadlocks = deadlocks.Union(sets.deadlock)
 	}
-	if !dead.Empty() {
-		m.Deadlocks = dead
+	if !deadlocks.Empty() {
+		model.Deadlocks = deadlocks
 	}
 }

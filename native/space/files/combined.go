@@ -24,7 +24,7 @@ import (
 func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 	switch {
 	case w.opts.NoHeaders:
-		return errors.New("a .pexp file cannot be written without comments, which tell its parts apart")
+		return errors.New("a .pexp file cannot be written without comments, because they separate its parts")
 	case w.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
@@ -54,111 +54,114 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 // ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first part; the
 // others may have any order. Errors are those of Read.
 func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
-	parts, err := split(src)
+	parts, err := splitParts(src)
 	if err != nil {
 		return nil, err
 	}
 	return Read(ctx, parts, opts)
 }
 
-// section is a part of a .pexp file. title is the first comment of a part with rewards.
+// section is a part of a .pexp file. kind names its contents, such as "state rewards". rewardTitle
+// is the first comment of a part with rewards.
 type section struct {
 	Source
-	what, title string
+	kind, rewardTitle string
 }
 
-// split cuts a .pexp file into its parts.
+// splitParts splits a .pexp file into the files that Read expects.
 //
 // Source: PRISM's PrismExplicitImporter.
-func split(src Source) (Sources, error) {
+func splitParts(src Source) (Sources, error) {
 	var out Sources
-	l := newLines(src)
-	for i, s := range sections(src) {
+	diagnostics := newLines(src)
+	for i, part := range sections(src) {
 		switch {
-		case s.what == "":
-			l.failAt(s.begin(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
-		case i == 0 && s.what != "transitions":
-			l.failAt(s.begin(), "found the header of %s, wanted transitions as the first part", s.what)
+		case part.kind == "":
+			diagnostics.errorAtPos(part.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
+		case i == 0 && part.kind != "transitions":
+			diagnostics.errorAtPos(part.firstPos(), "found the header of %s, wanted transitions as the first part", part.kind)
 		case i == 0:
-			out.Transitions = s.Source
-		case s.what == "transitions", s.what == "states" && out.States != nil, s.what == "labels" && out.Labels != nil,
-			s.what == "observations" && out.Observations != nil:
-			l.failAt(s.begin(), "found %s again, wanted each part once", s.what)
-		case s.what == "states":
-			out.States = &s.Source
-		case s.what == "labels":
-			out.Labels = &s.Source
-		case s.what == "observations":
-			out.Observations = &s.Source
-		case s.what == "state rewards":
-			*out.rewards(&out.StateRewards, &out.TransitionRewards, s.title) = s.Source
-		case s.what == "transition rewards":
-			*out.rewards(&out.TransitionRewards, &out.StateRewards, s.title) = s.Source
+			out.Transitions = part.Source
+		case part.kind == "transitions", part.kind == "states" && out.States != nil, part.kind == "labels" && out.Labels != nil,
+			part.kind == "observations" && out.Observations != nil:
+			diagnostics.errorAtPos(part.firstPos(), "found %s again, wanted each part once", part.kind)
+		case part.kind == "states":
+			out.States = &part.Source
+		case part.kind == "labels":
+			out.Labels = &part.Source
+		case part.kind == "observations":
+			out.Observations = &part.Source
+		case part.kind == "state rewards":
+			*out.rewardPart(&out.StateRewards, &out.TransitionRewards, part.rewardTitle) = part.Source
+		case part.kind == "transition rewards":
+			*out.rewardPart(&out.TransitionRewards, &out.StateRewards, part.rewardTitle) = part.Source
 		}
 	}
-	return out, l.errs.Err()
+	return out, diagnostics.errs.Err()
 }
 
-// rewards returns the place for a part with rewards: in the last structure if that has the same
-// title and only the other kind of rewards, otherwise in a new structure.
-func (out *Sources) rewards(these, others *[]Source, title string) *Source {
-	n := len(*these)
-	if n == 0 || (*these)[n-1].Text != nil || titleOf((*others)[n-1]) != title {
-		*these, *others = append(*these, Source{}), append(*others, Source{})
+// rewardPart returns where to store a part with rewards. sameKind are the parts with state rewards
+// and otherKind those with transition rewards, or the reverse; entry i of both belongs to structure
+// i. If the last structure has the same title and no part of this kind, the part belongs to it.
+// Otherwise it starts a new structure.
+func (out *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
+	n := len(*sameKind)
+	if n == 0 || (*sameKind)[n-1].Text != nil || firstLine((*otherKind)[n-1]) != title {
+		*sameKind, *otherKind = append(*sameKind, Source{}), append(*otherKind, Source{})
 		n++
 	}
-	return &(*these)[n-1]
+	return &(*sameKind)[n-1]
 }
 
-// titleOf returns the first line of rewards.
-func titleOf(s Source) string {
+// firstLine returns the first line of a part, which is the title of a reward structure.
+func firstLine(s Source) string {
 	line, _, _ := bytes.Cut(s.Text, []byte("\n"))
 	return strings.TrimSpace(string(line))
 }
 
-// begin returns the position of the first line of a part.
-func (s *section) begin() syntax.Pos {
+// firstPos returns the position of the first line of a part.
+func (s *section) firstPos() syntax.Pos {
 	return syntax.Pos{Offset: int32(min(s.offset, math.MaxInt32)), Line: int32(s.line + 1), Col: 1}
 }
 
-// sections splits the text at the comments that start a part. Text before the first of them is the
-// transitions.
+// sections splits the text at the comments that start a part. Text before the first such comment
+// is the part with the transitions.
 func sections(src Source) []section {
 	var out []section
-	add := func(s section) {
+	appendSection := func(s section) {
 		if n := len(out); n > 0 {
 			out[n-1].Text = src.Text[out[n-1].offset:s.offset]
 		}
 		out = append(out, s)
 	}
-	title := -1 // index in out of rewards whose kind the next comment gives; -1 for none
-	data := false
+	pending := -1 // index in out of a part with rewards whose kind the next comment says; -1 for none
+	hasData := false
 	offset, line := 0, 0
 	for text := range bytes.Lines(src.Text) {
 		comment := ""
 		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '#' {
 			comment = string(trimmed)
 		} else {
-			data = data || len(trimmed) > 0
+			hasData = hasData || len(trimmed) > 0
 		}
-		at := section{Source: Source{Name: src.Name, offset: offset, line: line}}
-		what := partOf(comment)
+		part := section{Source: Source{Name: src.Name, offset: offset, line: line}}
+		kind := partKind(comment)
 		switch {
-		case strings.HasPrefix(comment, rewardTitle):
-			at.title = comment
-			title = len(out)
-			add(at)
-		case what == "":
-			if data && len(out) == 0 {
-				add(section{Source: Source{Name: src.Name}, what: "transitions"})
+		case strings.HasPrefix(comment, rewardTitlePrefix):
+			part.rewardTitle = comment
+			pending = len(out)
+			appendSection(part)
+		case kind == "":
+			if hasData && len(out) == 0 {
+				appendSection(section{Source: Source{Name: src.Name}, kind: "transitions"})
 			}
-		case title >= 0 && strings.HasSuffix(what, "rewards"):
-			out[title].what = what
-			title = -1
+		case pending >= 0 && strings.HasSuffix(kind, "rewards"):
+			out[pending].kind = kind
+			pending = -1
 		default:
-			at.what = what
-			add(at)
-			title = -1
+			part.kind = kind
+			appendSection(part)
+			pending = -1
 		}
 		offset += len(text)
 		line++
@@ -167,42 +170,42 @@ func sections(src Source) []section {
 		out[n-1].Text = src.Text[out[n-1].offset:]
 		return out
 	}
-	return []section{{Source: src, what: "transitions"}}
+	return []section{{Source: src, kind: "transitions"}}
 }
 
-// rewardTitle starts the first comment of both parts of a reward structure.
-const rewardTitle = "# Reward structure"
+// rewardTitlePrefix starts the first comment of a part with state or transition rewards.
+const rewardTitlePrefix = "# Reward structure"
 
-// partOf returns the kind of part that starts with a comment, "" if none does.
-func partOf(comment string) string {
-	for _, h := range headers() {
-		if strings.HasPrefix(comment, h.text) {
-			return h.what
+// partKind returns the kind of the part that starts with a comment; "" if no part starts with it.
+func partKind(comment string) string {
+	for _, header := range partHeaders() {
+		if strings.HasPrefix(comment, header.text) {
+			return header.kind
 		}
 	}
 	return ""
 }
 
-// Gunzip decompresses a text. It counts the bytes first without storing them, because few bytes
-// can expand to many. The error is limited.TooLarge if the text has more than limit bytes.
+// Gunzip decompresses a gzip file. It first counts the bytes without storing them, because few bytes
+// can expand to many. The error is limited.TooLarge if the result has more than limit bytes.
 func Gunzip(zipped []byte, limit int64) ([]byte, error) {
-	size, err := unzip(zipped, io.Discard, limit+1)
+	size, err := decompress(zipped, io.Discard, limit+1)
 	if size > limit {
 		return nil, limited.TooLarge(limit)
 	}
 	var text bytes.Buffer
 	if err == nil {
 		text.Grow(int(size) + bytes.MinRead)
-		_, err = unzip(zipped, &text, limit)
+		_, err = decompress(zipped, &text, limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not what gzip writes: %w", err)
+		return nil, fmt.Errorf("not a valid gzip file: %w", err)
 	}
 	return text.Bytes(), nil
 }
 
-// unzip decompresses at most limit bytes to out and returns their number.
-func unzip(zipped []byte, out io.Writer, limit int64) (int64, error) {
+// decompress writes at most limit decompressed bytes to out and returns their number.
+func decompress(zipped []byte, out io.Writer, limit int64) (int64, error) {
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err != nil {
 		return 0, err

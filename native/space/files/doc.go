@@ -15,7 +15,7 @@
 // all of them, written byte for byte as PRISM's explicit engine does, Storm's
 // .drn, and DOT. DOT is written only, and so are the variants of PRISM's files
 // that Options.Format and Options.Symbolic name. Readers are strict: what a file
-// says twice must agree, and every diagnostic has a line and a column.
+// contains twice must agree, and every diagnostic has a line and a column.
 //
-// The package opens no files and knows no file names but those in diagnostics.
+// The package does not open files. It uses file names only in diagnostics.
 package files

@@ -7,120 +7,121 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DOT writes the graph for Graphviz as PRISM does. States are boxes with their number and, unless
-// NoValuations is set, their valuation. A choice of an MDP is a point, a choice of an LTS is an
-// edge.
+// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless
+// NoValuations is set, its valuation. A choice of an MDP is a point, a choice of an LTS is an edge.
 //
 // Source: prism -exportmodel model.dot.
 func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	if w.program.Type == syntax.POMDP {
-		return w.requirePlainWeights("DOT")
+		return w.requireNoIntervals("DOT")
 	}
-	w = w.withoutVariants()
-	return w.print(ctx, out, func(p *printer) error {
-		p.text("digraph M {\nnode [label=\"\",shape=\"box\"];")
-		p.end()
-		var row []step
+	w = w.plainWriter()
+	return w.printTo(ctx, out, func(p *printer) error {
+		p.write("digraph M {\nnode [label=\"\",shape=\"box\"];")
+		p.endLine()
+		var transitions []writtenTransition
 		var choices []int
-		state := p.space.State(nil, 0)
-		err := p.states(func(k, i int) error {
-			p.dotState(k, i, p.space.State(state, i))
+		valuation := p.space.State(nil, 0)
+		err := p.forEachState(func(number, state int) error {
+			p.dotState(number, state, p.space.State(valuation, state))
 			var err error
-			choices, err = p.choices(choices, i)
-			for j, c := range choices {
+			choices, err = p.sortedChoices(choices, state)
+			for choice, choiceIndex := range choices {
 				if p.nondeterministic() && p.probabilistic() {
-					p.dotChoice(k, j, p.action(c))
+					p.dotChoice(number, choice, p.actionName(choiceIndex))
 				}
-				row = p.weights(row, c)
-				for _, s := range row {
+				transitions = p.writtenRow(transitions, choiceIndex)
+				for _, transition := range transitions {
 					if p.probabilistic() {
-						p.dotTransition(k, j, s)
+						p.dotTransition(number, choice, transition)
 					} else {
-						p.dotEdge(k, j, s.target, p.action(c))
+						p.dotEdge(number, choice, transition.target, p.actionName(choiceIndex))
 					}
 				}
 			}
 			return err
 		})
-		p.text("}")
-		p.end()
+		p.write("}")
+		p.endLine()
 		return err
 	})
 }
 
-// dotState writes state i, whose number is k. The states of the first player of a game are boxes, those
-// of others are ovals.
+// dotState writes a state. The states of the first player of a game are boxes, those of others are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
-func (p *printer) dotState(k, i int, state []int32) {
-	p.int(k)
-	p.text(` [label="`)
-	p.int(k)
+func (p *printer) dotState(number, state int, valuation []int32) {
+	p.writeInt(number)
+	p.write(` [label="`)
+	p.writeInt(number)
 	if !p.opts.NoValuations {
-		p.text(`\n`)
-		p.valuation(state)
+		p.write(`\n`)
+		p.writeValuation(valuation)
 	}
-	p.text(`"`)
-	if p.model.Player != nil && p.model.Player[i] > 0 {
-		p.text(`,shape="oval"`)
+	p.write(`"`)
+	if p.model.Player != nil && p.model.Player[state] > 0 {
+		p.write(`,shape="oval"`)
 	}
-	p.text(`];`)
-	p.end()
+	p.write(`];`)
+	p.endLine()
 }
 
-// point writes the name of the point for choice j of state k.
-func (p *printer) point(k, j int) {
-	p.text("n")
-	p.int(k)
-	p.text("_")
-	p.int(j)
+// dotPoint writes the name of the point that stands for a choice.
+func (p *printer) dotPoint(state, choice int) {
+	p.write("n")
+	p.writeInt(state)
+	p.write("_")
+	p.writeInt(choice)
 }
 
-func (p *printer) dotChoice(k, j int, action string) {
-	p.int(k)
-	p.text(" -> ")
-	p.point(k, j)
-	p.text(`  [label="`)
-	p.int(j)
+// dotChoice writes the edge from a state to the point of a choice, and the point.
+func (p *printer) dotChoice(state, choice int, action string) {
+	p.writeInt(state)
+	p.write(" -> ")
+	p.dotPoint(state, choice)
+	p.write(`  [label="`)
+	p.writeInt(choice)
 	if action != "" {
-		p.text(":" + action)
+		p.write(":" + action)
 	}
-	p.text(`",arrowhead="none"];`)
-	p.end()
-	p.point(k, j)
-	p.text(` [ shape=point,width=0.1,height=0.1,label="" ];`)
-	p.end()
+	p.write(`",arrowhead="none"];`)
+	p.endLine()
+	p.dotPoint(state, choice)
+	p.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
+	p.endLine()
 }
 
-func (p *printer) dotTransition(k, j int, s step) {
+// dotTransition writes the edge of a transition. It begins at the point of the choice in an MDP, at
+// the state in a Markov chain.
+func (p *printer) dotTransition(state, choice int, transition writtenTransition) {
 	action := ""
 	if p.nondeterministic() {
-		p.point(k, j)
+		p.dotPoint(state, choice)
 	} else {
-		p.int(k)
-		action = s.action
+		p.writeInt(state)
+		action = transition.action
 	}
-	p.text(" -> ")
-	p.int(s.target)
-	p.text(` [label="`)
-	p.weight(s)
+	p.write(" -> ")
+	p.writeInt(transition.target)
+	p.write(` [label="`)
+	p.writeWeight(transition)
 	if action != "" {
-		p.text(":" + action)
+		p.write(":" + action)
 	}
-	p.text(`"];`)
-	p.end()
+	p.write(`"];`)
+	p.endLine()
 }
 
-// dotEdge writes choice j of state k of an LTS.
-func (p *printer) dotEdge(k, j, target int, action string) {
-	p.int(k)
-	p.text(" -> ")
-	p.int(target)
-	p.text(` [label="`)
-	p.int(j)
+// dotEdge writes the edge of a choice of an LTS.
+func (p *printer) dotEdge(state, choice, target int, action string) {
+	p.writeInt(state)
+	p.write(" -> ")
+	p.writeInt(target)
+	p.write(` [label="`)
+	p.writeInt(choice)
 	if action != "" {
-		p.text(":" + action)
+		p.write(":" + action)
 	}
-	p.text(`"];`)
-	p.end()
+	p.write(`"];`)
+	p.endLine()
 }

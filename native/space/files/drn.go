@@ -18,68 +18,72 @@ import (
 
 // DRN writes Storm's format: rewards in the order of the program, labels sorted by name, actions
 // and, as comments, valuations. Floating-point numbers have MaxPrecision digits unless Options
-// sets a precision. In a Markov chain each state has one row: weights of transitions with the same
-// target are added, an action is written if all transitions have it, and the reward is the mean
-// over the transitions; in a CTMC it is the mean per jump. Labels without states are listed in a
-// comment, which ReadDRN reads. Names that the format cannot express are errors.
+// sets a precision.
+//
+// In a Markov chain each state has one row. Weights of transitions with the same target are summed.
+// The row has an action if all transitions have that action. Its reward is the mean over the
+// transitions; in a CTMC it is the mean reward per jump. Labels without states are listed in a
+// comment, which ReadDRN reads. A name that the format cannot express is an error.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	if !w.probabilistic() {
-		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format has no LTSs"}
+		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
-	if err := w.requirePlainWeights("DRN"); err != nil {
+	if err := w.requireNoIntervals("DRN"); err != nil {
 		return err
 	}
-	w = w.withoutVariants()
-	labels, err := w.labels(ctx)
+	w = w.plainWriter()
+	labels, err := w.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
 	}
-	rewards, err := w.rewards(ctx)
+	rewards, err := w.evaluateRewards(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.writableNames(labels, rewards); err != nil {
+	if err := w.checkDRNNames(labels, rewards); err != nil {
 		return err
 	}
 	slices.SortStableFunc(labels, func(a, b sparse.Label) int { return cmp.Compare(a.Name, b.Name) })
-	return w.print(ctx, out, func(p *printer) error {
+	return w.printTo(ctx, out, func(p *printer) error {
 		d := &drnPrinter{printer: p, labels: labels, rewards: rewards}
 		d.preamble()
-		return p.states(d.state)
+		return p.forEachState(d.state)
 	})
 }
 
-// drnReward is a reward structure; each has the transition rewards of a Markov chain.
+// drnReward is a reward structure, with the rewards of single transitions if the model is a Markov
+// chain.
 type drnReward struct {
 	*sparse.Reward
-	each explicit.TransitionReward
+	transitions explicit.TransitionReward
 }
 
-func (w *Writer) rewards(ctx context.Context) ([]*drnReward, error) {
+// evaluateRewards evaluates all reward structures of the program.
+func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 	var out []*drnReward
 	for i := range w.program.Rewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, err := w.space.Reward(i)
+		reward, err := w.space.Reward(i)
 		if err != nil {
 			return nil, err
 		}
-		named := *r
+		named := *reward
 		named.Name = w.program.Rewards[i].Name
-		d := &drnReward{Reward: &named}
-		if d.each.Values, d.each.Rats, err = w.space.TransitionRewards(i); err != nil {
+		withTransitions := &drnReward{Reward: &named}
+		if withTransitions.transitions.Values, withTransitions.transitions.Rats, err = w.space.TransitionRewards(i); err != nil {
 			return nil, err
 		}
-		out = append(out, d)
+		out = append(out, withTransitions)
 	}
 	return out, nil
 }
 
-// writableNames returns an error for names that a reader would read differently.
-func (w *Writer) writableNames(labels []sparse.Label, rewards []*drnReward) error {
+// checkDRNNames returns an error for a name that a reader of the DRN format would read differently.
+func (w *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, l := range labels {
 		if l.Name == "" || strings.ContainsAny(l.Name, "\"\n\r\t[]") || l.Name[0] == '!' {
 			return fmt.Errorf("label %q cannot be written in the DRN format", l.Name)
@@ -93,43 +97,46 @@ func (w *Writer) writableNames(labels []sparse.Label, rewards []*drnReward) erro
 	return nil
 }
 
+// drnPrinter writes a .drn file.
 type drnPrinter struct {
 	*printer
-	labels  []sparse.Label
-	rewards []*drnReward
-	values  []int32
-	row     []int
+	labels      []sparse.Label
+	rewards     []*drnReward
+	valuation   []int32
+	transitions []int
 }
 
-func (p *drnPrinter) lines(lines ...string) {
+// writeLines writes lines of text.
+func (p *drnPrinter) writeLines(lines ...string) {
 	for _, l := range lines {
-		p.text(l)
-		p.end()
+		p.write(l)
+		p.endLine()
 	}
 }
 
+// preamble writes the lines before the first state.
 func (p *drnPrinter) preamble() {
 	kind, value := p.program.Type.String(), "double"
 	if p.model.Exact() {
 		value = "rational"
 	}
 	var names []string
-	for _, r := range p.rewards {
-		names = append(names, r.Name)
+	for _, reward := range p.rewards {
+		names = append(names, reward.Name)
 	}
 	if !p.opts.NoHeaders {
-		p.lines("// Exported by tilecheck", "// Original model type: "+kind)
+		p.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
 		p.emptyLabelComment()
 	}
-	p.lines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
-	p.lines("@nr_states", fmt.Sprint(p.model.NumStates()), "@nr_choices", fmt.Sprint(p.model.NumChoices()), "@model")
+	p.writeLines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
+	p.writeLines("@nr_states", fmt.Sprint(p.model.NumStates()), "@nr_choices", fmt.Sprint(p.model.NumChoices()), "@model")
 }
 
-// emptyLabels starts the comment with the labels that hold in no state: the format has no other
-// place for them.
+// emptyLabels starts the comment with the labels that hold in no state. The format cannot express
+// them otherwise.
 const emptyLabels = "// Labels of no state:"
 
-// emptyLabelComment writes the comment with the labels that hold in no state.
+// emptyLabelComment writes a comment with the labels that hold in no state, if there are any.
 func (p *drnPrinter) emptyLabelComment() {
 	line := ""
 	for _, l := range p.labels {
@@ -138,189 +145,193 @@ func (p *drnPrinter) emptyLabelComment() {
 		}
 	}
 	if line != "" {
-		p.lines(emptyLabels + line)
+		p.writeLines(emptyLabels + line)
 	}
 }
 
-func (p *drnPrinter) state(k, i int) error {
-	p.text("state ")
-	p.int(k)
+// state writes a state with its exit rate, rewards, labels and choices. position is its number in
+// the file.
+func (p *drnPrinter) state(position, state int) error {
+	p.write("state ")
+	p.writeInt(position)
 	if p.model.Kind == sparse.CTMC {
-		p.text(" !")
-		p.num(p.exitRate(i))
+		p.write(" !")
+		p.writeNumber(p.exitRate(state))
 	}
-	p.tuple(func(r *drnReward) number { return rewardOf(r.State, r.StateRat, i) })
-	for _, l := range p.labels {
-		if !l.States.Has(i) {
+	p.rewardTuple(func(r *drnReward) number { return rewardAt(r.State, r.StateRat, state) })
+	for _, label := range p.labels {
+		if !label.States.Has(state) {
 			continue
 		}
-		if strings.Contains(l.Name, " ") {
-			p.text(` "` + l.Name + `"`)
+		if strings.Contains(label.Name, " ") {
+			p.write(` "` + label.Name + `"`)
 		} else {
-			p.text(" " + l.Name)
+			p.write(" " + label.Name)
 		}
 	}
-	p.end()
+	p.endLine()
 	if !p.opts.NoValuations {
-		p.comment(i)
+		p.valuationComment(state)
 	}
-	first, end := p.model.Choices(i)
-	for c := first; c < end; c++ {
-		p.choice(i, c)
+	first, end := p.model.Choices(state)
+	for choice := first; choice < end; choice++ {
+		p.choice(state, choice)
 	}
 	return nil
 }
 
-// tuple writes one value per reward structure.
-func (p *drnPrinter) tuple(value func(*drnReward) number) {
+// rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
+func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
 	for i, r := range p.rewards {
-		p.text([]string{" [", ", "}[min(i, 1)])
-		p.num(value(r))
+		p.write([]string{" [", ", "}[min(i, 1)])
+		p.writeNumber(value(r))
 	}
 	if len(p.rewards) > 0 {
-		p.text("]")
+		p.write("]")
 	}
 }
 
-// comment writes the valuation of state i as Storm does: "//[s=0	& !b]".
-func (p *drnPrinter) comment(i int) {
-	p.values = p.space.State(p.values, i)
-	p.text("//[")
-	for j, v := range p.program.Vars {
-		if j > 0 {
-			p.text("\t& ")
+// valuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
+func (p *drnPrinter) valuationComment(state int) {
+	p.valuation = p.space.State(p.valuation, state)
+	p.write("//[")
+	for slot, v := range p.program.Vars {
+		if slot > 0 {
+			p.write("\t& ")
 		}
 		switch {
 		case v.Type != sema.Bool:
-			p.text(v.Name + "=")
-			p.int(int(p.values[j]))
-		case p.values[j] != 0:
-			p.text(v.Name)
+			p.write(v.Name + "=")
+			p.writeInt(int(p.valuation[slot]))
+		case p.valuation[slot] != 0:
+			p.write(v.Name)
 		default:
-			p.text("!" + v.Name)
+			p.write("!" + v.Name)
 		}
 	}
-	p.text("]")
-	p.end()
+	p.write("]")
+	p.endLine()
 }
 
-func (p *drnPrinter) choice(i, c int) {
-	p.text("\taction " + p.rowAction(c))
-	p.tuple(func(r *drnReward) number { return p.choiceReward(r, i, c) })
-	p.end()
-	p.row = p.sorted(p.row, c)
-	for len(p.row) > 0 {
-		n := p.sameTarget()
-		p.text("\t\t")
-		p.target(p.row[0])
-		p.text(" : ")
-		p.num(p.sum(p.row[:n]))
-		p.end()
-		p.row = p.row[n:]
+// choice writes a choice of a state with its rewards and transitions.
+func (p *drnPrinter) choice(state, choice int) {
+	p.write("\taction " + p.rowAction(choice))
+	p.rewardTuple(func(r *drnReward) number { return p.choiceReward(r, state, choice) })
+	p.endLine()
+	p.transitions = p.sortedTransitions(p.transitions, choice)
+	for len(p.transitions) > 0 {
+		numSameTarget := p.numSameTarget()
+		p.write("\t\t")
+		p.writeTarget(p.transitions[0])
+		p.write(" : ")
+		p.writeNumber(p.sum(p.transitions[:numSameTarget]))
+		p.endLine()
+		p.transitions = p.transitions[numSameTarget:]
 	}
 }
 
-// rowAction returns the action of a choice, or the common action of the transitions of a row of a
-// Markov chain.
-func (p *drnPrinter) rowAction(c int) string {
+// rowAction returns the name of the action of a choice. For a row of a Markov chain, it is the common
+// action of all transitions, or "0" if there is none.
+func (p *drnPrinter) rowAction(choice int) string {
 	if p.nondeterministic() {
-		return cmp.Or(p.action(c), noLabel)
+		return cmp.Or(p.actionName(choice), noLabel)
 	}
-	lo, hi := p.model.Row(c)
-	name := p.action(lo)
+	lo, hi := p.model.Row(choice)
+	name := p.actionName(lo)
 	for t := lo + 1; t < hi; t++ {
-		if p.action(t) != name {
+		if p.actionName(t) != name {
 			return "0"
 		}
 	}
 	return cmp.Or(name, "0")
 }
 
-// choiceReward returns the reward of choice c of state i. In a CTMC it is per jump, whereas that
-// of the space is per unit of time.
-func (p *drnPrinter) choiceReward(r *drnReward, i, c int) number {
-	if x, ok := p.commonReward(r, c); ok {
-		return x
+// choiceReward returns the reward of a choice of a state. In a CTMC it is the mean reward per jump,
+// whereas the structure has the reward per unit of time.
+func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) number {
+	if reward, ok := p.commonReward(structure, choice); ok {
+		return reward
 	}
-	x := rewardOf(r.Choice, r.ChoiceRat, c)
-	if p.model.Kind != sparse.CTMC || x.zero() {
-		return x
+	reward := rewardAt(structure.Choice, structure.ChoiceRat, choice)
+	if p.model.Kind != sparse.CTMC || reward.isZero() {
+		return reward
 	}
-	rate := p.exitRate(i)
-	if x.r != nil {
-		return number{r: new(big.Rat).Quo(x.r, rate.r)}
+	rate := p.exitRate(state)
+	if reward.rat != nil {
+		return number{rat: new(big.Rat).Quo(reward.rat, rate.rat)}
 	}
-	if math.IsInf(x.f, 0) && r.each.Values != nil { // the reward per unit of time overflows
-		x.f = 0
-		lo, hi := p.model.Row(c)
+	if math.IsInf(reward.float, 0) && structure.transitions.Values != nil { // the reward per unit of time overflows
+		reward.float = 0
+		lo, hi := p.model.Row(choice)
 		for t := lo; t < hi; t++ {
-			x.f += p.model.Prob(t) / rate.f * r.each.Values[t]
+			reward.float += p.model.Prob(t) / rate.float * structure.transitions.Values[t]
 		}
-		return x
+		return reward
 	}
-	return number{f: x.f / rate.f}
+	return number{float: reward.float / rate.float}
 }
 
-// commonReward returns the reward that all transitions of a row of a Markov chain have, if there
-// is one. Computing their mean would round it.
-func (p *drnPrinter) commonReward(r *drnReward, c int) (number, bool) {
-	if r.each.Values == nil {
+// commonReward returns the reward of the transitions of a row of a Markov chain if all have the
+// same reward. Computing their mean would round it.
+func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
+	if structure.transitions.Values == nil {
 		return number{}, false
 	}
-	lo, hi := p.model.Row(c)
-	x := rewardOf(r.each.Values, r.each.Rats, lo)
+	lo, hi := p.model.Row(choice)
+	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, lo)
 	for t := lo + 1; t < hi; t++ {
-		if y := rewardOf(r.each.Values, r.each.Rats, t); x.f != y.f || cmpRat(x.r, y.r) != 0 {
+		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, t); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
 			return number{}, false
 		}
 	}
-	return x, true
+	return common, true
 }
 
-// cmpRat compares fractions; nil stands for zero.
-func cmpRat(a, b *big.Rat) int {
+// compareRats compares fractions; nil stands for zero.
+func compareRats(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
-// sameTarget returns the number of transitions at the start of the row that share a target.
-func (p *drnPrinter) sameTarget() int {
-	n := slices.IndexFunc(p.row, func(t int) bool { return p.model.Target[t] != p.model.Target[p.row[0]] })
+// numSameTarget returns the number of transitions at the start of the row that have the same target.
+func (p *drnPrinter) numSameTarget() int {
+	n := slices.IndexFunc(p.transitions, func(t int) bool { return p.model.Target[t] != p.model.Target[p.transitions[0]] })
 	if n < 0 {
-		return len(p.row)
+		return len(p.transitions)
 	}
 	return n
 }
 
-// exitRate adds the rates as written, per target, so that a reader computes the same sum.
-func (p *drnPrinter) exitRate(i int) number {
+// exitRate returns the exit rate of a state. It adds the rates in the order of the file, so a reader
+// gets the same sum.
+func (p *drnPrinter) exitRate(state int) number {
 	total := number{}
 	if p.model.Exact() {
-		total.r = new(big.Rat)
+		total.rat = new(big.Rat)
 	}
-	for p.row = p.sorted(p.row, i); len(p.row) > 0; {
-		n := p.sameTarget()
-		x := p.sum(p.row[:n])
-		p.row = p.row[n:]
-		total.f += x.f
-		if total.r != nil {
-			total.r.Add(total.r, x.r)
+	for p.transitions = p.sortedTransitions(p.transitions, state); len(p.transitions) > 0; {
+		numSameTarget := p.numSameTarget()
+		rate := p.sum(p.transitions[:numSameTarget])
+		p.transitions = p.transitions[numSameTarget:]
+		total.float += rate.float
+		if total.rat != nil {
+			total.rat.Add(total.rat, rate.rat)
 		}
 	}
 	return total
 }
 
-// sum adds the weights of transitions.
+// sum returns the sum of the weights of transitions.
 func (p *drnPrinter) sum(transitions []int) number {
 	if p.model.Exact() {
 		sum := new(big.Rat)
 		for _, t := range transitions {
 			sum.Add(sum, p.model.Rat(t))
 		}
-		return number{r: sum}
+		return number{rat: sum}
 	}
 	sum := 0.0
 	for _, t := range transitions {
 		sum += p.model.Prob(t)
 	}
-	return number{f: sum}
+	return number{float: sum}
 }

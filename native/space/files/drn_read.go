@@ -14,99 +14,100 @@ import (
 )
 
 // rateTolerance is the largest accepted relative difference between the exit rate of a state and
-// the sum of its rates: by default Storm writes six digits.
+// the sum of its rates. Storm writes six digits by default.
 const rateTolerance = 1e-5
 
 // noLabel is Storm's name for a missing action.
 const noLabel = "__NOLABEL__"
 
-// ReadDRN reads a model in Storm's format. The valuations are only comments there, so states have
-// one variable x, their number. Errors are as for Read. Intervals, parameters, placeholders,
-// Markov automata and partially observable models are rejected by name.
+// ReadDRN reads a model in Storm's format. The format has valuations only in comments, so the states
+// get one variable x, their number. Errors are as for Read. An error says so if the file has
+// intervals, parameters or placeholders, or is a Markov automaton or partially observable.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	d := &drnFile{l: newLines(src), opts: opts, labels: map[string]*sparse.Set{}}
-	if !d.preamble() {
-		return nil, d.l.errs.Err()
+	d := &drnFile{preambleLines: newLines(src), opts: opts, labelSets: map[string]*sparse.Set{}}
+	if !d.readPreamble() {
+		return nil, d.preambleLines.errs.Err()
 	}
-	if err := opts.limit(d.declaredStates); err != nil {
+	if err := opts.checkNumStates(d.declaredStates); err != nil {
 		return nil, err
 	}
-	if err := d.body(ctx); err != nil {
+	if err := d.readBody(ctx); err != nil {
 		return nil, err
 	}
-	return d.finish()
+	return d.importSpace()
 }
 
 // drnFile reads a .drn file.
 type drnFile struct {
 	*assembly
-	l     *lines
-	opts  ReadOptions
-	typ   syntax.ModelType
-	names []string // of reward structures
-	open  bool     // a last structure without a name may follow
+	preambleLines  *lines
+	opts           ReadOptions
+	modelType      syntax.ModelType
+	rewardNames    []string // of reward structures
+	mayHaveUnnamed bool     // a last structure without a name may follow
 
 	declaredStates  int
 	declaredChoices int // -1 if not declared
 
-	current   int // state, -1 before the first
-	hasAction bool
-	rate      number
-	rateAt    syntax.Pos
-	rowAction sparse.Action // the action of the current row
-	reward    []number      // rewards of the action
+	current       int // state, -1 before the first
+	hasAction     bool
+	exitRateRead  number
+	exitRatePos   syntax.Pos
+	rowAction     sparse.Action // the action of the current row
+	choiceRewards []number      // rewards of the action
 
-	order  []string // labels in order of appearance
-	empty  []string // labels that hold in no state, from a comment
-	labels map[string]*sparse.Set
+	labelNames      []string // labels in order of appearance
+	emptyLabelNames []string // labels that hold in no state, from a comment
+	labelSets       map[string]*sparse.Set
 
-	stateRewards []*column
+	stateRewards []*rewardColumn
 	rowRewards   [][]number // of the action, for every transition
 }
 
-// preamble reads everything up to @model.
-func (d *drnFile) preamble() bool {
+// readPreamble reads the lines up to @model. It returns false if there is an error.
+func (d *drnFile) readPreamble() bool {
 	d.declaredChoices = -1
-	for d.l.next() {
-		text := string(d.l.text)
+	for d.preambleLines.next() {
+		text := string(d.preambleLines.text)
 		key, value, _ := strings.Cut(text, ":")
 		switch {
 		case strings.HasPrefix(text, emptyLabels):
-			d.emptyLabels(strings.TrimPrefix(text, emptyLabels))
+			d.readEmptyLabels(strings.TrimPrefix(text, emptyLabels))
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
 		case key == "@type":
 			d.readType(strings.TrimSpace(value))
 		case key == "@value_type":
-			d.valueType(strings.TrimSpace(value))
+			d.checkValueType(strings.TrimSpace(value))
 		case text == "@model":
-			return d.declared()
+			return d.preambleComplete()
 		case text[0] != '@':
-			d.l.fail(0, "found %s, wanted a keyword such as @type: or @model", quote(d.l.text))
+			d.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(d.preambleLines.text))
 			return false
 		default:
-			d.section(text)
+			d.readSection(text)
 		}
 	}
-	if len(d.l.errs) == 0 {
-		d.l.failEnd("found the end of the file, wanted @model")
+	if len(d.preambleLines.errs) == 0 {
+		d.preambleLines.errorAtEnd("found the end of the file, wanted @model")
 	}
 	return false
 }
 
-// emptyLabels reads the comment with the labels that hold in no state.
-func (d *drnFile) emptyLabels(text string) {
+// readEmptyLabels reads the comment with the labels that hold in no state.
+func (d *drnFile) readEmptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
 		if i%2 == 1 && name != "" && name != "init" && name != "deadlock" {
-			d.empty = append(d.empty, name)
+			d.emptyLabelNames = append(d.emptyLabelNames, name)
 		}
 	}
 }
 
+// readType sets the type of the model from the value of @type.
 func (d *drnFile) readType(name string) {
 	typ := syntax.TypeNone
 	switch strings.ToUpper(name) {
@@ -117,85 +118,88 @@ func (d *drnFile) readType(name string) {
 	case "CTMC":
 		typ = syntax.CTMC
 	default:
-		d.l.fail(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
+		d.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
 		return
 	}
 	switch {
-	case d.typ != syntax.TypeNone:
-		d.l.fail(0, "found a second @type, wanted one")
+	case d.modelType != syntax.TypeNone:
+		d.preambleLines.errorAt(0, "found a second @type, wanted one")
 	case d.opts.Type != syntax.TypeNone && d.opts.Type != typ:
-		d.l.fail(0, "found a model of type %s, wanted a %s as asked for", typ, d.opts.Type)
+		d.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, d.opts.Type)
 	}
-	d.typ = typ
+	d.modelType = typ
 }
 
-func (d *drnFile) valueType(name string) {
+// checkValueType checks that the value of @value_type is supported.
+func (d *drnFile) checkValueType(name string) {
 	switch name {
 	case "double", "rational":
 	case "double-interval", "rational-interval", "parametric":
-		d.l.fail(0, "found values of type %s, which are not supported, wanted double or rational", name)
+		d.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double or rational", name)
 	default:
-		d.l.fail(0, "found values of type %s, wanted double or rational", quote([]byte(name)))
+		d.preambleLines.errorAt(0, "found values of type %s, wanted double or rational", quote([]byte(name)))
 	}
 }
 
-// section reads a keyword and the line after it.
-func (d *drnFile) section(key string) {
+// readSection reads the line after a keyword such as @nr_states.
+func (d *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
 	case "@placeholders":
-		d.l.fail(0, "found @placeholders, which are not supported")
+		d.preambleLines.errorAt(0, "found @placeholders, which are not supported")
 		return
 	default:
-		d.l.fail(0, "found %s, wanted a keyword such as @type: or @model", quote([]byte(key)))
+		d.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote([]byte(key)))
 		return
 	}
-	if !d.l.next() {
+	if !d.preambleLines.next() {
 		return
 	}
-	f := d.l.split()
+	fields := d.preambleLines.splitFields()
 	switch {
 	case key == "@parameters":
-		if len(f) > 0 {
-			d.l.fail(f[0].at, "found the parameter %s: parametric models are not supported", quote(f[0].text))
+		if len(fields) > 0 {
+			d.preambleLines.errorAt(fields[0].column, "found the parameter %s: parametric models are not supported", quote(fields[0].text))
 		}
 	case key == "@reward_models":
-		d.rewardNames(string(d.l.text))
-	case len(f) != 1:
-		d.l.fail(0, "found %s, wanted a number", quote(d.l.text))
+		d.readRewardNames(string(d.preambleLines.text))
+	case len(fields) != 1:
+		d.preambleLines.errorAt(0, "found %s, wanted a number", quote(d.preambleLines.text))
 	case key == "@nr_states":
-		d.declaredStates, _ = d.l.count(f[0], "number of states")
+		d.declaredStates, _ = d.preambleLines.parseCount(fields[0], "number of states")
 	default:
-		if n, ok := d.l.count(f[0], "number of choices"); ok {
+		if n, ok := d.preambleLines.parseCount(fields[0], "number of choices"); ok {
 			d.declaredChoices = n
 		}
 	}
 }
 
-// rewardNames splits the names of the reward structures. A space at the end of the line is Storm's
-// habit, or stands before a last structure with an empty name: open leaves both possible.
-func (d *drnFile) rewardNames(text string) {
-	text, d.open = strings.CutSuffix(text, " ")
-	d.open = d.open || text == ""
+// readRewardNames splits the line with the names of the reward structures. If the line ends with a
+// space, a last structure with an empty name may follow: Storm always writes a space there.
+// mayHaveUnnamed remembers this until the first rewards show their number.
+func (d *drnFile) readRewardNames(text string) {
+	text, d.mayHaveUnnamed = strings.CutSuffix(text, " ")
+	d.mayHaveUnnamed = d.mayHaveUnnamed || text == ""
 	if text != "" {
-		d.names = strings.Split(text, " ")
+		d.rewardNames = strings.Split(text, " ")
 	}
 }
 
-// declared checks that the preamble is complete.
-func (d *drnFile) declared() bool {
+// preambleComplete checks that the preamble has the type and the number of states.
+func (d *drnFile) preambleComplete() bool {
 	switch {
-	case len(d.l.errs) > 0:
-	case d.typ == syntax.TypeNone:
-		d.l.fail(0, "found no @type, wanted one before @model")
+	case len(d.preambleLines.errs) > 0:
+	case d.modelType == syntax.TypeNone:
+		d.preambleLines.errorAt(0, "found no @type, wanted one before @model")
 	case d.declaredStates == 0:
-		d.l.fail(0, "found no states, wanted @nr_states before @model with at least one")
+		d.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
 	}
-	return len(d.l.errs) == 0
+	return len(d.preambleLines.errs) == 0
 }
 
-func (d *drnFile) body(ctx context.Context) error {
-	d.assembly = newAssembly(d.l, kindOf(d.typ), d.declaredStates, d.opts)
+// readBody reads the states, actions and transitions after @model.
+func (d *drnFile) readBody(ctx context.Context) error {
+	d.assembly = newAssembly(d.preambleLines, sparseKind(d.modelType), d.declaredStates, d.opts)
 	d.current = -1
 	for n := 0; d.next(); n++ {
 		if n&0xfff == 0 {
@@ -204,204 +208,211 @@ func (d *drnFile) body(ctx context.Context) error {
 			}
 		}
 		text := bytes.TrimLeft(d.text, " \t")
-		c := &cursor{drnFile: d, at: len(d.text) - len(text)}
+		position := &cursor{drnFile: d, column: len(d.text) - len(text)}
 		switch {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")):
-		case c.word("state"):
-			c.state()
-		case c.word("action"):
-			c.choice()
+		case position.skipWord("state"):
+			position.readState()
+		case position.skipWord("action"):
+			position.readAction()
 		default:
-			c.transition()
+			position.readTransition()
 		}
 	}
 	return nil
 }
 
-// cursor is a position in the current line.
+// cursor is a position in the current line of a .drn file.
 type cursor struct {
 	*drnFile
-	at int
+	column int
 }
 
-func (c *cursor) rest() []byte { return c.text[c.at:] }
+// restOfLine returns the text from the cursor on.
+func (c *cursor) restOfLine() []byte { return c.text[c.column:] }
 
-func (c *cursor) blank() {
-	for c.at < len(c.text) && (c.text[c.at] == ' ' || c.text[c.at] == '\t') {
-		c.at++
+// skipBlanks moves the cursor behind spaces and tabs.
+func (c *cursor) skipBlanks() {
+	for c.column < len(c.text) && (c.text[c.column] == ' ' || c.text[c.column] == '\t') {
+		c.column++
 	}
 }
 
-// word skips a word and the blanks after it, and reports whether the word was there.
-func (c *cursor) word(w string) bool {
-	rest, ok := bytes.CutPrefix(c.rest(), []byte(w))
+// skipWord moves the cursor behind the word w and the blanks after it. It reports whether the word
+// was there.
+func (c *cursor) skipWord(w string) bool {
+	rest, ok := bytes.CutPrefix(c.restOfLine(), []byte(w))
 	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\t' {
 		return false
 	}
-	c.at += len(w)
-	c.blank()
+	c.column += len(w)
+	c.skipBlanks()
 	return true
 }
 
-// field returns the text up to the next blank, and moves the cursor behind the blanks.
-func (c *cursor) field() field {
-	f := field{c.rest(), c.at}
+// nextField returns the text up to the next blank, and moves the cursor behind the blanks.
+func (c *cursor) nextField() field {
+	f := field{c.restOfLine(), c.column}
 	if i := bytes.IndexAny(f.text, " \t"); i >= 0 {
 		f.text = f.text[:i]
 	}
-	c.at += len(f.text)
-	c.blank()
+	c.column += len(f.text)
+	c.skipBlanks()
 	return f
 }
 
-// state reads "0 !2.5 [1, 0] init "two words"" after the keyword.
-func (c *cursor) state() {
-	f := c.field()
-	i, ok := c.index(f, "state", c.states)
+// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the
+// keyword.
+func (c *cursor) readState() {
+	field := c.nextField()
+	state, ok := c.parseIndex(field, "state", c.numStates)
 	if !ok {
 		return
 	}
-	if i != c.current+1 {
-		c.fail(f.at, "found state %d, wanted state %d: every state once and in order", i, c.current+1)
-		if i <= c.current {
+	if state != c.current+1 {
+		c.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, c.current+1)
+		if state <= c.current {
 			return
 		}
 	}
 	c.endState()
-	c.assembly.state(i)
-	c.current, c.hasAction = i, false
-	c.exitRate()
-	if values, ok := c.tuple(); ok {
-		for j, x := range values {
-			c.stateReward(j).put(i, x)
+	c.assembly.startState(state)
+	c.current, c.hasAction = state, false
+	c.readExitRate()
+	if values, ok := c.readRewards(); ok {
+		for structure, reward := range values {
+			c.stateRewardColumn(structure).set(state, reward)
 		}
 	}
-	for c.at < len(c.text) && len(c.errs) < maxErrors {
-		c.label(i)
+	for c.column < len(c.text) && len(c.errs) < maxErrors {
+		c.readLabel(state)
 	}
 }
 
-// exitRate reads the exit rate of a state of a CTMC, "!2.5".
-func (c *cursor) exitRate() {
-	has := bytes.HasPrefix(c.rest(), []byte("!"))
-	if has != (c.kind == sparse.CTMC) {
-		c.fail(c.at, "found %s, wanted the exit rate, such as !2.5, in a CTMC and only there", quote(c.rest()))
+// readExitRate reads the exit rate of a state, such as !2.5. A CTMC must have it, other models not.
+func (c *cursor) readExitRate() {
+	hasRate := bytes.HasPrefix(c.restOfLine(), []byte("!"))
+	if hasRate != (c.kind == sparse.CTMC) {
+		c.errorAt(c.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC and only there", quote(c.restOfLine()))
 		return
 	}
-	if has {
-		c.rateAt = c.pos(c.at)
-		c.at++
-		c.rate, _ = c.value(c.field(), "rate", c.exact)
+	if hasRate {
+		c.exitRatePos = c.position(c.column)
+		c.column++
+		c.exitRateRead, _ = c.parseValue(c.nextField(), "rate", c.exact)
 	}
 }
 
-// tuple reads rewards, "[1, 0]", if there are any.
-func (c *cursor) tuple() ([]number, bool) {
-	if !bytes.HasPrefix(c.rest(), []byte("[")) {
+// readRewards reads a list of rewards such as [1, 0]. It returns false if there is none, or after an
+// error.
+func (c *cursor) readRewards() ([]number, bool) {
+	if !bytes.HasPrefix(c.restOfLine(), []byte("[")) {
 		return nil, false
 	}
-	begin := c.at
-	end := bytes.IndexByte(c.rest(), ']')
+	begin := c.column
+	end := bytes.IndexByte(c.restOfLine(), ']')
 	if end < 0 {
-		c.fail(begin, "found no ], wanted one after the rewards")
-		c.at = len(c.text)
+		c.errorAt(begin, "found no ], wanted one after the rewards")
+		c.column = len(c.text)
 		return nil, false
 	}
-	c.at += end + 1
-	c.blank()
-	var out []number
-	at := begin + 1
-	for _, part := range bytes.Split(c.text[at:begin+end], []byte(",")) {
+	c.column += end + 1
+	c.skipBlanks()
+	var rewards []number
+	start := begin + 1
+	for _, part := range bytes.Split(c.text[start:begin+end], []byte(",")) {
 		trimmed := bytes.TrimLeft(part, " ")
-		f := field{bytes.TrimRight(trimmed, " "), at + len(part) - len(trimmed)}
-		x, ok := c.value(f, "reward", c.exact)
-		if ok && x.f < 0 {
-			c.fail(f.at, "found reward %s, wanted none below 0", quote(f.text))
+		field := field{bytes.TrimRight(trimmed, " "), start + len(part) - len(trimmed)}
+		reward, ok := c.parseValue(field, "reward", c.exact)
+		if ok && reward.float < 0 {
+			c.errorAt(field.column, "found reward %s, wanted none below 0", quote(field.text))
 			ok = false
 		}
 		if !ok {
 			return nil, false
 		}
-		out = append(out, x)
-		at += len(part) + 1
+		rewards = append(rewards, reward)
+		start += len(part) + 1
 	}
-	if c.open && len(out) == len(c.drnFile.names)+1 {
-		c.drnFile.names = append(c.drnFile.names, "")
+	if c.mayHaveUnnamed && len(rewards) == len(c.drnFile.rewardNames)+1 {
+		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
 	}
-	c.open = false
-	if len(out) != len(c.drnFile.names) {
-		c.fail(begin, "found %d rewards, wanted %d: one per name after @reward_models", len(out), len(c.drnFile.names))
+	c.mayHaveUnnamed = false
+	if len(rewards) != len(c.drnFile.rewardNames) {
+		c.errorAt(begin, "found %d rewards, wanted %d: one per name after @reward_models", len(rewards), len(c.drnFile.rewardNames))
 		return nil, false
 	}
-	return out, true
+	return rewards, true
 }
 
-func (d *drnFile) stateReward(j int) *column {
+// stateRewardColumn returns the state rewards of structure j.
+func (d *drnFile) stateRewardColumn(j int) *rewardColumn {
 	for len(d.stateRewards) <= j {
-		d.stateRewards = append(d.stateRewards, newColumn(d.states, d.exact))
+		d.stateRewards = append(d.stateRewards, newColumn(d.numStates, d.exact))
 	}
 	return d.stateRewards[j]
 }
 
-// label reads a label, which may be in quotes.
-func (c *cursor) label(i int) {
-	f := c.field()
-	if f.text[0] == '"' {
-		end := bytes.IndexByte(c.text[f.at+1:], '"')
+// readLabel reads a label of a state, with or without quotes.
+func (c *cursor) readLabel(state int) {
+	field := c.nextField()
+	if field.text[0] == '"' {
+		end := bytes.IndexByte(c.text[field.column+1:], '"')
 		if end <= 0 {
-			c.fail(f.at, "found %s, wanted a label with a quote at both ends", quote(c.text[f.at:]))
-			c.at = len(c.text)
+			c.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(c.text[field.column:]))
+			c.column = len(c.text)
 			return
 		}
-		f.text = c.text[f.at+1 : f.at+1+end]
-		c.at = f.at + end + 2
-		c.blank()
+		field.text = c.text[field.column+1 : field.column+1+end]
+		c.column = field.column + end + 2
+		c.skipBlanks()
 	}
-	name := string(f.text)
-	set := c.labels[name]
+	name := string(field.text)
+	set := c.labelSets[name]
 	if set == nil {
-		set = sparse.NewSet(c.states)
-		c.labels[name] = set
-		c.order = append(c.order, name)
+		set = sparse.NewSet(c.numStates)
+		c.labelSets[name] = set
+		c.labelNames = append(c.labelNames, name)
 	}
-	if set.Has(i) {
-		c.fail(f.at, "found label %s again, wanted each once", quote(f.text))
+	if set.Has(state) {
+		c.errorAt(field.column, "found label %s again, wanted each once", quote(field.text))
 	}
-	set.Add(i)
+	set.Add(state)
 }
 
-// choice reads the name and rewards of an action, "left [1, 0]".
-func (c *cursor) choice() {
-	f := c.field()
+// readAction reads a line such as: action left [1, 0]. The cursor is behind the keyword. The line
+// starts a choice of an MDP, or the row of a Markov chain.
+func (c *cursor) readAction() {
+	field := c.nextField()
 	switch {
 	case c.current < 0:
-		c.fail(f.at, "found an action, wanted a state before it")
+		c.errorAt(field.column, "found an action, wanted a state before it")
 		return
-	case len(f.text) == 0:
-		c.fail(f.at, "found no name, wanted that of an action")
+	case len(field.text) == 0:
+		c.errorAt(field.column, "found no name, wanted the name of an action")
 		return
 	case c.hasAction && c.kind != sparse.MDP:
-		c.fail(f.at, "found a second action, wanted one per state in a %s", c.typ)
+		c.errorAt(field.column, "found a second action, wanted one per state in a %s", c.modelType)
 		return
 	}
-	c.emptyRow()
-	name := f.String()
+	c.checkRowNotEmpty()
+	name := field.String()
 	if name == noLabel || allDigits(name) {
 		name = ""
 	}
 	if name != "" && !isWord(name) {
-		c.fail(f.at, "found %s, wanted the name of an action", quote(f.text))
+		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
 	c.hasAction = true
 	c.rowAction = c.assembly.action(name)
-	c.assembly.choice(c.rowAction, c.pos(f.at))
-	c.reward, _ = c.tuple()
-	if c.at < len(c.text) && len(c.errs) == 0 {
-		c.fail(c.at, "found %s, wanted the end of the line", quote(c.rest()))
+	c.assembly.startChoice(c.rowAction, c.position(field.column))
+	c.choiceRewards, _ = c.readRewards()
+	if c.column < len(c.text) && len(c.errs) == 0 {
+		c.errorAt(c.column, "found %s, wanted the end of the line", quote(c.restOfLine()))
 	}
 }
 
-// allDigits reports whether a name is the number of a choice.
+// allDigits reports whether a name consists of digits. It is then the number of an unnamed choice.
 func allDigits(name string) bool {
 	for _, r := range name {
 		if r < '0' || r > '9' {
@@ -411,32 +422,32 @@ func allDigits(name string) bool {
 	return true
 }
 
-// emptyRow reports an error for an action without transitions.
-func (d *drnFile) emptyRow() {
-	if d.hasAction && len(d.targets.all) == 0 {
-		d.failAt(d.assembly.at, "found an action without transitions, wanted at least one")
+// checkRowNotEmpty reports an error if the current action has no transitions.
+func (d *drnFile) checkRowNotEmpty() {
+	if d.hasAction && len(d.targets.list) == 0 {
+		d.errorAtPos(d.assembly.rowPos, "found an action without transitions, wanted at least one")
 	}
 }
 
-// transition reads a transition, "3 : 0.25".
-func (c *cursor) transition() {
+// readTransition reads a transition such as: 3 : 0.25.
+func (c *cursor) readTransition() {
 	if c.current < 0 || !c.hasAction {
-		c.fail(c.at, "found %s, wanted a state and an action before transitions", quote(c.rest()))
+		c.errorAt(c.column, "found %s, wanted a state and an action before transitions", quote(c.restOfLine()))
 		return
 	}
-	before, after, ok := bytes.Cut(c.rest(), []byte(":"))
+	before, after, ok := bytes.Cut(c.restOfLine(), []byte(":"))
 	if !ok {
-		c.fail(c.at, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(c.rest()))
+		c.errorAt(c.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(c.restOfLine()))
 		return
 	}
-	to := field{bytes.TrimRight(before, " \t"), c.at}
+	targetField := field{bytes.TrimRight(before, " \t"), c.column}
 	trimmed := bytes.TrimLeft(after, " \t")
-	w := field{bytes.TrimRight(trimmed, " \t"), len(c.text) - len(trimmed)}
-	target, ok := c.index(to, "state", c.states)
+	weightField := field{bytes.TrimRight(trimmed, " \t"), len(c.text) - len(trimmed)}
+	target, ok := c.parseIndex(targetField, "state", c.numStates)
 	if !ok {
 		return
 	}
-	x, ok := c.value(w, "probability or rate", c.exact)
+	weight, ok := c.parseValue(weightField, "probability or rate", c.exact)
 	if !ok {
 		return
 	}
@@ -444,64 +455,65 @@ func (c *cursor) transition() {
 	if c.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
-	c.assembly.transition(target, x, action, to.at, w.at)
-	c.rowRewards = append(c.rowRewards, c.reward)
+	c.assembly.transition(target, weight, action, targetField.column, weightField.column)
+	c.rowRewards = append(c.rowRewards, c.choiceRewards)
 }
 
-// endState checks the last row of a state and its exit rate.
+// endState checks the last row of the current state, and its exit rate.
 func (d *drnFile) endState() {
 	if d.current < 0 {
 		return
 	}
-	d.emptyRow()
+	d.checkRowNotEmpty()
 	if !d.hasAction {
-		d.failAt(d.pos(0), "found no action in state %d, wanted at least one", d.current)
+		d.errorAtPos(d.position(0), "found no action in state %d, wanted at least one", d.current)
 	}
 	if d.kind != sparse.CTMC || len(d.errs) > 0 {
 		return
 	}
-	deviation := math.Abs(d.rate.f-d.sum.f) / d.sum.f
+	deviation := math.Abs(d.exitRateRead.float-d.sum.float) / d.sum.float
 	if !(deviation <= rateTolerance) {
-		d.failAt(d.rateAt, "found exit rate %v, wanted %v, the sum of the rates", d.rate.f, d.sum.f)
+		d.errorAtPos(d.exitRatePos, "found exit rate %v, wanted %v, the sum of the rates", d.exitRateRead.float, d.sum.float)
 	}
 }
 
-func (d *drnFile) finish() (*explicit.Space, error) {
+// importSpace checks the totals and makes a space of the model.
+func (d *drnFile) importSpace() (*explicit.Space, error) {
 	d.endState()
-	if len(d.errs) == 0 && d.current+1 != d.states {
-		d.failEnd("found %d states, wanted %d as @nr_states says", d.current+1, d.states)
+	if len(d.errs) == 0 && d.current+1 != d.numStates {
+		d.errorAtEnd("found %d states, wanted %d as @nr_states says", d.current+1, d.numStates)
 	}
-	if n := d.assembly.choices; len(d.errs) == 0 && d.declaredChoices >= 0 && n != d.declaredChoices {
-		d.failEnd("found %d choices, wanted %d as @nr_choices says", n, d.declaredChoices)
+	if numChoices := d.assembly.numChoices; len(d.errs) == 0 && d.declaredChoices >= 0 && numChoices != d.declaredChoices {
+		d.errorAtEnd("found %d choices, wanted %d as @nr_choices says", numChoices, d.declaredChoices)
 	}
 	model := d.assembly.finish()
 	if model == nil {
 		return nil, d.errs.Err()
 	}
-	sets, err := d.sets()
+	sets, err := d.declaredSets()
 	if err != nil {
 		return nil, err
 	}
-	d.complete(model, sets)
-	in := &explicit.Imported{File: d.src.Name, Type: d.typ, Actions: d.assembly.names, Model: model, Warnings: d.warnings(), Normalised: d.normalised}
-	in.Vars, in.Valuation = numbered(d.states)
-	d.addRewards(in)
-	return explicit.Import(in)
+	d.setLabels(model, sets)
+	imported := &explicit.Imported{File: d.src.Name, Type: d.modelType, Actions: d.assembly.names, Model: model, Warnings: d.warnings(), Normalised: d.normalised}
+	imported.Vars, imported.Valuation = numberVariable(d.numStates)
+	d.addRewards(imported)
+	return explicit.Import(imported)
 }
 
-// sets returns the labels, the initial states and the deadlocks.
-func (d *drnFile) sets() (declared, error) {
+// declaredSets returns the labels, the initial states and the deadlocks, and checks them.
+func (d *drnFile) declaredSets() (declaredSets, error) {
 	l := labFile{lines: d.lines}
-	for _, name := range d.empty {
-		if !slices.Contains(d.order, name) {
-			d.order, d.labels[name] = append(d.order, name), sparse.NewSet(d.states)
+	for _, name := range d.emptyLabelNames {
+		if !slices.Contains(d.labelNames, name) {
+			d.labelNames, d.labelSets[name] = append(d.labelNames, name), sparse.NewSet(d.numStates)
 		}
 	}
-	l.names = d.order
-	for _, name := range d.order {
-		l.sets = append(l.sets, d.labels[name])
+	l.names = d.labelNames
+	for _, name := range d.labelNames {
+		l.sets = append(l.sets, d.labelSets[name])
 	}
-	sets := l.declared()
+	sets := l.declaredSets()
 	if sets.init == nil {
 		return sets, syntax.ErrorList{{File: d.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
@@ -513,25 +525,25 @@ func (d *drnFile) sets() (declared, error) {
 	return sets, nil
 }
 
-// addRewards adds the reward structures to the import. The reward of an action is that of each of
-// its transitions.
-func (d *drnFile) addRewards(in *explicit.Imported) {
-	for j, name := range d.names {
-		var state, trans *column
-		if j < len(d.stateRewards) {
-			state = d.stateRewards[j]
+// addRewards adds the reward structures to the import. Each transition of an action has the reward
+// of the action.
+func (d *drnFile) addRewards(imported *explicit.Imported) {
+	for structure, name := range d.rewardNames {
+		var stateColumn, transitionColumn *rewardColumn
+		if structure < len(d.stateRewards) {
+			stateColumn = d.stateRewards[structure]
 		}
-		for t, row := range d.rowRewards {
-			if len(row) == 0 {
+		for transition, rewards := range d.rowRewards {
+			if len(rewards) == 0 {
 				continue
 			}
-			if trans == nil {
-				trans = newColumn(in.Model.NumTransitions(), d.exact)
+			if transitionColumn == nil {
+				transitionColumn = newColumn(imported.Model.NumTransitions(), d.exact)
 			}
-			trans.put(t, row[j])
+			transitionColumn.set(transition, rewards[structure])
 		}
-		r, each := structure(in.Model, name, state, trans)
-		in.Model.Rewards = append(in.Model.Rewards, r)
-		in.TransitionRewards = append(in.TransitionRewards, each)
+		reward, transitionRewards := rewardStructure(imported.Model, name, stateColumn, transitionColumn)
+		imported.Model.Rewards = append(imported.Model.Rewards, reward)
+		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
 }

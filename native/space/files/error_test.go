@@ -89,7 +89,7 @@ func TestTinyNumbers(t *testing.T) {
 					return err
 				},
 			} {
-				if err := open(); err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "not too small for a double") {
+				if err := open(); err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "not too small for a float64") {
 					t.Errorf("%.20s, fractions %v: error %v, want it at %s", tiny, exact, err, at)
 				}
 			}
@@ -133,7 +133,7 @@ func TestErrors(t *testing.T) {
 		{tra("0.5", "NaN"), `m.tra:3:5: found "NaN", wanted a probability or rate, a finite number`},
 		{tra("0.5", "Infinity"), `m.tra:3:5: found "Infinity", wanted`},
 		{tra("0.5", "0x1p-1"), `m.tra:3:5: found "0x1p-1", wanted`},
-		{tra("0.5", "1e999"), `m.tra:3:5: found "1e999", wanted a probability or rate, one that is not too large for a double`},
+		{tra("0.5", "1e999"), `m.tra:3:5: found "1e999", wanted a probability or rate, one that is not too large for a float64`},
 		{tra("0.5", "1e-999"), `m.tra:3:5: found "1e-999", wanted a probability or rate, one that is not too small`},
 		{tra("0.5", "1/0"), `m.tra:3:5: found "1/0", wanted`},
 		{tra("0 2 0.5", "0 1 0.5"), `m.tra:4:3: found a second transition to state 1, wanted one`},
@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 		{mdp("0.5 a\n0 1", "0.5 b\n0 1"), `m.tra:4:1: found another action for choice 0 of state 0, wanted one`},
 		{sta("2:(2", "3:(2"), `m.sta:5:1: found state 3, wanted one below 3`},
 		{sta("1:(-1", "2:(-1"), `m.sta:4:1: found state 2, wanted state 1: every state once and in order`},
-		{sta("2:(2,true)\n", ""), `m.sta:5:1: found 2 states, wanted 3 as the transitions have`},
+		{sta("2:(2,true)\n", ""), `m.sta:5:1: found 2 states, wanted 3 as in the transitions`},
 		{sta("-1,true", "0,false"), `m.sta:4:1: found the values of state 0 again in state 1, wanted each once`},
 		{sta("-1,true", "-1,1"), `m.sta:4:7: found "1", wanted true or false as before: "b" is Boolean`},
 		{sta("-1,true", "x,true"), `m.sta:4:4: found "x", wanted an integer of 32 bits for "x"`},
@@ -168,19 +168,19 @@ func TestErrors(t *testing.T) {
 		{lab(`2="goal"`, `2="init"`), `m.lab:2:23: found label "init" again, wanted each once`},
 		{lab(`2="goal"`, `3="goal"`), `m.lab:2:23: found label 3, wanted 2: labels in order`},
 		{lab(`2="goal"`, `2="goal`), `m.lab:2:23: found "2=\"goal", wanted a label such as 2="name"`},
-		{srew("3 2", "4 2"), `m.srew:3:1: found 4 states, wanted 3 as the transitions have`},
+		{srew("3 2", "4 2"), `m.srew:3:1: found 4 states, wanted 3 as in the transitions`},
 		{srew("3 2", "3 1"), `m.srew:6:1: found 2 rewards, wanted 1 as the first line says`},
 		{srew("1.5", "-1.5"), `m.srew:4:3: found reward "-1.5", wanted none below 0`},
 		{srew("2 1e-3", "0 1e-3"), `m.srew:5:1: found state 0 after state 0, wanted states in order and each once`},
 		{srew("# State rewards", "# Transition rewards"), `m.srew:2:1: found the header of a file of transition rewards, wanted state rewards`},
 		{srew(`"r"`, `"r`), `m.srew:1:1: found "\"r", wanted the name of a reward structure in quotes`},
-		{trew("2 0 1/3", "2 1 1/3"), `m.trew:5:3: found a reward of going from state 2 to 1, wanted one of a transition`},
+		{trew("2 0 1/3", "2 1 1/3"), `m.trew:5:3: found a reward of going from state 2 to 1, but there is no such transition`},
 		{trew("2 0 1/3", "0 1 1/3"), `m.trew:5:1: found a second reward of going from state 0 to 1, wanted one`},
 		{trew("3 2", "3 4 2"), `m.trew:3:1: found 3 totals, wanted 2`},
 		{mtrew("0 0 2 2", "0 0 2 3"), `m.trew:4:7: found another reward for the same choice, wanted one: rewards that depend on the target are not supported`},
 		{mtrew("3\n0 0 1 2\n", "2\n"), `m.trew:5:1: found rewards for 1 of the 2 transitions of choice 0 of state 0, wanted one for each`},
 		{mtrew("2 0 0 7", "2 1 0 7"), `m.trew:5:3: found choice 1, wanted one below 1`},
-		{bundle{tra: goodTra, srew: goodSrew, trew: strings.Replace(goodTrew, `"r"`, `"s"`, 1)}, `m.trew:1:1: found rewards of "s", wanted those of "r" as in m.srew`},
+		{bundle{tra: goodTra, srew: goodSrew, trew: strings.Replace(goodTrew, `"r"`, `"s"`, 1)}, `m.trew:1:1: found rewards of "s", wanted rewards of "r" as in m.srew`},
 	}
 	for _, test := range tests {
 		_, err := files.Read(t.Context(), test.b.sources(), files.ReadOptions{})

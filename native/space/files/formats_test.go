@@ -238,7 +238,7 @@ func TestCombinedRoundTrip(t *testing.T) {
 		text := archive(t, file)["explicit/out.pexp"]
 		space, err := files.ReadCombined(t.Context(), files.Source{Name: "out.pexp", Text: []byte(text)}, files.ReadOptions{})
 		if filepath.Base(file) == "queue.txt" {
-			if err == nil || !strings.Contains(err.Error(), "with different actions") {
+			if err == nil || !strings.Contains(err.Error(), "they have different actions") {
 				t.Errorf("found %v, wanted a refusal: the rewards do not say of which transition they are", err)
 			}
 			continue
@@ -425,7 +425,7 @@ func TestFormatErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Labels(t.Context(), io.Discard); err == nil || err.Error() != `label "not a name" is no name in MATLAB` {
+	if err := w.Labels(t.Context(), io.Discard); err == nil || err.Error() != `label "not a name" is not a valid name in MATLAB` {
 		t.Errorf("found %v, wanted a refusal", err)
 	}
 	refused := func(model string, opts files.Options, write func(*files.Writer) error, want string) {
@@ -446,7 +446,7 @@ func TestFormatErrors(t *testing.T) {
 	refused(system, files.Options{Symbolic: true}, func(w *files.Writer) error { return w.Transitions(t.Context(), io.Discard) }, "a model with a system block")
 	const lts = "module a x:[0..1] init 0; [] true -> (x'=1); endmodule\n"
 	refused(lts, files.Options{Format: files.Matlab}, nil, "LTSs are exported in PRISM's explicit format only")
-	refused(lts, files.Options{}, func(w *files.Writer) error { return w.DRN(t.Context(), io.Discard) }, "the DRN format has no LTSs")
+	refused(lts, files.Options{}, func(w *files.Writer) error { return w.DRN(t.Context(), io.Discard) }, "the DRN format cannot express an LTS")
 }
 
 // TestGunzip: the text comes back, and neither a bomb nor a broken file is read.
@@ -463,7 +463,7 @@ func TestGunzip(t *testing.T) {
 		t.Errorf("found %v, wanted a refusal", err)
 	}
 	for _, broken := range [][]byte{zipped[:len(zipped)-6], []byte("2 2\n")} {
-		if _, err := files.Gunzip(broken, 100); err == nil || !strings.HasPrefix(err.Error(), "not what gzip writes: ") {
+		if _, err := files.Gunzip(broken, 100); err == nil || !strings.HasPrefix(err.Error(), "not a valid gzip file: ") {
 			t.Errorf("found %v, wanted an error", err)
 		}
 	}

@@ -86,10 +86,10 @@ func combined(t *testing.T, s *explicit.Space) string {
 func TestIntervalErrors(t *testing.T) {
 	for tra, want := range map[string]string{
 		"2 2\n0 1 [0.5,1]\n1 1 1\n":                      `m.tra:3:5: found "1", wanted an interval such as [0.1,0.3]`,
-		"2 2\n0 1 [1,0.5]\n1 1 [1,1]\n":                  `m.tra:2:5: found "[1,0.5]", wanted an interval of probabilities from 0 to 1, not only of 0`,
-		"2 2\n0 1 [0.2,0.5]\n1 1 [1,1]\n":                `m.tra:2:1: the intervals from here on sum to [1/5,1/2], exactly, wanted one with 1 in it`,
+		"2 2\n0 1 [1,0.5]\n1 1 [1,1]\n":                  `m.tra:2:5: found "[1,0.5]", wanted an interval of probabilities from 0 to 1, with an upper bound above 0`,
+		"2 2\n0 1 [0.2,0.5]\n1 1 [1,1]\n":                `m.tra:2:1: the intervals from here on sum to exactly [1/5,1/2], wanted an interval that contains 1`,
 		"2 2\n0 1 [0.2,x]\n1 1 [1,1]\n":                  `m.tra:2:10: found "x", wanted a probability, a finite number such as 0.25, 1e-3 or 1/3`,
-		"2 3\n0 1 [0.7,0.8]\n0 0 [0.7,0.8]\n1 1 [1,1]\n": `m.tra:2:1: the intervals from here on sum to [7/5,8/5], exactly, wanted one with 1 in it`,
+		"2 3\n0 1 [0.7,0.8]\n0 0 [0.7,0.8]\n1 1 [1,1]\n": `m.tra:2:1: the intervals from here on sum to exactly [7/5,8/5], wanted an interval that contains 1`,
 	} {
 		_, err := files.Read(t.Context(), files.Sources{Transitions: files.Source{Name: "m.tra", Text: []byte(tra)}}, files.ReadOptions{})
 		if err == nil || err.Error() != want {

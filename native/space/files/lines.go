@@ -16,132 +16,136 @@ type Source struct {
 	Name string
 	Text []byte
 
-	offset, line int // bytes and lines before Text, if it is a part of a file
+	offset, line int // number of bytes and lines before Text, if Text is a part of a file
 }
 
 const (
 	// maxErrors is the largest number of diagnostics for a file.
 	maxErrors = 10
-	// maxLine is the largest length of a line, in bytes: its fields take many times as much memory.
+	// maxLine is the largest length of a line, in bytes. The fields of a line take many times as
+	// much memory.
 	maxLine = 1 << 20
 )
 
 // lines reads the lines of a file and collects diagnostics.
 type lines struct {
-	src    Source
-	offset int // of the next line
-	number int // of the current line
-	start  int // its offset
-	text   []byte
-	fields []field
-	errs   syntax.ErrorList
+	src        Source
+	nextOffset int // of the next line
+	lineNumber int // of the current line
+	lineOffset int // its offset
+	text       []byte
+	fields     []field
+	errs       syntax.ErrorList
 }
 
 // field is a word of a line.
 type field struct {
-	text []byte
-	at   int // offset in the line
+	text   []byte
+	column int // offset in the line
 }
 
+// String returns the text of the field.
 func (f field) String() string { return string(f.text) }
 
-func newLines(src Source) *lines { return &lines{src: src, number: src.line} }
+// newLines returns a reader of the lines of src.
+func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line, empty or not. It returns false at the end of the file and after too
-// many errors.
+// next reads the next line, which may be empty. It returns false at the end of the file and after
+// too many errors.
 func (l *lines) next() bool {
-	if l.offset >= len(l.src.Text) || len(l.errs) >= maxErrors || l.src.offset+len(l.src.Text) > math.MaxInt32 {
+	if l.nextOffset >= len(l.src.Text) || len(l.errs) >= maxErrors || l.src.offset+len(l.src.Text) > math.MaxInt32 {
 		return false
 	}
-	l.number++
-	l.start = l.offset
-	rest := l.src.Text[l.offset:]
-	n := bytes.IndexByte(rest, '\n')
-	if n < 0 {
-		n = len(rest)
-		l.fail(n, "the last line does not end: the file may be truncated")
+	l.lineNumber++
+	l.lineOffset = l.nextOffset
+	rest := l.src.Text[l.nextOffset:]
+	length := bytes.IndexByte(rest, '\n')
+	if length < 0 {
+		length = len(rest)
+		l.errorAt(length, "the last line does not end: the file may be truncated")
 	}
-	if n > maxLine {
-		l.fail(0, "found a line of %d bytes, wanted at most %d", n, maxLine)
-		l.offset = len(l.src.Text)
+	if length > maxLine {
+		l.errorAt(0, "found a line of %d bytes, wanted at most %d", length, maxLine)
+		l.nextOffset = len(l.src.Text)
 		return false
 	}
-	l.text = bytes.TrimSuffix(rest[:n], []byte("\r"))
-	l.offset += n + 1
+	l.text = bytes.TrimSuffix(rest[:length], []byte("\r"))
+	l.nextOffset += length + 1
 	return true
 }
 
-// split splits the line into fields.
-func (l *lines) split() []field {
+// splitFields splits the current line into fields separated by spaces and tabs.
+func (l *lines) splitFields() []field {
 	l.fields = l.fields[:0]
-	begin := -1
-	for i, c := range l.text {
-		blank := c == ' ' || c == '\t'
+	start := -1
+	for i, char := range l.text {
+		blank := char == ' ' || char == '\t'
 		switch {
-		case blank && begin >= 0:
-			l.fields = append(l.fields, field{l.text[begin:i], begin})
-			begin = -1
-		case !blank && begin < 0:
-			begin = i
+		case blank && start >= 0:
+			l.fields = append(l.fields, field{l.text[start:i], start})
+			start = -1
+		case !blank && start < 0:
+			start = i
 		}
 	}
-	if begin >= 0 {
-		l.fields = append(l.fields, field{l.text[begin:], begin})
+	if start >= 0 {
+		l.fields = append(l.fields, field{l.text[start:], start})
 	}
 	return l.fields
 }
 
-// pos returns the position of a column of the current line.
-func (l *lines) pos(at int) syntax.Pos {
-	return syntax.Pos{Offset: int32(l.src.offset + l.start + at), Line: int32(l.number), Col: int32(at + 1)}
+// position returns the position of a column of the current line. Columns count from 0.
+func (l *lines) position(column int) syntax.Pos {
+	return syntax.Pos{Offset: int32(l.src.offset + l.lineOffset + column), Line: int32(l.lineNumber), Col: int32(column + 1)}
 }
 
-// fail adds a diagnostic at a column of the current line.
-func (l *lines) fail(at int, format string, args ...any) {
-	l.failAt(l.pos(at), format, args...)
+// errorAt adds a diagnostic at a column of the current line.
+func (l *lines) errorAt(column int, format string, args ...any) {
+	l.errorAtPos(l.position(column), format, args...)
 }
 
-func (l *lines) failAt(pos syntax.Pos, format string, args ...any) {
+// errorAtPos adds a diagnostic at a position, unless there are too many.
+func (l *lines) errorAtPos(pos syntax.Pos, format string, args ...any) {
 	if len(l.errs) < maxErrors {
 		l.errs.Add(l.src.Name, pos, format, args...)
 	}
 }
 
-// failEnd adds a diagnostic about the end of the file.
-func (l *lines) failEnd(format string, args ...any) {
-	pos := syntax.Pos{Offset: int32(min(l.src.offset+len(l.src.Text), math.MaxInt32)), Line: int32(l.number + 1), Col: 1}
-	l.failAt(pos, format, args...)
+// errorAtEnd adds a diagnostic at the end of the file.
+func (l *lines) errorAtEnd(format string, args ...any) {
+	pos := syntax.Pos{Offset: int32(min(l.src.offset+len(l.src.Text), math.MaxInt32)), Line: int32(l.lineNumber + 1), Col: 1}
+	l.errorAtPos(pos, format, args...)
 }
 
-// index reads a number below limit; what names it in the diagnostic.
-func (l *lines) index(f field, what string, limit int) (int, bool) {
-	i, ok := l.count(f, what)
+// parseIndex parses a natural number below limit. noun names the number in diagnostics.
+func (l *lines) parseIndex(f field, noun string, limit int) (int, bool) {
+	i, ok := l.parseCount(f, noun)
 	if ok && i >= limit {
-		l.fail(f.at, "found %s %d, wanted one below %d", what, i, limit)
+		l.errorAt(f.column, "found %s %d, wanted one below %d", noun, i, limit)
 		return 0, false
 	}
 	return i, ok
 }
 
-// count reads a natural number that fits 31 bits.
-func (l *lines) count(f field, what string) (int, bool) {
-	n, ok := 0, len(f.text) > 0
-	for _, c := range f.text {
-		ok = ok && c >= '0' && c <= '9' && n <= (math.MaxInt32-9)/10
-		n = 10*n + int(c-'0')
+// parseCount parses a natural number that fits in 31 bits. noun names the number in diagnostics.
+func (l *lines) parseCount(f field, noun string) (int, bool) {
+	value, ok := 0, len(f.text) > 0
+	for _, char := range f.text {
+		ok = ok && char >= '0' && char <= '9' && value <= (math.MaxInt32-9)/10
+		value = 10*value + int(char-'0')
 	}
 	if !ok {
-		l.fail(f.at, "found %s, wanted a %s: a whole number from 0 up", quote(f.text), what)
+		l.errorAt(f.column, "found %s, wanted a %s: a whole number from 0 up", quote(f.text), noun)
 		return 0, false
 	}
-	return n, true
+	return value, true
 }
 
-// isWord reports whether an action can have this name: an identifier or a keyword, since Storm's
+// isWord reports whether an action can have this name. Keywords are allowed, because Storm's
 // keywords differ from PRISM's.
 func isWord(name string) bool { return syntax.IsIdent(name) || syntax.IsKeyword(name) }
 
-// quote quotes a text for a diagnostic and shortens it.
+// quote quotes a text for a diagnostic, and shortens a long text.
 func quote(text []byte) string {
 	if len(text) > 40 {
 		return strconv.Quote(string(text[:40])) + "..."
@@ -152,36 +156,38 @@ func quote(text []byte) string {
 // The errors of parseNumber say what is expected.
 var (
 	errNumber = errors.New("a finite number such as 0.25, 1e-3 or 1/3")
-	errLarge  = errors.New("one that is not too large for a double")
-	errSmall  = errors.New("one that is not too small for a double")
+	errLarge  = errors.New("one that is not too large for a float64")
+	errSmall  = errors.New("one that is not too small for a float64")
 )
 
 // maxDigits is the largest length of a number in bytes.
 const maxDigits = 4096
 
-// value reads a finite decimal number, or a fraction of two integers. The result has a fraction
-// only if exact is set.
-func (l *lines) value(f field, what string, exact bool) (number, bool) {
+// parseValue parses a finite decimal number, or a fraction of two integers. The result has a
+// fraction only if exact is set. noun names the number in diagnostics.
+func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
 	x, err := parseNumber(f.text, exact)
 	if err != nil {
-		l.fail(f.at, "found %s, wanted a %s, %v", quote(f.text), what, err)
+		l.errorAt(f.column, "found %s, wanted a %s, %v", quote(f.text), noun, err)
 		return x, false
 	}
 	return x, true
 }
 
+// parseNumber parses a finite decimal number or a fraction such as 1/3. The error says what was
+// expected.
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
 	digits, slash := 0, -1
-	for i, c := range text {
+	for i, char := range text {
 		switch {
-		case c >= '0' && c <= '9':
+		case char >= '0' && char <= '9':
 			digits++
-		case c == '/' && slash < 0 && digits == i && digits > 0:
+		case char == '/' && slash < 0 && digits == i && digits > 0:
 			slash = i
-		case slash < 0 && (c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'):
+		case slash < 0 && (char == '.' || char == 'e' || char == 'E' || char == '+' || char == '-'):
 		default:
 			return number{}, errNumber
 		}
@@ -195,22 +201,22 @@ func parseNumber(text []byte, exact bool) (number, error) {
 		return number{}, errLarge
 	case err != nil:
 		return number{}, errNumber
-	case f == 0 && hasDigit(text):
+	case f == 0 && hasNonzeroDigit(text):
 		return number{}, errSmall
 	}
-	x := number{f: f}
+	x := number{float: f}
 	if exact {
 		r, ok := new(big.Rat).SetString(string(text))
 		if !ok {
 			return number{}, errNumber
 		}
-		x.r = r
+		x.rat = r
 	}
 	return x, nil
 }
 
-// hasDigit reports whether the mantissa of a decimal number has a nonzero digit.
-func hasDigit(text []byte) bool {
+// hasNonzeroDigit reports whether the mantissa of a decimal number has a nonzero digit.
+func hasNonzeroDigit(text []byte) bool {
 	for _, c := range text {
 		if c == 'e' || c == 'E' {
 			return false
@@ -222,21 +228,22 @@ func hasDigit(text []byte) bool {
 	return false
 }
 
+// parseFraction parses a fraction of two integers.
 func parseFraction(text []byte, exact bool) (number, error) {
 	r, ok := new(big.Rat).SetString(string(text))
 	if !ok {
 		return number{}, errNumber
 	}
 	x := number{}
-	x.f, _ = r.Float64()
+	x.float, _ = r.Float64()
 	switch {
-	case math.IsInf(x.f, 0):
+	case math.IsInf(x.float, 0):
 		return x, errLarge
-	case x.f == 0 && r.Sign() != 0:
+	case x.float == 0 && r.Sign() != 0:
 		return x, errSmall
 	}
 	if exact {
-		x.r = r
+		x.rat = r
 	}
 	return x, nil
 }

@@ -19,7 +19,7 @@ func TestNormalise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Space(t.Context(), explicit.StrictFractions); err == nil || !strings.Contains(err.Error(), "sum to 99999/100000, exactly, wanted 1") {
+		if _, err := g.Space(t.Context(), explicit.StrictFractions); err == nil || !strings.Contains(err.Error(), "sum to exactly 99999/100000, wanted 1") {
 			t.Errorf("%s: strict fractions: %v, want a refusal", ext, err)
 		}
 		space, err := g.Space(t.Context(), explicit.Normalised)

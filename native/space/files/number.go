@@ -8,8 +8,8 @@ import (
 )
 
 // appendFloat appends a number as PRISM exports it, with at most the given number of significant
-// digits: like printf's %g, but computed from the shortest decimal of the float64, with halves
-// rounded up and without trailing zeros.
+// digits. The result is like that of printf's %g without trailing zeros, but Java rounds the
+// shortest decimal of the float64, with halves rounded up.
 //
 // Source: Java's Formatter, which PRISM uses; reference, section 6.
 func appendFloat(dst []byte, precision int, x float64) []byte {
@@ -17,29 +17,30 @@ func appendFloat(dst []byte, precision int, x float64) []byte {
 	case math.IsNaN(x):
 		return append(dst, "NaN"...)
 	case math.IsInf(x, 0):
-		return append(append(dst, sign(x)...), "Infinity"...)
+		return append(append(dst, signText(x)...), "Infinity"...)
 	}
-	dst = append(dst, sign(x)...)
+	dst = append(dst, signText(x)...)
 	if x == 0 {
 		return append(dst, '0')
 	}
-	digits, exp := decimal(math.Abs(x), precision)
+	digits, exp := significantDigits(math.Abs(x), precision)
 	if exp < -4 || exp >= precision {
-		return scientific(dst, digits, exp)
+		return appendScientific(dst, digits, exp)
 	}
-	return plain(dst, digits, exp)
+	return appendPlain(dst, digits, exp)
 }
 
-func sign(x float64) string {
+// signText returns "-" for a negative number, including negative zero; otherwise "".
+func signText(x float64) string {
 	if math.Signbit(x) {
 		return "-"
 	}
 	return ""
 }
 
-// decimal returns at most precision digits of x, without trailing zeros, and the decimal exponent
-// of the first.
-func decimal(x float64, precision int) ([]byte, int) {
+// significantDigits returns at most precision digits of x, without trailing zeros, and the decimal
+// exponent of the first digit.
+func significantDigits(x float64, precision int) ([]byte, int) {
 	text := strconv.AppendFloat(make([]byte, 0, 32), x, 'e', -1, 64)
 	e := bytes.IndexByte(text, 'e')
 	exp, _ := strconv.Atoi(string(text[e+1:]))
@@ -48,9 +49,9 @@ func decimal(x float64, precision int) ([]byte, int) {
 		digits = append(digits, text[2:e]...)
 	}
 	if len(digits) > precision {
-		up := digits[precision] >= '5'
+		roundsUp := digits[precision] >= '5'
 		digits = digits[:precision]
-		if up && roundUp(digits) {
+		if roundsUp && roundUp(digits) {
 			exp++
 		}
 	}
@@ -60,8 +61,8 @@ func decimal(x float64, precision int) ([]byte, int) {
 	return digits, exp
 }
 
-// roundUp adds one to the last digit. It reports whether the number has become the next power of
-// ten.
+// roundUp adds one to the last digit. It returns true if all digits were 9, so that the number has
+// become the next power of ten.
 func roundUp(digits []byte) bool {
 	for i := len(digits) - 1; i >= 0; i-- {
 		if digits[i] < '9' {
@@ -74,7 +75,8 @@ func roundUp(digits []byte) bool {
 	return true
 }
 
-func scientific(dst, digits []byte, exp int) []byte {
+// appendScientific appends a number in the form 1.5e+20. exp is the exponent of the first digit.
+func appendScientific(dst, digits []byte, exp int) []byte {
 	dst = append(dst, digits[0])
 	if len(digits) > 1 {
 		dst = append(append(dst, '.'), digits[1:]...)
@@ -90,7 +92,8 @@ func scientific(dst, digits []byte, exp int) []byte {
 	return strconv.AppendInt(dst, int64(exp), 10)
 }
 
-func plain(dst, digits []byte, exp int) []byte {
+// appendPlain appends a number without exponent. exp is the decimal exponent of the first digit.
+func appendPlain(dst, digits []byte, exp int) []byte {
 	if exp < 0 {
 		dst = append(dst, "0."...)
 		for range -exp - 1 {
@@ -111,10 +114,12 @@ func plain(dst, digits []byte, exp int) []byte {
 	return dst
 }
 
-// number is a weight or reward; r is its fraction, if there is one.
+// number is a weight or reward. rat is its value as a fraction, nil if it has none; then float is
+// its value.
 type number struct {
-	f float64
-	r *big.Rat
+	float float64
+	rat   *big.Rat
 }
 
-func (n number) zero() bool { return n.f == 0 && (n.r == nil || n.r.Sign() == 0) }
+// isZero reports whether the number is zero.
+func (n number) isZero() bool { return n.float == 0 && (n.rat == nil || n.rat.Sign() == 0) }

@@ -14,38 +14,40 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// observe computes the observations of a POMDP.
-func (p *printer) observe() (err error) {
-	p.seen, err = p.space.Observations(p.ctx)
+// computeObservations sets p.observations to the observations of a POMDP, nil for other models.
+func (p *printer) computeObservations() (err error) {
+	p.observations, err = p.space.Observations(p.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
 		return fmt.Errorf("%s: %w", wrong.File, wrong)
 	}
 	return err
 }
 
-// observed returns the observations of a POMDP, with the values of the .obs file if there is one.
-func (t *traFile) observed(obs *staFile) *explicit.Observations {
-	out := &explicit.Observations{}
-	for k := range t.totals[3] {
-		text := strconv.Itoa(k)
+// importedObservations returns the observations of the states. Their texts are the values in the
+// .obs file; without this file, they are numbers.
+func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
+	observations := &explicit.Observations{}
+	for observation := range file.totals[3] {
+		text := strconv.Itoa(observation)
 		if obs != nil {
-			text = obs.valueText(k)
+			text = obs.valueText(observation)
 		}
-		out.List = append(out.List, text)
+		observations.Texts = append(observations.Texts, text)
 	}
-	for _, o := range t.seen {
-		out.Of = append(out.Of, uint32(o))
+	for _, o := range file.stateObservations {
+		observations.ByState = append(observations.ByState, uint32(o))
 	}
-	return out
+	return observations
 }
 
-// valueText returns the values of state or observation k, separated by commas.
-func (s *staFile) valueText(k int) string {
+// valueText returns the values of the state or observation with the given index, separated by
+// commas.
+func (s *staFile) valueText(index int) string {
 	var out []string
-	for i, v := range s.vars {
-		x := s.values[k*len(s.vars)+i]
+	for i, variable := range s.vars {
+		x := s.values[index*len(s.vars)+i]
 		text := strconv.Itoa(int(x))
-		if v.Type == sema.Bool {
+		if variable.Type == sema.Bool {
 			text = strconv.FormatBool(x != 0)
 		}
 		out = append(out, text)
@@ -62,17 +64,17 @@ func (s *staFile) varNames() []string {
 	return out
 }
 
-// firstObservations writes a line with the observation of each initial state.
-func (p *printer) firstObservations() {
-	if p.seen == nil {
+// initialObservations writes a line with the observation of each initial state.
+func (p *printer) initialObservations() {
+	if p.observations == nil {
 		return
 	}
 	for _, i := range p.model.Initial {
-		p.text("- -")
-		p.spaced(int(p.numbers[i]))
-		p.text(" -")
-		p.spaced(int(p.seen.Of[i]))
-		p.end()
+		p.write("- -")
+		p.spaceInt(int(p.stateNumbers[i]))
+		p.write(" -")
+		p.spaceInt(int(p.observations.ByState[i]))
+		p.endLine()
 	}
 }
 
@@ -82,24 +84,24 @@ func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if w.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", w.program.Type)}
 	}
-	return w.print(ctx, out, func(p *printer) error {
-		if err := p.observe(); err != nil {
+	return w.printTo(ctx, out, func(p *printer) error {
+		if err := p.computeObservations(); err != nil {
 			return err
 		}
-		p.header("Observations")
-		p.text("(")
+		p.writeComment("Observations")
+		p.write("(")
 		for i, o := range p.program.Observables {
 			if i > 0 {
-				p.text(",")
+				p.write(",")
 			}
-			p.text(o.Name)
+			p.write(o.Name)
 		}
-		p.text(")")
-		p.end()
-		for k, text := range p.seen.List {
-			p.int(k)
-			p.text(":(" + text + ")")
-			p.end()
+		p.write(")")
+		p.endLine()
+		for k, text := range p.observations.Texts {
+			p.writeInt(k)
+			p.write(":(" + text + ")")
+			p.endLine()
 		}
 		return nil
 	})

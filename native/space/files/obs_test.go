@@ -79,7 +79,7 @@ endmodule`
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"DRN": w.DRN(t.Context(), new(bytes.Buffer)), "UMB": w.UMB(t.Context(), new(bytes.Buffer)), "DOT": w.DOT(t.Context(), new(bytes.Buffer))} {
-		if err == nil || !strings.Contains(err.Error(), "type POMDP, which is not written as "+name) {
+		if err == nil || !strings.Contains(err.Error(), "type POMDP, which cannot be written as "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -89,8 +89,8 @@ endmodule`
 // apart, as PRISM makes none.
 func TestIndistinctChoices(t *testing.T) {
 	for name, want := range map[string]string{
-		"pomdp_dup_action":   "/model.prism: state (s=0) has two choices with the same action, which a scheduler of a partially observable model cannot tell apart",
-		"pomdp_diff_actions": "/model.prism: states (s=0,o=0) and (s=1,o=0) have different actions, and show the same: (0)",
+		"pomdp_dup_action":   "/model.prism: state (s=0) has two choices with the same action, and a scheduler of a partially observable model cannot distinguish them",
+		"pomdp_diff_actions": "/model.prism: states (s=0,o=0) and (s=1,o=0) have the same observation (0) but different actions",
 	} {
 		space, err := build(t.Context(), corpus+"/"+name+"/model.prism", nil, explicit.Options{})
 		if err != nil {
@@ -119,7 +119,7 @@ func TestObservationErrors(t *testing.T) {
 		{"- - 0 - 0\n", "", `m.tra:5:1: found no observation of state 0, wanted one for each state`},
 		{"1 0 1 1 1", "1 0 1 1 0", `m.tra:5:9: found observation 0 of state 1, wanted 1 as before`},
 		{"1 0 1 1 1", "1 0 1 1", `m.tra:5:1: found 4 entries, wanted state, choice, target, probability, observation and perhaps an action`},
-		{"1:(2)\n", "", `m.obs:4:1: found 1 observations, wanted 2 as the transitions have`},
+		{"1:(2)\n", "", `m.obs:4:1: found 1 observations, wanted 2 as in the transitions`},
 		{"1:(2)", "1:(true)", `m.obs:4:4: found "true", wanted an integer of 32 bits for "o"`},
 		{"# Observations", "# States", `m.obs:1:1: found the header of a file of states, wanted observations`},
 	} {

@@ -14,33 +14,33 @@ import (
 // Transitions writes PRISM's .tra file: one line per transition, with the number of the choice in
 // an MDP, and with its action if there is one.
 func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
-	return w.print(ctx, out, func(p *printer) error {
+	return w.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Plain {
-			p.header("Transitions (" + p.program.Type.String() + ")")
+			p.writeComment("Transitions (" + p.program.Type.String() + ")")
 		}
-		if err := p.observe(); err != nil {
+		if err := p.computeObservations(); err != nil {
 			return err
 		}
 		p.players = p.model.Player != nil
 		if p.opts.Format == Matlab {
-			p.matrices(p.symbol())
+			p.declareMatrices(p.matrixSymbol())
 		} else {
 			n := p.model.NumTransitions()
-			if p.merged() {
+			if p.mergesParallel() {
 				var err error
-				if n, err = p.count(p.weights); err != nil {
+				if n, err = p.countTransitions(p.writtenRow); err != nil {
 					return err
 				}
 			}
-			p.counts(n)
-			p.firstObservations()
+			p.writeTotals(n)
+			p.initialObservations()
 		}
-		return p.matrix(p.symbol(), true, p.weights)
+		return p.writeTransitions(p.matrixSymbol(), true, p.writtenRow)
 	})
 }
 
-// symbol returns the name of the matrix in MATLAB code.
-func (p *printer) symbol() string {
+// matrixSymbol returns the name of the transition matrix in MATLAB code.
+func (p *printer) matrixSymbol() string {
 	switch p.model.Kind {
 	case sparse.DTMC:
 		return "P"
@@ -50,92 +50,95 @@ func (p *printer) symbol() string {
 	return "S"
 }
 
-// count returns the total number of steps.
-func (p *printer) count(steps func(dst []step, c int) []step) (int, error) {
-	n := 0
-	var row []step
-	for c := range p.model.NumChoices() {
-		if c&0xfff == 0 {
+// countTransitions returns the total number of transitions that the given function returns for the
+// choices of the model.
+func (p *printer) countTransitions(transitions func(dst []writtenTransition, choice int) []writtenTransition) (int, error) {
+	total := 0
+	var row []writtenTransition
+	for choice := range p.model.NumChoices() {
+		if choice&0xfff == 0 {
 			if err := p.ctx.Err(); err != nil {
 				return 0, err
 			}
 		}
-		row = steps(row, c)
-		n += len(row)
+		row = transitions(row, choice)
+		total += len(row)
 	}
-	return n, nil
+	return total, nil
 }
 
-// counts writes the line of totals. n is the last of them.
-func (p *printer) counts(n int) {
-	p.int(p.model.NumStates())
+// writeTotals writes the line with the numbers of states, players (in a game), choices (in an MDP or
+// a game), transitions and observations (in a POMDP).
+func (p *printer) writeTotals(numTransitions int) {
+	p.writeInt(p.model.NumStates())
 	if p.players {
-		p.text(":")
-		p.int(len(p.program.Players))
+		p.write(":")
+		p.writeInt(len(p.program.Players))
 	}
 	if p.nondeterministic() {
-		p.spaced(p.model.NumChoices())
+		p.spaceInt(p.model.NumChoices())
 	}
-	p.spaced(n)
-	if p.seen != nil {
-		p.spaced(len(p.seen.List))
+	p.spaceInt(numTransitions)
+	if p.observations != nil {
+		p.spaceInt(len(p.observations.Texts))
 	}
-	p.end()
+	p.endLine()
 }
 
-// matrices declares the matrices in MATLAB code: one for a Markov chain; for an MDP one with the
-// first choices of all states, one with the second choices, and so on.
-func (p *printer) matrices(name string) {
-	widest := 0
+// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has
+// one matrix for the first choices of all states, one for the second choices, and so on.
+func (p *printer) declareMatrices(name string) {
+	maxChoices := 0
 	for i := range p.model.NumStates() {
 		first, end := p.model.Choices(i)
-		widest = max(widest, end-first)
+		maxChoices = max(maxChoices, end-first)
 	}
-	for j := range widest {
-		p.matrixName(name, j)
-		p.text(" = sparse(")
-		p.int(p.model.NumStates())
-		p.text(",")
-		p.int(p.model.NumStates())
-		p.text(");")
-		p.end()
+	for choice := range maxChoices {
+		p.matrixName(name, choice)
+		p.write(" = sparse(")
+		p.writeInt(p.model.NumStates())
+		p.write(",")
+		p.writeInt(p.model.NumStates())
+		p.write(");")
+		p.endLine()
 	}
 }
 
-// matrixName writes the name of the MATLAB matrix for the j-th choices.
-func (p *printer) matrixName(name string, j int) {
-	p.text(name)
+// matrixName writes the name of the MATLAB matrix for the choices with the given index.
+func (p *printer) matrixName(name string, choice int) {
+	p.write(name)
 	if p.nondeterministic() {
-		p.int(j + 1)
+		p.writeInt(choice + 1)
 	}
 }
 
-// matrix writes steps, with their actions if actions is set.
-func (p *printer) matrix(name string, actions bool, steps func(dst []step, c int) []step) error {
-	var row []step
+// writeTransitions writes the transitions of all states in the format of the options. The given
+// function returns those of a choice. name is the name of the matrix in MATLAB code.
+func (p *printer) writeTransitions(name string, withActions bool, transitions func(dst []writtenTransition, choiceIndex int) []writtenTransition) error {
+	var row []writtenTransition
 	var choices []int
-	return p.states(func(k, i int) error {
+	return p.forEachState(func(number, state int) error {
 		var err error
-		choices, err = p.choices(choices, i)
-		for j, c := range choices {
-			row = steps(row, c)
+		choices, err = p.sortedChoices(choices, state)
+		for choice, choiceIndex := range choices {
+			row = transitions(row, choiceIndex)
 			switch {
 			case p.opts.Format == Rows:
-				p.row(k, row)
-				if actions && !p.opts.NoActions && p.nondeterministic() {
-					p.text(" " + p.action(c))
+				p.writeRow(number, row)
+				if withActions && !p.opts.NoActions && p.nondeterministic() {
+					p.write(" " + p.actionName(choiceIndex))
 				}
-				p.end()
+				p.endLine()
 			case p.opts.Format == Matlab:
-				for _, s := range row {
-					p.assignment(name, k, j, s)
+				for _, transition := range row {
+					p.writeAssignment(name, number, choice, transition)
 				}
 			default:
-				for _, s := range row {
-					if actions && p.nondeterministic() {
-						s.action = p.action(c)
+				for _, transition := range row {
+					if withActions && p.nondeterministic() {
+						transition.action = p.actionName(choiceIndex)
 					}
-					p.step(k, j, s, !actions || p.probabilistic())
+					p.writeTransition(number, choice, transition, !withActions || p.probabilistic())
 				}
 			}
 		}
@@ -143,144 +146,144 @@ func (p *printer) matrix(name string, actions bool, steps func(dst []step, c int
 	})
 }
 
-// row writes "0 0.5:1 0.5:2".
-func (p *printer) row(k int, row []step) {
-	p.int(k)
-	for _, s := range row {
-		p.text(" ")
-		p.num(s.x)
-		p.text(":")
-		p.int(s.target)
+// writeRow writes the transitions of a state on one line: "0 0.5:1 0.5:2".
+func (p *printer) writeRow(state int, row []writtenTransition) {
+	p.writeInt(state)
+	for _, transition := range row {
+		p.write(" ")
+		p.writeNumber(transition.value)
+		p.write(":")
+		p.writeInt(transition.target)
 	}
 }
 
-// assignment writes "P(1,2)=0.5;".
-func (p *printer) assignment(name string, k, j int, s step) {
-	p.matrixName(name, j)
-	p.text("(")
-	p.int(k + 1)
-	p.text(",")
-	p.int(s.target + 1)
-	p.text(")=")
-	p.num(s.x)
-	p.text(";")
-	p.end()
+// writeAssignment writes a transition in MATLAB code: "P(1,2)=0.5;".
+func (p *printer) writeAssignment(name string, state, choice int, transition writtenTransition) {
+	p.matrixName(name, choice)
+	p.write("(")
+	p.writeInt(state + 1)
+	p.write(",")
+	p.writeInt(transition.target + 1)
+	p.write(")=")
+	p.writeNumber(transition.value)
+	p.write(";")
+	p.endLine()
 }
 
-// step writes a line of a .tra or .trew file, with its weight if number is set.
-func (p *printer) step(k, j int, s step, number bool) {
-	p.int(k)
+// writeTransition writes a line of a .tra or .trew file, with the weight if withWeight is set.
+func (p *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
+	p.writeInt(state)
 	if p.players {
-		p.text(":")
-		p.int(int(p.model.Player[p.order[k]]))
+		p.write(":")
+		p.writeInt(int(p.model.Player[p.stateOrder[state]]))
 	}
 	if p.nondeterministic() {
-		p.spaced(j)
+		p.spaceInt(choice)
 	}
-	p.spaced(s.target)
-	if number {
-		p.text(" ")
-		p.weight(s)
+	p.spaceInt(transition.target)
+	if withWeight {
+		p.write(" ")
+		p.writeWeight(transition)
 	}
-	if p.seen != nil {
-		p.spaced(int(p.seen.Of[p.order[s.target]]))
+	if p.observations != nil {
+		p.spaceInt(int(p.observations.ByState[p.stateOrder[transition.target]]))
 	}
-	if s.action != "" {
-		p.text(" " + s.action)
+	if transition.action != "" {
+		p.write(" " + transition.action)
 	}
-	p.end()
+	p.endLine()
 }
 
-// weight writes the weight of a step, or its interval.
-func (p *printer) weight(s step) {
-	if s.high.r == nil {
-		p.num(s.x)
+// writeWeight writes the weight of a transition, or its interval.
+func (p *printer) writeWeight(transition writtenTransition) {
+	if transition.high.rat == nil {
+		p.writeNumber(transition.value)
 		return
 	}
-	p.text("[")
-	p.num(s.x)
-	p.text(",")
-	p.num(s.high)
-	p.text("]")
+	p.write("[")
+	p.writeNumber(transition.value)
+	p.write(",")
+	p.writeNumber(transition.high)
+	p.write("]")
 }
 
 // States writes PRISM's .sta file: the variables, and their values in every state.
 func (w *Writer) States(ctx context.Context, out io.Writer) error {
-	return w.print(ctx, out, func(p *printer) error {
+	return w.printTo(ctx, out, func(p *printer) error {
 		matlab := p.opts.Format == Matlab
 		if !matlab || p.opts.Symbolic {
-			p.header("States")
+			p.writeComment("States")
 		}
 		if matlab {
-			p.text("% ")
+			p.write("% ")
 		}
-		p.text("(")
+		p.write("(")
 		for i, v := range p.program.Vars {
 			if i > 0 {
-				p.text(",")
+				p.write(",")
 			}
-			p.text(v.Name)
+			p.write(v.Name)
 		}
-		p.text(")")
-		p.end()
+		p.write(")")
+		p.endLine()
 		if matlab {
-			p.text("states=[")
-			p.end()
+			p.write("states=[")
+			p.endLine()
 		}
-		state := p.space.State(nil, 0)
-		err := p.states(func(k, i int) error {
-			p.space.State(state, i)
+		valuation := p.space.State(nil, 0)
+		err := p.forEachState(func(k, i int) error {
+			p.space.State(valuation, i)
 			if matlab {
-				p.values(state)
+				p.writeValues(valuation)
 			} else {
-				p.int(k)
-				p.text(":")
-				p.valuation(state)
+				p.writeInt(k)
+				p.write(":")
+				p.writeValuation(valuation)
 			}
-			p.end()
+			p.endLine()
 			return nil
 		})
 		if matlab {
-			p.text("];")
-			p.end()
+			p.write("];")
+			p.endLine()
 		}
 		return err
 	})
 }
 
-// valuation writes "(0,true)".
-func (p *printer) valuation(state []int32) {
-	p.text("(")
-	p.values(state)
-	p.text(")")
+// writeValuation writes the values of the variables in parentheses: "(0,true)".
+func (p *printer) writeValuation(state []int32) {
+	p.write("(")
+	p.writeValues(state)
+	p.write(")")
 }
 
-// values writes "0,true".
-func (p *printer) values(state []int32) {
+// writeValues writes the values of the variables: "0,true".
+func (p *printer) writeValues(state []int32) {
 	for i, v := range p.program.Vars {
 		if i > 0 {
-			p.text(",")
+			p.write(",")
 		}
 		if v.Type == sema.Bool {
 			p.line = strconv.AppendBool(p.line, state[i] != 0)
 			continue
 		}
-		p.int(int(state[i]))
+		p.writeInt(int(state[i]))
 	}
 }
 
 // Labels writes PRISM's .lab file: the names of the labels, including init and deadlock, and the
 // labels of every state that has any.
 func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
-	labels, err := w.labels(ctx)
+	labels, err := w.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
 	}
 	return w.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with the labels of Options.Program that the program of the
-// space lacks.
+// PropertyLabels writes a .lab file with the labels that Options.Program has and the program of the
+// space does not have.
 //
 // Source: prism -exportproplabels.
 func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
@@ -288,70 +291,71 @@ func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
 	extra := slices.DeleteFunc(slices.Clone(w.program.Labels), func(l sema.LabelDef) bool {
 		return slices.ContainsFunc(own, func(o sema.LabelDef) bool { return o.Name == l.Name })
 	})
-	labels, err := w.evaluate(ctx, extra)
+	labels, err := w.evaluateLabels(ctx, extra)
 	if err != nil {
 		return err
 	}
 	return w.writeLabels(ctx, out, labels)
 }
 
+// writeLabels writes a .lab file with the given labels.
 func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	if w.opts.Format == Matlab {
 		return w.matlabLabels(ctx, out, labels)
 	}
-	return w.print(ctx, out, func(p *printer) error {
-		p.header("Labels")
-		for j, l := range labels {
-			if j > 0 {
-				p.text(" ")
+	return w.printTo(ctx, out, func(p *printer) error {
+		p.writeComment("Labels")
+		for index, label := range labels {
+			if index > 0 {
+				p.write(" ")
 			}
-			p.int(j)
-			p.text("=" + `"` + l.Name + `"`)
+			p.writeInt(index)
+			p.write("=" + `"` + label.Name + `"`)
 		}
-		p.end()
-		return p.states(func(k, i int) error {
-			some := false
-			for j, l := range labels {
-				if !l.States.Has(i) {
+		p.endLine()
+		return p.forEachState(func(number, state int) error {
+			hasLabels := false
+			for index, label := range labels {
+				if !label.States.Has(state) {
 					continue
 				}
-				if !some {
-					p.int(k)
-					p.text(":")
+				if !hasLabels {
+					p.writeInt(number)
+					p.write(":")
 				}
-				p.spaced(j)
-				some = true
+				p.spaceInt(index)
+				hasLabels = true
 			}
-			if some {
-				p.end()
+			if hasLabels {
+				p.endLine()
 			}
 			return nil
 		})
 	})
 }
 
-// matlabLabels writes a 0-1 vector for each label.
+// matlabLabels writes a vector of zeros and ones for each label in MATLAB code.
 func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
-	for _, l := range labels {
-		if !isWord(l.Name) {
-			return fmt.Errorf("label %q is no name in MATLAB", l.Name)
+	for _, label := range labels {
+		if !isWord(label.Name) {
+			return fmt.Errorf("label %q is not a valid name in MATLAB", label.Name)
 		}
 	}
-	return w.print(ctx, out, func(p *printer) error {
-		for _, l := range labels {
-			p.text("l_" + l.Name + "=sparse(")
-			p.int(p.model.NumStates())
-			p.text(",1);")
-			p.end()
+	return w.printTo(ctx, out, func(p *printer) error {
+		for _, label := range labels {
+			p.write("l_" + label.Name + "=sparse(")
+			p.writeInt(p.model.NumStates())
+			p.write(",1);")
+			p.endLine()
 		}
-		p.end()
-		return p.states(func(k, i int) error {
-			for _, l := range labels {
-				if l.States.Has(i) {
-					p.text("l_" + l.Name + "(")
-					p.int(k + 1)
-					p.text(")=1;")
-					p.end()
+		p.endLine()
+		return p.forEachState(func(number, state int) error {
+			for _, label := range labels {
+				if label.States.Has(state) {
+					p.write("l_" + label.Name + "(")
+					p.writeInt(number + 1)
+					p.write(")=1;")
+					p.endLine()
 				}
 			}
 			return nil
@@ -359,122 +363,125 @@ func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []spars
 	})
 }
 
-// labels evaluates all labels.
-func (w *Writer) labels(ctx context.Context) ([]sparse.Label, error) {
+// evaluateAllLabels returns the labels init and deadlock and those of the program, with the states
+// in which they hold.
+func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
 		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{T: sema.Bool}, Name: name, Index: index}}
 	}
-	return w.evaluate(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
+	return w.evaluateLabels(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
 }
 
-func (w *Writer) evaluate(ctx context.Context, defs []sema.LabelDef) ([]sparse.Label, error) {
+// evaluateLabels returns labels with the states in which they hold.
+func (w *Writer) evaluateLabels(ctx context.Context, defs []sema.LabelDef) ([]sparse.Label, error) {
 	var out []sparse.Label
-	for _, l := range defs {
+	for _, definition := range defs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := w.space.States(l.X)
+		set, err := w.space.States(definition.X)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sparse.Label{Name: l.Name, States: set})
+		out = append(out, sparse.Label{Name: definition.Name, States: set})
 	}
 	return out, nil
 }
 
 // StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
 func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
-	r, err := w.space.Reward(index)
+	reward, err := w.space.Reward(index)
 	if err != nil {
 		return err
 	}
-	return w.print(ctx, out, func(p *printer) error {
+	return w.printTo(ctx, out, func(p *printer) error {
 		matlab := p.opts.Format == Matlab
 		name := "c" + strconv.Itoa(index+1)
 		if matlab {
-			p.text(name + " = sparse(")
-			p.int(p.model.NumStates())
-			p.text(",1);")
+			p.write(name + " = sparse(")
+			p.writeInt(p.model.NumStates())
+			p.write(",1);")
 		} else {
-			p.rewardHeader(index, "State")
-			n := 0
-			for i := range p.order {
-				if !rewardOf(r.State, r.StateRat, i).zero() {
-					n++
+			p.writeRewardHeader(index, "State")
+			numNonzero := 0
+			for state := range p.stateOrder {
+				if !rewardAt(reward.State, reward.StateRat, state).isZero() {
+					numNonzero++
 				}
 			}
-			p.int(p.model.NumStates())
-			p.spaced(n)
+			p.writeInt(p.model.NumStates())
+			p.spaceInt(numNonzero)
 		}
-		p.end()
-		return p.states(func(k, i int) error {
-			x := rewardOf(r.State, r.StateRat, i)
+		p.endLine()
+		return p.forEachState(func(number, state int) error {
+			value := rewardAt(reward.State, reward.StateRat, state)
 			switch {
-			case x.zero():
+			case value.isZero():
 				return nil
 			case matlab:
-				p.text(name + "(")
-				p.int(k + 1)
-				p.text(")=")
-				p.num(x)
-				p.text(";")
+				p.write(name + "(")
+				p.writeInt(number + 1)
+				p.write(")=")
+				p.writeNumber(value)
+				p.write(";")
 			default:
-				p.int(k)
-				p.text(" ")
-				p.num(x)
+				p.writeInt(number)
+				p.write(" ")
+				p.writeNumber(value)
 			}
-			p.end()
+			p.endLine()
 			return nil
 		})
 	})
 }
 
-func (p *printer) rewardHeader(index int, kind string) {
+// writeRewardHeader writes the comments at the top of a file of rewards.
+func (p *printer) writeRewardHeader(index int, kind string) {
 	title := "Reward structure"
 	if name := p.program.Rewards[index].Name; name != "" {
 		title += ` "` + name + `"`
 	}
-	p.header(title)
-	p.header(kind + " rewards")
+	p.writeComment(title)
+	p.writeComment(kind + " rewards")
 }
 
 // TransitionRewards writes PRISM's .trew file with the nonzero transition rewards of
 // Program.Rewards[index]. The reward of a choice of an MDP is repeated for each of its
 // transitions.
 func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
-	reward, err := w.reward(index)
+	reward, err := w.transitionReward(index)
 	if err != nil {
 		return err
 	}
-	return w.print(ctx, out, func(p *printer) error {
-		steps := func(dst []step, c int) []step { return p.rewardSteps(dst, c, reward) }
+	return w.printTo(ctx, out, func(p *printer) error {
+		rewardTransitions := func(dst []writtenTransition, choice int) []writtenTransition { return p.rewardRow(dst, choice, reward) }
 		name := "C" + strconv.Itoa(index+1)
 		switch p.opts.Format {
 		case Plain:
-			p.rewardHeader(index, "Transition")
+			p.writeRewardHeader(index, "Transition")
 		case Matlab:
-			p.matrices(name)
+			p.declareMatrices(name)
 		}
 		if p.opts.Format != Matlab {
-			n, err := p.count(steps)
+			total, err := p.countTransitions(rewardTransitions)
 			if err != nil {
 				return err
 			}
-			p.counts(n)
+			p.writeTotals(total)
 		}
-		return p.matrix(name, false, steps)
+		return p.writeTransitions(name, false, rewardTransitions)
 	})
 }
 
-// reward returns a function that returns the reward of transition t of choice c.
-func (w *Writer) reward(index int) (func(c, t int) number, error) {
+// transitionReward returns a function that returns the reward of a transition t of a choice c.
+func (w *Writer) transitionReward(index int) (func(c, t int) number, error) {
 	if w.nondeterministic() {
 		r, err := w.space.Reward(index)
 		if err != nil {
 			return nil, err
 		}
-		return func(c, _ int) number { return rewardOf(r.Choice, r.ChoiceRat, c) }, nil
+		return func(c, _ int) number { return rewardAt(r.Choice, r.ChoiceRat, c) }, nil
 	}
 	values, rats, err := w.space.TransitionRewards(index)
-	return func(_, t int) number { return rewardOf(values, rats, t) }, err
+	return func(_, t int) number { return rewardAt(values, rats, t) }, err
 }

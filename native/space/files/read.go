@@ -11,14 +11,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Sources holds PRISM's files of a model. Only the transitions are required. Without States there
-// is one variable x, the number of the state; without Labels, state 0 is initial. The i-th .srew
-// and .trew files belong to the same reward structure; an empty Source means that it lacks this
-// kind of rewards.
+// Sources holds the files of a model in PRISM's formats. Only the transitions are required. Without
+// States, the states have one variable x, their number. Without Labels, state 0 is initial. Entry i
+// of StateRewards and of TransitionRewards belong to the same reward structure; an empty Source
+// means that the structure has no rewards of this kind.
 type Sources struct {
 	Transitions       Source
 	States, Labels    *Source
-	Observations      *Source // of a POMDP; without it there is one observable o, the number
+	Observations      *Source // of a POMDP; without it there is one observable o, the number of the observation
 	StateRewards      []Source
 	TransitionRewards []Source
 }
@@ -31,20 +31,20 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	tra, model, l, err := readTransitions(ctx, src.Transitions, opts)
+	transitions, model, diagnostics, err := readTransitions(ctx, src.Transitions, opts)
 	if err != nil {
 		return nil, err
 	}
-	if tra == nil {
-		return nil, l.errs.Err()
+	if transitions == nil {
+		return nil, diagnostics.errs.Err()
 	}
 	rounded := !opts.Exact
-	opts.Exact = tra.exact // interval models are always exact
-	r := &reading{ctx: ctx, opts: opts, rounded: rounded, src: src, tra: tra, model: model, errs: tra.errs}
-	return r.read()
+	opts.Exact = transitions.exact // interval models are always exact
+	reader := &spaceReader{ctx: ctx, opts: opts, rounded: rounded, src: src, traFile: transitions, model: model, errs: transitions.errs}
+	return reader.readAll()
 }
 
-// check returns an error for types of models that the formats do not have.
+// check returns an error if the formats cannot express the requested type of model.
 func (o ReadOptions) check() error {
 	switch o.Type {
 	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
@@ -53,25 +53,26 @@ func (o ReadOptions) check() error {
 	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", o.Type)
 }
 
-// reading combines the files of a model.
-type reading struct {
+// spaceReader reads the other files of a model, after the .tra file, and combines them.
+type spaceReader struct {
 	ctx  context.Context
 	opts ReadOptions
 	// rounded says that the caller did not ask for fractions.
 	rounded bool
 	src     Sources
-	tra     *traFile
+	traFile *traFile
 	model   *sparse.Model // nil after errors
 	errs    syntax.ErrorList
 
-	sta     *staFile
-	obs     *staFile
-	sets    declared
-	rewards []explicit.TransitionReward
+	staFile           *staFile
+	obsFile           *staFile
+	sets              declaredSets
+	transitionRewards []explicit.TransitionReward
 }
 
-func (r *reading) read() (*explicit.Space, error) {
-	for _, step := range []func() error{r.states, r.observations, r.labels, r.structures} {
+// readAll reads all files after the transitions and returns the space.
+func (r *spaceReader) readAll() (*explicit.Space, error) {
+	for _, step := range []func() error{r.readStates, r.readObservations, r.readLabelSets, r.readRewardStructures} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -79,147 +80,155 @@ func (r *reading) read() (*explicit.Space, error) {
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
-	r.tra.complete(r.model, r.sets)
-	if err := r.deadlocks(); err != nil {
+	r.traFile.setLabels(r.model, r.sets)
+	if err := r.checkDeadlocks(); err != nil {
 		return nil, err
 	}
 	return r.importSpace()
 }
 
-func (r *reading) states() error {
+// readStates reads the .sta file, if there is one.
+func (r *spaceReader) readStates() error {
 	if r.src.States == nil {
 		return nil
 	}
 	var err error
-	r.sta, err = readValues(r.ctx, *r.src.States, "state", r.tra.states)
-	r.errs = append(r.errs, r.sta.errs...)
+	r.staFile, err = readValues(r.ctx, *r.src.States, "state", r.traFile.numStates)
+	r.errs = append(r.errs, r.staFile.errs...)
 	return err
 }
 
-func (r *reading) observations() error {
+// readObservations reads the .obs file, if there is one.
+func (r *spaceReader) readObservations() error {
 	if r.src.Observations == nil {
 		return nil
 	}
-	if r.tra.seen == nil {
+	if r.traFile.stateObservations == nil {
 		l := newLines(*r.src.Observations)
-		l.data("observations", nil)
-		l.fail(0, "found observations of a model of type %s, wanted a POMDP", typeName(r.tra.typ))
+		l.nextData("observations", nil)
+		l.errorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(r.traFile.modelType))
 		r.errs = append(r.errs, l.errs...)
 		return nil
 	}
 	var err error
-	r.obs, err = readValues(r.ctx, *r.src.Observations, "observation", r.tra.totals[3])
-	r.errs = append(r.errs, r.obs.errs...)
+	r.obsFile, err = readValues(r.ctx, *r.src.Observations, "observation", r.traFile.totals[3])
+	r.errs = append(r.errs, r.obsFile.errs...)
 	return err
 }
 
-func (r *reading) labels() error {
+// readLabelSets reads the .lab file, if there is one. It checks that states with the label deadlock
+// have only self-loops.
+func (r *spaceReader) readLabelSets() error {
 	if r.src.Labels == nil {
 		return nil
 	}
-	l, err := readLabels(r.ctx, *r.src.Labels, r.tra.states)
-	r.errs = append(r.errs, l.errs...)
-	r.sets = l.declared()
+	labels, err := readLabels(r.ctx, *r.src.Labels, r.traFile.numStates)
+	r.errs = append(r.errs, labels.errs...)
+	r.sets = labels.declaredSets()
 	if err != nil || len(r.errs) > 0 || r.sets.deadlock == nil {
 		return err
 	}
-	for s := range r.sets.deadlock.All() {
-		if !r.tra.selfLoops.Has(s) && !r.tra.deadlocks.Has(s) {
-			r.errs.Add(l.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, s)
+	for state := range r.sets.deadlock.All() {
+		if !r.traFile.selfLoops.Has(state) && !r.traFile.deadlocks.Has(state) {
+			r.errs.Add(labels.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
 			break
 		}
 	}
 	return nil
 }
 
-// structures reads the reward structures, after the transitions.
-func (r *reading) structures() error {
+// readRewardStructures reads the files of rewards, which need the transitions.
+func (r *spaceReader) readRewardStructures() error {
 	if r.model == nil {
 		return nil
 	}
 	for i := range max(len(r.src.StateRewards), len(r.src.TransitionRewards)) {
-		if err := r.structure(i); err != nil {
+		if err := r.readRewardStructure(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reading) structure(i int) error {
-	var s, t *rewFile
-	var state, trans *column
+// readRewardStructure reads the .srew and .trew files of the structure with the given index.
+func (r *spaceReader) readRewardStructure(index int) error {
+	var stateFile, transitionFile *rewFile
+	var stateRewards, transitionRewards *rewardColumn
 	var err error
 	name := ""
-	if i < len(r.src.StateRewards) && r.src.StateRewards[i].Text != nil {
-		if s, state, err = readStateRewards(r.ctx, r.src.StateRewards[i], r.model, r.opts.Exact); err != nil {
+	if index < len(r.src.StateRewards) && r.src.StateRewards[index].Text != nil {
+		if stateFile, stateRewards, err = readStateRewards(r.ctx, r.src.StateRewards[index], r.model, r.opts.Exact); err != nil {
 			return err
 		}
-		r.errs = append(r.errs, s.errs...)
-		name = s.name
+		r.errs = append(r.errs, stateFile.errs...)
+		name = stateFile.name
 	}
-	if i < len(r.src.TransitionRewards) && r.src.TransitionRewards[i].Text != nil {
-		if t, trans, err = readTransitionRewards(r.ctx, r.src.TransitionRewards[i], r.model, r.opts.Exact, r.tra.assembly.choices); err != nil {
+	if index < len(r.src.TransitionRewards) && r.src.TransitionRewards[index].Text != nil {
+		if transitionFile, transitionRewards, err = readTransitionRewards(r.ctx, r.src.TransitionRewards[index], r.model, r.opts.Exact, r.traFile.assembly.numChoices); err != nil {
 			return err
 		}
-		r.errs = append(r.errs, t.errs...)
-		if s != nil && s.named && t.named && s.name != t.name {
-			r.errs.Add(t.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted those of %q as in %s", t.name, s.name, s.src.Name)
+		r.errs = append(r.errs, transitionFile.errs...)
+		if stateFile != nil && stateFile.hasHeader && transitionFile.hasHeader && stateFile.name != transitionFile.name {
+			r.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
 		}
-		if t.named {
-			name = t.name
+		if transitionFile.hasHeader {
+			name = transitionFile.name
 		}
 	}
 	if len(r.errs) > 0 {
 		return nil
 	}
-	if trans != nil && r.model.Intervals() && unequal(r.model, trans) {
-		r.errs.Add(r.src.TransitionRewards[i].Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted one")
+	if transitionRewards != nil && r.model.Intervals() && differWithinChoice(r.model, transitionRewards) {
+		r.errs.Add(r.src.TransitionRewards[index].Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
 		return nil
 	}
-	reward, each := structure(r.model, name, state, trans)
+	reward, perTransition := rewardStructure(r.model, name, stateRewards, transitionRewards)
 	r.model.Rewards = append(r.model.Rewards, reward)
-	r.rewards = append(r.rewards, each)
+	r.transitionRewards = append(r.transitionRewards, perTransition)
 	return nil
 }
 
-func (r *reading) deadlocks() error {
-	if !r.opts.NoFixDeadlocks || r.tra.deadlocks.Empty() {
+// checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
+func (r *spaceReader) checkDeadlocks() error {
+	if !r.opts.NoFixDeadlocks || r.traFile.deadlocks.Empty() {
 		return nil
 	}
-	e := &explicit.DeadlockError{Count: r.tra.deadlocks.Count()}
-	for s := range r.tra.deadlocks.All() {
+	e := &explicit.DeadlockError{Count: r.traFile.deadlocks.Count()}
+	for s := range r.traFile.deadlocks.All() {
 		e.State = fmt.Sprintf("number %d", s)
 		break
 	}
 	return e
 }
 
-func (r *reading) importSpace() (*explicit.Space, error) {
-	d := &explicit.Imported{
-		File: r.src.Transitions.Name, Type: r.tra.typ, Actions: r.tra.names, Model: r.model,
-		TransitionRewards: r.rewards, Warnings: r.tra.warnings(), Rounded: r.rounded, Normalised: r.tra.normalised,
+// importSpace makes a space from the parts that were read.
+func (r *spaceReader) importSpace() (*explicit.Space, error) {
+	imported := &explicit.Imported{
+		File: r.src.Transitions.Name, Type: r.traFile.modelType, Actions: r.traFile.names, Model: r.model,
+		TransitionRewards: r.transitionRewards, Warnings: r.traFile.warnings(), Rounded: r.rounded, Normalised: r.traFile.normalised,
 	}
-	if r.sta != nil {
-		d.Vars, d.Valuation = r.sta.vars, explicit.Valued(r.sta.values, len(r.sta.vars))
+	if r.staFile != nil {
+		imported.Vars, imported.Valuation = r.staFile.vars, explicit.FlatValuation(r.staFile.values, len(r.staFile.vars))
 	} else {
-		d.Vars, d.Valuation = numbered(r.tra.states)
+		imported.Vars, imported.Valuation = numberVariable(r.traFile.numStates)
 	}
-	if r.tra.seen != nil {
-		d.Seen = r.tra.observed(r.obs)
-		d.Observables = []string{"o"}
-		if r.obs != nil {
-			d.Observables = r.obs.varNames()
+	if r.traFile.stateObservations != nil {
+		imported.Observations = r.traFile.importedObservations(r.obsFile)
+		imported.Observables = []string{"o"}
+		if r.obsFile != nil {
+			imported.Observables = r.obsFile.varNames()
 		}
 	}
-	space, err := explicit.Import(d)
-	if dup, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.sta != nil {
-		return nil, syntax.ErrorList{{File: r.sta.src.Name, Pos: r.sta.place(dup.Second), Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", dup.First, dup.Second)}}
+	space, err := explicit.Import(imported)
+	if dup, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.staFile != nil {
+		return nil, syntax.ErrorList{{File: r.staFile.src.Name, Pos: r.staFile.findState(dup.Second), Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", dup.First, dup.Second)}}
 	}
 	return space, err
 }
 
-// numbered returns the variable x of states without valuations: the number of the state.
-func numbered(n int) ([]sema.Variable, func(i int) []int32) {
+// numberVariable returns the variables and the valuation of n states without valuations: one
+// variable x whose value is the number of the state.
+func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	values := make([]int32, 1)
 	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, func(i int) []int32 {
 		values[0] = int32(i)
@@ -227,14 +236,14 @@ func numbered(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings returns the warning about rows whose sums differ from 1.
+// warnings returns a warning if the sums of some rows differ from 1.
 func (a *assembly) warnings() []string {
 	if a.deviatingRows == 0 {
 		return nil
 	}
-	then := "bounds take that into account"
+	consequence := "bounds take that into account"
 	if a.normalised {
-		then = "each is divided by its sum"
+		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.deviatingRows, a.src.Name, a.maxDeviation, then)}
+	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.deviatingRows, a.src.Name, a.maxDeviation, consequence)}
 }

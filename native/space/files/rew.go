@@ -10,220 +10,225 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// rewFile reads .srew and .trew files.
+// rewFile reads a .srew or .trew file.
 type rewFile struct {
 	*lines
-	exact bool
-	model *sparse.Model
-	name  string
-	named bool
+	exact     bool
+	model     *sparse.Model
+	name      string
+	hasHeader bool
 }
 
-// newRewFile reads the header and the line of totals, and returns the number of rewards from it.
-// totals are the expected totals before that number.
-func newRewFile(src Source, what string, m *sparse.Model, exact bool, totals []int) (*rewFile, int, bool) {
-	r := &rewFile{lines: newLines(src), exact: exact, model: m}
-	if !r.data(what, r.comment) {
-		if len(r.errs) == 0 {
-			r.failEnd("found the end of the file, wanted the totals")
+// newRewFile reads the comments and the line of totals. It returns the number of rewards from that
+// line. totals are the expected numbers before it. ok is false after an error.
+func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []int) (*rewFile, int, bool) {
+	file := &rewFile{lines: newLines(src), exact: exact, model: model}
+	if !file.nextData(kind, file.readComment) {
+		if len(file.errs) == 0 {
+			file.errorAtEnd("found the end of the file, wanted the totals")
 		}
-		return r, 0, false
+		return file, 0, false
 	}
-	f := r.fields
-	if len(f) != len(totals)+1 {
-		r.fail(0, "found %d totals, wanted %d", len(f), len(totals)+1)
-		return r, 0, false
+	fields := file.fields
+	if len(fields) != len(totals)+1 {
+		file.errorAt(0, "found %d totals, wanted %d", len(fields), len(totals)+1)
+		return file, 0, false
 	}
 	for i, want := range totals {
-		n, ok := r.count(f[i], "total")
+		numRewards, ok := file.parseCount(fields[i], "total")
 		if !ok {
-			return r, 0, false
+			return file, 0, false
 		}
-		if n != want {
-			r.fail(f[i].at, "found %d %s, wanted %d as the transitions have", n, []string{"states", "choices"}[i], want)
-			return r, 0, false
+		if numRewards != want {
+			file.errorAt(fields[i].column, "found %d %s, wanted %d as in the transitions", numRewards, []string{"states", "choices"}[i], want)
+			return file, 0, false
 		}
 	}
-	n, ok := r.count(f[len(totals)], "number of rewards")
-	return r, n, ok
+	numRewards, ok := file.parseCount(fields[len(totals)], "number of rewards")
+	return file, numRewards, ok
 }
 
-// comment reads the name in the comment # Reward structure "name".
-func (r *rewFile) comment(text string) {
+// readComment reads the name of the structure from the comment # Reward structure "name".
+func (r *rewFile) readComment(text string) {
 	rest, ok := strings.CutPrefix(text, "# Reward structure")
 	if !ok {
 		return
 	}
-	r.named = true
+	r.hasHeader = true
 	rest = strings.TrimSpace(rest)
 	if rest == "" {
 		return
 	}
 	if len(rest) < 3 || rest[0] != '"' || rest[len(rest)-1] != '"' || strings.Contains(rest[1:len(rest)-1], `"`) {
-		r.fail(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(rest)))
+		r.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(rest)))
 		return
 	}
 	r.name = rest[1 : len(rest)-1]
 }
 
-// each calls visit for every line. A line has the given number of entries, the last of which is
-// the reward. It checks the number of lines against the total.
-func (r *rewFile) each(ctx context.Context, what string, entries, total int, visit func(x number)) error {
+// forEachLine calls visit with the reward of every line. A line has the given number of entries, and
+// the last one is the reward. The number of lines must be total.
+func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, total int, visit func(reward number)) error {
 	found := 0
-	for ; r.data(what, nil); found++ {
+	for ; r.nextData(kind, nil); found++ {
 		if found&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
 		if len(r.fields) != entries {
-			r.fail(0, "found %d entries, wanted %d", len(r.fields), entries)
+			r.errorAt(0, "found %d entries, wanted %d", len(r.fields), entries)
 			continue
 		}
-		f := r.fields[entries-1]
-		x, ok := r.value(f, "reward", r.exact)
+		field := r.fields[entries-1]
+		reward, ok := r.parseValue(field, "reward", r.exact)
 		switch {
 		case !ok:
-		case x.f < 0:
-			r.fail(f.at, "found reward %s, wanted none below 0", quote(f.text))
+		case reward.float < 0:
+			r.errorAt(field.column, "found reward %s, wanted none below 0", quote(field.text))
 		default:
-			visit(x)
+			visit(reward)
 		}
 	}
 	if len(r.errs) == 0 && found != total {
-		r.failEnd("found %d rewards, wanted %d as the first line says", found, total)
+		r.errorAtEnd("found %d rewards, wanted %d as the first line says", found, total)
 	}
 	return nil
 }
 
-// column holds a reward per state, choice or transition, and the set of entries that were given.
-type column struct {
-	values []float64
-	rats   []*big.Rat
-	set    *sparse.Set
+// rewardColumn holds a reward for each state, choice or transition. present has the indices of the
+// entries that a file contains.
+type rewardColumn struct {
+	values  []float64
+	rats    []*big.Rat
+	present *sparse.Set
 }
 
-func newColumn(n int, exact bool) *column {
-	c := &column{values: make([]float64, n), set: sparse.NewSet(n)}
+// newColumn returns a column of n zeros, with fractions if exact is set.
+func newColumn(n int, exact bool) *rewardColumn {
+	c := &rewardColumn{values: make([]float64, n), present: sparse.NewSet(n)}
 	if exact {
 		c.rats = make([]*big.Rat, n)
 	}
 	return c
 }
 
-func (c *column) put(i int, x number) {
-	c.set.Add(i)
-	c.values[i] = x.f
-	if c.rats != nil && x.r.Sign() != 0 {
-		c.rats[i] = x.r
+// set sets entry i and marks it as present.
+func (c *rewardColumn) set(i int, x number) {
+	c.present.Add(i)
+	c.values[i] = x.float
+	if c.rats != nil && x.rat.Sign() != 0 {
+		c.rats[i] = x.rat
 	}
 }
 
-func (c *column) at(i int) number {
-	x := number{f: c.values[i]}
+// get returns an entry.
+func (c *rewardColumn) get(i int) number {
+	x := number{float: c.values[i]}
 	if c.rats != nil {
-		x.r = cmp.Or(c.rats[i], new(big.Rat))
+		x.rat = cmp.Or(c.rats[i], new(big.Rat))
 	}
 	return x
 }
 
-// readStateRewards reads a .srew file.
-func readStateRewards(ctx context.Context, src Source, m *sparse.Model, exact bool) (*rewFile, *column, error) {
-	const what = "state rewards"
-	out := newColumn(m.NumStates(), exact)
-	r, total, ok := newRewFile(src, what, m, exact, []int{m.NumStates()})
+// readStateRewards reads a .srew file: lines with a state and its reward.
+func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
+	const kind = "state rewards"
+	column := newColumn(model.NumStates(), exact)
+	file, total, ok := newRewFile(src, kind, model, exact, []int{model.NumStates()})
 	if !ok {
-		return r, out, nil
+		return file, column, nil
 	}
 	last := -1
-	return r, out, r.each(ctx, what, 2, total, func(x number) {
-		s, ok := r.index(r.fields[0], "state", m.NumStates())
+	return file, column, file.forEachLine(ctx, kind, 2, total, func(reward number) {
+		state, ok := file.parseIndex(file.fields[0], "state", model.NumStates())
 		switch {
 		case !ok:
-		case s <= last:
-			r.fail(r.fields[0].at, "found state %d after state %d, wanted states in order and each once", s, last)
+		case state <= last:
+			file.errorAt(file.fields[0].column, "found state %d after state %d, wanted states in order and each once", state, last)
 		default:
-			last = s
-			out.put(s, x)
+			last = state
+			column.set(state, reward)
 		}
 	})
 }
 
 // readTransitionRewards reads a .trew file. choices is the number of choices in the .tra file,
-// without those added for deadlocks.
-func readTransitionRewards(ctx context.Context, src Source, m *sparse.Model, exact bool, choices int) (*rewFile, *column, error) {
-	const what = "transition rewards"
-	out := newColumn(m.NumTransitions(), exact)
-	totals, entries := []int{m.NumStates()}, 3
-	if m.Kind == sparse.MDP {
-		totals, entries = []int{m.NumStates(), choices}, 4
+// without the choices that were added to deadlocks.
+func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, choices int) (*rewFile, *rewardColumn, error) {
+	const kind = "transition rewards"
+	column := newColumn(model.NumTransitions(), exact)
+	totals, entries := []int{model.NumStates()}, 3
+	if model.Kind == sparse.MDP {
+		totals, entries = []int{model.NumStates(), choices}, 4
 	}
-	r, total, ok := newRewFile(src, what, m, exact, totals)
+	file, total, ok := newRewFile(src, kind, model, exact, totals)
 	if !ok {
-		return r, out, nil
+		return file, column, nil
 	}
-	t := &trewFile{rewFile: r, out: out, pending: -1}
-	err := r.each(ctx, what, entries, total, t.line)
-	if err == nil && len(r.errs) == 0 {
-		t.endGroup()
-		t.wholeChoices()
+	reader := &trewFile{rewFile: file, column: column, pending: -1}
+	err := file.forEachLine(ctx, kind, entries, total, reader.readLine)
+	if err == nil && len(file.errs) == 0 {
+		reader.endGroup()
+		reader.checkCompleteChoices()
 	}
-	return r, out, err
+	return file, column, err
 }
 
 // trewFile reads a .trew file.
 type trewFile struct {
 	*rewFile
-	out *column
-	// group has the transitions with the current state and target. pending is the index in
-	// group for the next line with this state and target; -1 for none.
+	column *rewardColumn
+	// group has the transitions with the current state and target. The next line with the same
+	// state and target belongs to group[pending]; pending is -1 before the first line.
 	pending       int
 	group         []int
 	state, target int
 }
 
-func (t *trewFile) line(x number) {
-	f := t.fields
-	s, ok := t.index(f[0], "state", t.model.NumStates())
+// readLine finds the transition that the current line describes and sets its reward.
+func (t *trewFile) readLine(reward number) {
+	fields := t.fields
+	state, ok := t.parseIndex(fields[0], "state", t.model.NumStates())
 	if !ok {
 		return
 	}
-	c, end := t.model.Choices(s)
+	choice, end := t.model.Choices(state)
 	if t.model.Kind == sparse.MDP {
-		j, ok := t.index(f[1], "choice", end-c)
+		offset, ok := t.parseIndex(fields[1], "choice", end-choice)
 		if !ok {
 			return
 		}
-		c += j
+		choice += offset
 	}
-	target, ok := t.index(f[len(f)-2], "state", t.model.NumStates())
+	target, ok := t.parseIndex(fields[len(fields)-2], "state", t.model.NumStates())
 	if !ok {
 		return
 	}
-	i := t.transition(c, s, target)
+	transition := t.findTransition(choice, state, target)
 	switch {
-	case i < 0:
-		t.fail(f[len(f)-2].at, "found a reward of going from state %d to %d, wanted one of a transition", s, target)
-	case t.out.set.Has(i):
-		t.fail(0, "found a second reward of going from state %d to %d, wanted one", s, target)
-	case t.model.Kind == sparse.MDP && t.differs(c, x):
-		t.fail(f[3].at, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
+	case transition < 0:
+		t.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
+	case t.column.present.Has(transition):
+		t.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
+	case t.model.Kind == sparse.MDP && t.hasOtherReward(choice, reward):
+		t.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
-		t.out.put(i, x)
+		t.column.set(transition, reward)
 	}
 }
 
-// transition returns the transition from s to target that a line describes; -1 if there is none.
-// Transitions of a Markov chain with the same target have one line each, in the order of their
-// actions.
-func (t *trewFile) transition(c, s, target int) int {
-	if t.state == s && t.target == target && t.pending >= 0 && t.pending < len(t.group) {
+// findTransition returns the transition from state to target that the current line describes; -1 if
+// there is none. Several transitions of a Markov chain can have the same target and different
+// actions. Each has a line, in the order of the actions.
+func (t *trewFile) findTransition(choice, state, target int) int {
+	if t.state == state && t.target == target && t.pending >= 0 && t.pending < len(t.group) {
 		t.pending++
 		return t.group[t.pending-1]
 	}
 	t.endGroup()
 	t.group = t.group[:0]
-	lo, hi := t.model.Row(c)
+	lo, hi := t.model.Row(choice)
 	for i := lo; i < hi; i++ {
 		if int(t.model.Target[i]) == target {
 			t.group = append(t.group, i)
@@ -232,92 +237,94 @@ func (t *trewFile) transition(c, s, target int) int {
 	if len(t.group) == 0 {
 		return -1
 	}
-	t.state, t.target, t.pending = s, target, 1
+	t.state, t.target, t.pending = state, target, 1
 	return t.group[0]
 }
 
-// endGroup reports an error if a reader cannot know which transitions of the group the rewards
-// belong to, and this matters.
+// endGroup reports an error if the file has rewards for only some transitions with the same state
+// and target, and it matters which of them have the rewards.
 func (t *trewFile) endGroup() {
-	if t.pending > 0 && t.pending < len(t.group) && !interchangeable(t.model, t.group) {
-		t.fail(0, "found %d rewards of going from state %d to %d before here, wanted %d, zeros included: there are so many transitions, with different actions and probabilities", t.pending, t.state, t.target, len(t.group))
+	if t.pending > 0 && t.pending < len(t.group) && !haveEqualWeights(t.model, t.group) {
+		t.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", t.pending, t.state, t.target, len(t.group))
 	}
 	t.pending = -1
 }
 
-// differs reports whether another transition of choice c has another reward.
-func (t *trewFile) differs(c int, x number) bool {
-	lo, hi := t.model.Row(c)
+// hasOtherReward reports whether a transition of the choice already has another reward.
+func (t *trewFile) hasOtherReward(choice int, reward number) bool {
+	lo, hi := t.model.Row(choice)
 	for i := lo; i < hi; i++ {
-		if !t.out.set.Has(i) {
+		if !t.column.present.Has(i) {
 			continue
 		}
-		if y := t.out.at(i); y.f != x.f || t.exact && y.r.Cmp(x.r) != 0 {
+		if other := t.column.get(i); other.float != reward.float || t.exact && other.rat.Cmp(reward.rat) != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// wholeChoices checks that the reward of a choice was given for all its targets.
-func (t *trewFile) wholeChoices() {
+// checkCompleteChoices checks that the file has the reward of a choice of an MDP for all its
+// transitions or for none.
+func (t *trewFile) checkCompleteChoices() {
 	if t.model.Kind != sparse.MDP {
 		return
 	}
-	for s := range t.model.NumStates() {
-		first, end := t.model.Choices(s)
-		for c := first; c < end; c++ {
-			lo, hi := t.model.Row(c)
-			n := 0
-			for i := lo; i < hi; i++ {
-				if t.out.set.Has(i) {
-					n++
+	for state := range t.model.NumStates() {
+		first, end := t.model.Choices(state)
+		for choice := first; choice < end; choice++ {
+			lo, hi := t.model.Row(choice)
+			numRewards := 0
+			for transition := lo; transition < hi; transition++ {
+				if t.column.present.Has(transition) {
+					numRewards++
 				}
 			}
-			if n != 0 && n != hi-lo {
-				t.failEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", n, hi-lo, c-first, s)
+			if numRewards != 0 && numRewards != hi-lo {
+				t.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, hi-lo, choice-first, state)
 			}
 		}
 	}
 }
 
-// structure makes a reward structure from state rewards and transition rewards; either may be nil.
-func structure(m *sparse.Model, name string, state, trans *column) (sparse.Reward, explicit.TransitionReward) {
-	out := sparse.Reward{Name: name, Err: unit}
-	each := explicit.TransitionReward{}
-	if state == nil && m.Exact() {
-		state = newColumn(m.NumStates(), true)
+// rewardStructure combines state rewards and transition rewards into a reward structure; either may
+// be nil. The second result has the rewards of single transitions of a Markov chain.
+func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (sparse.Reward, explicit.TransitionReward) {
+	reward := sparse.Reward{Name: name, Err: unitRoundoff}
+	perTransition := explicit.TransitionReward{}
+	if state == nil && model.Exact() {
+		state = newColumn(model.NumStates(), true)
 	}
 	if state != nil {
-		out.State, out.StateRat = state.values, state.rats
+		reward.State, reward.StateRat = state.values, state.rats
 	}
-	if trans == nil && m.Exact() {
-		trans = newColumn(m.NumTransitions(), true)
+	if transition == nil && model.Exact() {
+		transition = newColumn(model.NumTransitions(), true)
 	}
-	if trans == nil {
-		return out, each
+	if transition == nil {
+		return reward, perTransition
 	}
-	choice := newColumn(m.NumChoices(), m.Exact())
-	widest := 0
-	for c := range m.NumChoices() {
-		lo, hi := m.Row(c)
-		widest = max(widest, hi-lo)
-		choice.put(c, choiceReward(m, trans, c))
+	choice := newColumn(model.NumChoices(), model.Exact())
+	maxTransitions := 0
+	for choiceIndex := range model.NumChoices() {
+		lo, hi := model.Row(choiceIndex)
+		maxTransitions = max(maxTransitions, hi-lo)
+		choice.set(choiceIndex, choiceReward(model, transition, choiceIndex))
 	}
-	out.Choice, out.ChoiceRat = choice.values, choice.rats
-	if m.Kind != sparse.MDP {
-		each = explicit.TransitionReward{Values: trans.values, Rats: trans.rats}
-		out.Err = 1.01 * (m.Err + float64(widest+2)*unit)
+	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
+	if model.Kind != sparse.MDP {
+		perTransition = explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
+		reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*unitRoundoff)
 	}
-	return out, each
+	return reward, perTransition
 }
 
-// unequal reports whether two transitions of some choice have different rewards.
-func unequal(m *sparse.Model, x *column) bool {
-	for c := range m.NumChoices() {
-		lo, hi := m.Row(c)
+// differWithinChoice reports whether two transitions of the same choice have different rewards.
+func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
+	for c := range model.NumChoices() {
+		lo, hi := model.Row(c)
 		for t := lo + 1; t < hi; t++ {
-			if x.at(t).r.Cmp(x.at(lo).r) != 0 {
+			if rewards.get(t).rat.Cmp(rewards.get(lo).rat) != 0 {
 				return true
 			}
 		}
@@ -325,27 +332,27 @@ func unequal(m *sparse.Model, x *column) bool {
 	return false
 }
 
-// unit is the unit roundoff: the largest relative error of one rounding.
-const unit = 0x1p-53
+// unitRoundoff is the largest relative error of one rounding.
+const unitRoundoff = 0x1p-53
 
-// choiceReward returns the reward of choice c: in an MDP that of its transitions, in a Markov
-// chain their weighted sum.
-func choiceReward(m *sparse.Model, x *column, c int) number {
-	lo, hi := m.Row(c)
-	if m.Kind == sparse.MDP || m.Intervals() {
-		return x.at(lo)
+// choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward; in
+// a Markov chain it is the sum of their rewards weighted with probabilities or rates.
+func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
+	lo, hi := model.Row(choice)
+	if model.Kind == sparse.MDP || model.Intervals() {
+		return rewards.get(lo)
 	}
 	sum := number{}
-	if x.rats == nil {
+	if rewards.rats == nil {
 		for t := lo; t < hi; t++ {
-			sum.f += m.Prob(t) * x.values[t]
+			sum.float += model.Prob(t) * rewards.values[t]
 		}
 		return sum
 	}
-	sum.r = new(big.Rat)
+	sum.rat = new(big.Rat)
 	for t := lo; t < hi; t++ {
-		sum.r.Add(sum.r, new(big.Rat).Mul(m.Rat(t), x.at(t).r))
+		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(t), rewards.get(t).rat))
 	}
-	sum.f, _ = sum.r.Float64()
+	sum.float, _ = sum.rat.Float64()
 	return sum
 }

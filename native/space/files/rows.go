@@ -9,154 +9,156 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// step is a transition as written: the number of its target, its weight or reward, and its action,
-// or "".
-type step struct {
+// writtenTransition is a transition as a file shows it: the number of its target, its weight or
+// reward, and its action, or "".
+type writtenTransition struct {
 	target int
-	x      number
+	value  number
 	high   number // the upper bound of an interval; x is the lower bound
 	action string
 }
 
-// weights returns the transitions of choice c in the order of the file.
-func (w *Writer) weights(dst []step, c int) []step {
-	merged := w.merged()
+// writtenRow returns the transitions of a choice in the order of the file. If mergesParallel, the
+// weights of transitions with the same target are summed.
+func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
+	merges := w.mergesParallel()
 	dst = dst[:0]
-	w.row = w.sorted(w.row, c)
-	for _, t := range w.row {
-		s := step{target: int(w.numbers[w.model.Target[t]]), x: w.weightOf(t)}
+	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
+	for _, t := range w.rowBuffer {
+		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[t]]), value: w.weight(t)}
 		if w.model.Intervals() {
-			s.high.r = w.model.HighRat(t)
+			transition.high.rat = w.model.HighRat(t)
 		}
-		if !merged {
+		if !merges {
 			if !w.nondeterministic() {
-				s.action = w.action(t)
+				transition.action = w.actionName(t)
 			}
-		} else if n := len(dst); n > 0 && dst[n-1].target == s.target {
-			dst[n-1].x, dst[n-1].high = plus(dst[n-1].x, s.x), plus(dst[n-1].high, s.high)
+		} else if n := len(dst); n > 0 && dst[n-1].target == transition.target {
+			dst[n-1].value, dst[n-1].high = addNumbers(dst[n-1].value, transition.value), addNumbers(dst[n-1].high, transition.high)
 			continue
 		}
-		dst = append(dst, s)
+		dst = append(dst, transition)
 	}
 	return dst
 }
 
-// merged reports whether the transitions of a Markov chain with the same target become one line,
-// because their actions are not written.
-func (w *Writer) merged() bool {
+// mergesParallel reports whether transitions of a Markov chain with the same target become one line.
+// That is the case if actions, which distinguish them, are not written.
+func (w *Writer) mergesParallel() bool {
 	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
 }
 
-// rewardSteps returns the nonzero transition rewards of choice c, in the order of the file. With
-// Options.Zeros it adds zeros where a reader could not assign the others. PRISM's symbolic engines
-// write one reward per target.
-func (w *Writer) rewardSteps(dst []step, c int, reward func(c, t int) number) []step {
-	merged := w.merged() || w.opts.Symbolic && !w.nondeterministic()
+// rewardRow returns the nonzero transition rewards of a choice in the order of the file. With
+// Options.Zeros it also returns zeros that a reader needs to assign the others. PRISM's symbolic
+// engines write one reward per target.
+func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, t int) number) []writtenTransition {
+	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
-	w.row = w.sorted(w.row, c)
-	row := w.row
-	if merged {
-		slices.SortStableFunc(row, w.byTarget)
+	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
+	transitions := w.rowBuffer
+	if merges {
+		slices.SortStableFunc(transitions, w.compareTargets)
 	}
-	for len(row) > 0 {
-		n := 1
-		for merged && n < len(row) && w.byTarget(row[0], row[n]) == 0 {
-			n++
+	for len(transitions) > 0 {
+		numSameTarget := 1
+		for merges && numSameTarget < len(transitions) && w.compareTargets(transitions[0], transitions[numSameTarget]) == 0 {
+			numSameTarget++
 		}
-		if x := w.mean(row[:n], func(t int) number { return reward(c, t) }); !x.zero() || !merged && w.ambiguous(row[0], c, reward) {
-			dst = append(dst, step{target: int(w.numbers[w.model.Target[row[0]]]), x: x})
+		mean := w.mean(transitions[:numSameTarget], func(t int) number { return reward(choice, t) })
+		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
+			dst = append(dst, writtenTransition{target: int(w.stateNumbers[w.model.Target[transitions[0]]]), value: mean})
 		}
-		row = row[n:]
+		transitions = transitions[numSameTarget:]
 	}
 	return dst
 }
 
-// ambiguous reports whether a reader could not know which transitions of a Markov chain with the
-// same target as t have a nonzero reward: only their actions differ, and .trew files have no
-// actions.
-func (w *Writer) ambiguous(t, c int, reward func(c, t int) number) bool {
+// isAmbiguous reports whether a reader of a .trew file could not know which transitions of a Markov
+// chain with the same target as t have a nonzero reward. Only actions distinguish them, and .trew
+// files have no actions.
+func (w *Writer) isAmbiguous(t, choice int, reward func(choice, t int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
 	}
-	lo, hi := w.model.Row(c)
+	lo, hi := w.model.Row(choice)
 	var parallel []int
 	rewarded := 0
-	for u := lo; u < hi; u++ {
-		if w.model.Target[u] == w.model.Target[t] {
-			parallel = append(parallel, u)
-			if x := reward(c, u); !x.zero() {
+	for other := lo; other < hi; other++ {
+		if w.model.Target[other] == w.model.Target[t] {
+			parallel = append(parallel, other)
+			if otherReward := reward(choice, other); !otherReward.isZero() {
 				rewarded++
 			}
 		}
 	}
-	return rewarded > 0 && rewarded < len(parallel) && !interchangeable(w.model, parallel)
+	return rewarded > 0 && rewarded < len(parallel) && !haveEqualWeights(w.model, parallel)
 }
 
-// interchangeable reports whether transitions have the same weight, so that it does not matter
-// which of them has which reward.
-func interchangeable(m *sparse.Model, transitions []int) bool {
+// haveEqualWeights reports whether transitions have the same weight. Then it does not matter which
+// of them has which reward.
+func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
 	return !slices.ContainsFunc(transitions, func(t int) bool {
-		return m.Prob(t) != m.Prob(first) || m.Exact() && m.Rat(t).Cmp(m.Rat(first)) != 0
+		return model.Prob(t) != model.Prob(first) || model.Exact() && model.Rat(t).Cmp(model.Rat(first)) != 0
 	})
 }
 
-// mean returns the mean of the values of transitions, weighted by their weights.
-func (w *Writer) mean(row []int, value func(t int) number) number {
-	if len(row) == 1 {
-		return value(row[0])
+// mean returns the mean of the values of transitions, weighted with their probabilities or rates.
+func (w *Writer) mean(transitions []int, value func(t int) number) number {
+	if len(transitions) == 1 {
+		return value(transitions[0])
 	}
 	sum, total := number{}, number{}
-	for _, t := range row {
-		x, y := value(t), w.weightOf(t)
-		total = plus(total, y)
-		if y.r != nil {
-			y.r = new(big.Rat).Mul(y.r, cmp.Or(x.r, new(big.Rat)))
+	for _, t := range transitions {
+		v, weighted := value(t), w.weight(t)
+		total = addNumbers(total, weighted)
+		if weighted.rat != nil {
+			weighted.rat = new(big.Rat).Mul(weighted.rat, cmp.Or(v.rat, new(big.Rat)))
 		}
-		y.f *= x.f
-		sum = plus(sum, y)
+		weighted.float *= v.float
+		sum = addNumbers(sum, weighted)
 	}
-	if total.r != nil {
-		return number{r: new(big.Rat).Quo(sum.r, total.r)}
+	if total.rat != nil {
+		return number{rat: new(big.Rat).Quo(sum.rat, total.rat)}
 	}
-	return number{f: sum.f / total.f}
+	return number{float: sum.float / total.float}
 }
 
-// plus adds two numbers. If one has a fraction, the other must have one too or be zero.
-func plus(a, b number) number {
-	sum := number{f: a.f + b.f}
-	if a.r != nil || b.r != nil {
-		sum.r = new(big.Rat).Add(cmp.Or(a.r, new(big.Rat)), cmp.Or(b.r, new(big.Rat)))
+// addNumbers returns a+b. If one has a fraction, the other must have a fraction too or be zero.
+func addNumbers(a, b number) number {
+	sum := number{float: a.float + b.float}
+	if a.rat != nil || b.rat != nil {
+		sum.rat = new(big.Rat).Add(cmp.Or(a.rat, new(big.Rat)), cmp.Or(b.rat, new(big.Rat)))
 	}
 	return sum
 }
 
-func (w *Writer) byTarget(a, b int) int {
-	return cmp.Compare(w.numbers[w.model.Target[a]], w.numbers[w.model.Target[b]])
+// compareTargets compares the targets of two transitions in the order of the file.
+func (w *Writer) compareTargets(a, b int) int {
+	return cmp.Compare(w.stateNumbers[w.model.Target[a]], w.stateNumbers[w.model.Target[b]])
 }
 
-// withoutVariants returns a writer for the formats that ignore Options.Symbolic and
-// Options.Format.
-func (w *Writer) withoutVariants() *Writer {
+// plainWriter returns a writer for a format that ignores Options.Symbolic and Options.Format.
+func (w *Writer) plainWriter() *Writer {
 	out := *w
-	out.opts.Symbolic, out.opts.Format, out.row = false, Plain, nil
+	out.opts.Symbolic, out.opts.Format, out.rowBuffer = false, Plain, nil
 	return &out
 }
 
-// sorted returns the transitions of choice c sorted by target and, in a Markov chain, by action; a
-// missing action sorts as "null". In the format of PRISM's symbolic engines, a Markov chain's
-// transitions are sorted by action first, in the model's order of actions.
+// sortedTransitions returns the transitions of a choice, sorted by target and, in a Markov chain,
+// by the name of the action; a missing action sorts as "null". PRISM's symbolic engines write a
+// Markov chain's transitions sorted by action first, in the model's order of actions.
 //
 // Source: reference, section 6.
-func (w *Writer) sorted(dst []int, c int) []int {
+func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
-	lo, hi := w.model.Row(c)
+	lo, hi := w.model.Row(choice)
 	for t := lo; t < hi; t++ {
 		dst = append(dst, t)
 	}
-	if w.nondeterministic() && len(dst) < shortRow { // most rows of most models
+	if w.nondeterministic() && len(dst) < shortRow { // insertion sort, because most rows are short
 		for i := 1; i < len(dst); i++ {
-			for j := i; j > 0 && w.byTarget(dst[j], dst[j-1]) < 0; j-- {
+			for j := i; j > 0 && w.compareTargets(dst[j], dst[j-1]) < 0; j-- {
 				dst[j], dst[j-1] = dst[j-1], dst[j]
 			}
 		}
@@ -164,35 +166,36 @@ func (w *Writer) sorted(dst []int, c int) []int {
 	}
 	symbolic := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
 	slices.SortStableFunc(dst, func(a, b int) int {
-		d := w.byTarget(a, b)
+		byTarget := w.compareTargets(a, b)
 		switch {
 		case w.nondeterministic():
-			return d
+			return byTarget
 		case symbolic:
-			return cmp.Or(cmp.Compare(w.model.Actions[a], w.model.Actions[b]), d)
+			return cmp.Or(cmp.Compare(w.model.Actions[a], w.model.Actions[b]), byTarget)
 		}
-		return cmp.Or(d, cmp.Compare(cmp.Or(w.action(a), "null"), cmp.Or(w.action(b), "null")))
+		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(a), "null"), cmp.Or(w.actionName(b), "null")))
 	})
 	return dst
 }
 
-// choices returns the choices of a state in the order of the file. PRISM's symbolic engines write
-// choices without an action first, then the actions in reverse order; choices with the same action
-// keep their order. A system block can rename and hide actions, so their order is unknown, which
-// is a *compile.UnsupportedError.
+// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines
+// write choices without an action first, then the actions in reverse order; choices with the same
+// action keep their order. A system block can rename and hide actions, so that the order is
+// unknown; this is a *compile.UnsupportedError.
 //
-// Source: Modules2MTBDD of PRISM. Each action has a variable of the decision diagram, and 1 comes after 0; the variables that distinguish choices with the same action come after those.
-func (w *Writer) choices(dst []int, state int) ([]int, error) {
+// Source: Modules2MTBDD of PRISM. Each action has a variable of the decision diagram, and the value
+// 1 is after 0. The variables that distinguish choices with the same action are below them.
+func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
 	first, end := w.model.Choices(state)
-	for c := first; c < end; c++ {
-		dst = append(dst, c)
+	for choice := first; choice < end; choice++ {
+		dst = append(dst, choice)
 	}
 	if len(dst) < 2 || !w.opts.Symbolic || w.space.Imported() { // imported choices keep their order
 		return dst, nil
 	}
 	if w.space.Program().System != nil {
-		return nil, &compile.UnsupportedError{File: w.program.File, Msg: "the order in which PRISM's symbolic engines have the choices of a model with a system block"}
+		return nil, &compile.UnsupportedError{File: w.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
 	}
 	if w.model.Actions == nil {
 		return dst, nil

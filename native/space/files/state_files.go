@@ -10,76 +10,77 @@ import (
 	"tilecheck/runner"
 )
 
-// StateFiles holds the files of a state space and the space that was read from them. It is the
-// States of a runner.Job: engines that read files themselves get the files.
+// StateFiles holds the files of a state space and the space that was read from them. It is used as
+// the States of a runner.Job, so that other engines can read the files themselves.
 type StateFiles struct {
-	src  Sources
-	ext  string // of the transitions
-	opts ReadOptions
+	sources   Sources
+	extension string // of the transitions
+	opts      ReadOptions
 
-	mu    sync.Mutex
-	first *explicit.Space
-	exact map[explicit.Fractions]*explicit.Space // if the first one has no fractions
+	mu            sync.Mutex
+	space         *explicit.Space
+	withFractions map[explicit.Fractions]*explicit.Space // if the first one has no fractions
 }
 
 var _ explicit.SpaceSource = (*StateFiles)(nil)
 
-// Open reads files. The extension is "tra", or that of a file that has all in
-// one, the Transitions: "drn", "pexp" or "umb". Errors are those of Read.
+// Open reads files. extension is "tra", or that of a file with a complete model, which is
+// src.Transitions: "drn", "pexp" or "umb". Errors are as for Read.
 func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*StateFiles, error) {
-	g := &StateFiles{src: src, ext: ext, opts: opts, exact: map[explicit.Fractions]*explicit.Space{}}
+	stateFiles := &StateFiles{sources: src, extension: ext, opts: opts, withFractions: map[explicit.Fractions]*explicit.Space{}}
 	var err error
-	g.first, err = g.read(ctx, opts)
-	return g, err
+	stateFiles.space, err = stateFiles.read(ctx, opts)
+	return stateFiles, err
 }
 
+// read reads the files with the given options.
 func (g *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
-	switch g.ext {
+	switch g.extension {
 	case "drn":
-		return ReadDRN(ctx, g.src.Transitions, opts)
+		return ReadDRN(ctx, g.sources.Transitions, opts)
 	case "pexp":
-		return ReadCombined(ctx, g.src.Transitions, opts)
+		return ReadCombined(ctx, g.sources.Transitions, opts)
 	case "umb":
-		return ReadUMB(ctx, g.src.Transitions, opts)
+		return ReadUMB(ctx, g.sources.Transitions, opts)
 	}
-	return Read(ctx, g.src, opts)
+	return Read(ctx, g.sources, opts)
 }
 
 // Declares implements runner.StateSpace.
-func (g *StateFiles) Declares() *sema.Model { return g.first.Declares() }
+func (g *StateFiles) Declares() *sema.Model { return g.space.Declares() }
 
-// Space implements explicit.SpaceSource. Fractions are read on their own, so that they
-// are not what the other way computes with.
-func (g *StateFiles) Space(ctx context.Context, f explicit.Fractions) (*explicit.Space, error) {
-	if f == explicit.NoFractions || g.opts.Exact {
-		return g.first, nil
+// Space implements explicit.SpaceSource. Spaces with fractions are read separately, so that
+// computations without fractions do not use them.
+func (g *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*explicit.Space, error) {
+	if fractions == explicit.NoFractions || g.opts.Exact {
+		return g.space, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.exact[f]; s != nil {
-		return s, nil
+	if space := g.withFractions[fractions]; space != nil {
+		return space, nil
 	}
 	opts := g.opts
-	opts.Exact, opts.Normalise = true, f == explicit.Normalised
-	s, err := g.read(ctx, opts)
+	opts.Exact, opts.Normalise = true, fractions == explicit.Normalised
+	space, err := g.read(ctx, opts)
 	if err == nil {
-		g.exact[f] = s
+		g.withFractions[fractions] = space
 	}
-	return s, err
+	return space, err
 }
 
 // Files implements runner.StateSpace. The first file has the transitions.
 func (g *StateFiles) Files() []runner.File {
-	out := []runner.File{{Name: "model." + g.ext, Data: g.src.Transitions.Text}}
+	out := []runner.File{{Name: "model." + g.extension, Data: g.sources.Transitions.Text}}
 	add := func(name string, src *Source) {
 		if src != nil {
 			out = append(out, runner.File{Name: name, Data: src.Text})
 		}
 	}
-	add("model.sta", g.src.States)
-	add("model.lab", g.src.Labels)
-	add("model.obs", g.src.Observations)
-	several := func(ext string, sources []Source) {
+	add("model.sta", g.sources.States)
+	add("model.lab", g.sources.Labels)
+	add("model.obs", g.sources.Observations)
+	addAll := func(ext string, sources []Source) {
 		for i := range sources {
 			number := ""
 			if len(sources) > 1 {
@@ -88,7 +89,7 @@ func (g *StateFiles) Files() []runner.File {
 			add("model"+number+"."+ext, &sources[i])
 		}
 	}
-	several("srew", g.src.StateRewards)
-	several("trew", g.src.TransitionRewards)
+	addAll("srew", g.sources.StateRewards)
+	addAll("trew", g.sources.TransitionRewards)
 	return out
 }

@@ -10,11 +10,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// header is a comment that starts a file or a part; what names its contents.
-type header struct{ text, what string }
+// partHeader is the first comment of a file, or of a part of a .pexp file, and the kind of contents
+// that follows it.
+type partHeader struct{ text, kind string }
 
-func headers() []header {
-	return []header{
+// partHeaders returns the comments that PRISM writes at the start of a file or part.
+func partHeaders() []partHeader {
+	return []partHeader{
 		{"# Transitions", "transitions"},
 		{"# States", "states"},
 		{"# Labels", "labels"},
@@ -24,21 +26,21 @@ func headers() []header {
 	}
 }
 
-// data reads the next line with data. It passes comments to visit, unless that is nil. A header of
-// another kind of file is an error.
-func (l *lines) data(what string, visit func(comment string)) bool {
+// nextData reads the next line with data and splits it into fields. It passes comments to visit,
+// unless visit is nil. The header of a file with other contents than what is an error.
+func (l *lines) nextData(what string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
 		if len(trimmed) == 0 {
 			continue
 		}
 		if trimmed[0] != '#' {
-			l.split()
+			l.splitFields()
 			return true
 		}
-		for _, h := range headers() {
-			if h.what != what && strings.HasPrefix(string(trimmed), h.text) {
-				l.fail(0, "found the header of a file of %s, wanted %s", h.what, what)
+		for _, h := range partHeaders() {
+			if h.kind != what && strings.HasPrefix(string(trimmed), h.text) {
+				l.errorAt(0, "found the header of a file of %s, wanted %s", h.kind, what)
 				return false
 			}
 		}
@@ -49,59 +51,60 @@ func (l *lines) data(what string, visit func(comment string)) bool {
 	return false
 }
 
-// traFile reads PRISM's .tra files.
+// traFile reads a .tra file.
 type traFile struct {
 	*assembly
-	typ       syntax.ModelType
-	totals    [4]int // states, choices, transitions, observations
-	current   int    // state, -1 before the first
-	choices   int    // of the current state
-	rowAction sparse.Action
-	seen      []int // the observation of each state of a POMDP; -1 if not yet known
+	modelType         syntax.ModelType
+	totals            [4]int // states, choices, transitions, observations
+	current           int    // state, -1 before the first
+	numStateChoices   int    // of the current state
+	rowAction         sparse.Action
+	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
 }
 
-// readTransitions reads a .tra file. After errors the model is nil; the traFile is nil too if the
-// number of states is unknown.
+// readTransitions reads a .tra file. After errors the model is nil. If the number of states is
+// unknown, the traFile is nil too. The last result has the diagnostics.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
-	l := newLines(src)
-	t := &traFile{typ: opts.Type, current: -1}
+	lines := newLines(src)
+	file := &traFile{modelType: opts.Type, current: -1}
 	headerType := syntax.TypeNone
-	if !l.data("transitions", func(comment string) { headerType = typeOfHeader(l, comment) }) {
-		if len(l.errs) == 0 {
-			l.failEnd("found the end of the file, wanted the numbers of states and transitions")
+	if !lines.nextData("transitions", func(comment string) { headerType = typeOfComment(lines, comment) }) {
+		if len(lines.errs) == 0 {
+			lines.errorAtEnd("found the end of the file, wanted the numbers of states and transitions")
 		}
-		return nil, nil, l, nil
+		return nil, nil, lines, nil
 	}
-	if t.typ == syntax.TypeNone {
-		t.typ = headerType
+	if file.modelType == syntax.TypeNone {
+		file.modelType = headerType
 	}
-	if !t.readTotals(l) {
-		return nil, nil, l, nil
+	if !file.readTotals(lines) {
+		return nil, nil, lines, nil
 	}
-	if err := opts.limit(t.totals[0]); err != nil {
-		return nil, nil, l, err
+	if err := opts.checkNumStates(file.totals[0]); err != nil {
+		return nil, nil, lines, err
 	}
-	intervals := t.typ == syntax.IDTMC || t.typ == syntax.IMDP
+	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	opts.Exact = opts.Exact || intervals
-	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts)
-	t.intervals = intervals
-	if t.typ == syntax.POMDP {
-		t.seen = slices.Repeat([]int{-1}, t.totals[0])
+	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals[0], opts)
+	file.intervals = intervals
+	if file.modelType == syntax.POMDP {
+		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
 	}
-	most := len(src.Text) / len("0 0 1\n") // the totals may be wrong
-	t.builder.Grow(min(t.totals[0], most), min(t.totals[1], most), min(t.totals[2], most))
-	for n := 0; l.data("transitions", nil); n++ {
+	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
+	file.builder.Grow(min(file.totals[0], maxRows), min(file.totals[1], maxRows), min(file.totals[2], maxRows))
+	for n := 0; lines.nextData("transitions", nil); n++ {
 		if n&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
-				return nil, nil, l, err
+				return nil, nil, lines, err
 			}
 		}
-		t.line()
+		file.readLine()
 	}
-	return t, t.end(), l, nil
+	return file, file.finishModel(), lines, nil
 }
 
-func kindOf(t syntax.ModelType) sparse.Kind {
+// sparseKind returns the kind of graph of a model type.
+func sparseKind(t syntax.ModelType) sparse.Kind {
 	switch t {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
@@ -111,8 +114,8 @@ func kindOf(t syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfHeader returns the type of model in a comment "# Transitions (MDP)".
-func typeOfHeader(l *lines, comment string) syntax.ModelType {
+// typeOfComment returns the type of model in a comment such as # Transitions (MDP).
+func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	name, ok := strings.CutPrefix(comment, "# Transitions (")
 	if !ok {
 		return syntax.TypeNone
@@ -133,70 +136,72 @@ func typeOfHeader(l *lines, comment string) syntax.ModelType {
 	case "POMDP":
 		return syntax.POMDP
 	}
-	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
+	lines.errorAt(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
 	return syntax.TypeNone
 }
 
-// readTotals reads the numbers of states, choices and transitions. An MDP has three totals, a
-// Markov chain two.
-func (t *traFile) readTotals(l *lines) bool {
-	f := l.fields
+// readTotals reads the numbers of states, choices (in an MDP), transitions and observations (in a
+// POMDP) from the current line. Their number determines the type of an unknown model. It returns
+// false after an error.
+func (t *traFile) readTotals(lines *lines) bool {
+	fields := lines.fields
 	switch {
-	case len(l.errs) > 0:
+	case len(lines.errs) > 0:
 		return false
-	case len(f) == 4 && t.typ == syntax.TypeNone:
-		t.typ = syntax.POMDP
-	case t.typ == syntax.TypeNone && len(f) == 3:
-		t.typ = syntax.MDP
-		if l.hasInterval(3) {
-			t.typ = syntax.IMDP
+	case len(fields) == 4 && t.modelType == syntax.TypeNone:
+		t.modelType = syntax.POMDP
+	case t.modelType == syntax.TypeNone && len(fields) == 3:
+		t.modelType = syntax.MDP
+		if lines.hasInterval(3) {
+			t.modelType = syntax.IMDP
 		}
-	case t.typ == syntax.TypeNone && len(f) == 2 && l.hasInterval(2):
-		t.typ = syntax.IDTMC
-	case t.typ == syntax.TypeNone && len(f) == 2:
-		t.typ = guessType(l)
+	case t.modelType == syntax.TypeNone && len(fields) == 2 && lines.hasInterval(2):
+		t.modelType = syntax.IDTMC
+	case t.modelType == syntax.TypeNone && len(fields) == 2:
+		t.modelType = guessType(lines)
 	}
 	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
-	mdp := kindOf(t.typ) == sparse.MDP
+	mdp := sparseKind(t.modelType) == sparse.MDP
 	switch {
 	case !mdp:
 		names = []string{names[0], names[2]}
-	case t.typ != syntax.POMDP:
+	case t.modelType != syntax.POMDP:
 		names = names[:3]
 	}
-	if len(f) != len(names) {
-		l.fail(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(l.text)), strings.Join(names, " and the "), typeName(t.typ))
+	if len(fields) != len(names) {
+		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(names, " and the "), typeName(t.modelType))
 		return false
 	}
-	at := []int{0, 1, 2, 3}
+	positions := []int{0, 1, 2, 3}
 	if !mdp {
-		at = []int{0, 2}
+		positions = []int{0, 2}
 	}
 	for i, name := range names {
-		n, ok := l.count(f[i], name)
+		n, ok := lines.parseCount(fields[i], name)
 		if !ok {
 			return false
 		}
-		t.totals[at[i]] = n
+		t.totals[positions[i]] = n
 	}
 	switch {
 	case t.totals[0] == 0:
-		l.fail(f[0].at, "found 0 states, wanted at least one")
+		lines.errorAt(fields[0].column, "found 0 states, wanted at least one")
 		return false
 	case t.totals[3] > t.totals[0]:
-		l.fail(f[3].at, "found %d observations of %d states, wanted no more than states", t.totals[3], t.totals[0])
+		lines.errorAt(fields[3].column, "found %d observations of %d states, wanted no more than states", t.totals[3], t.totals[0])
 		return false
 	}
 	return true
 }
 
-// hasInterval reports whether an entry of the first row is an interval.
+// hasInterval reports whether an entry of the first row is an interval. It does not move on.
 func (l *lines) hasInterval(entry int) bool {
 	preview := *l
 	preview.fields, preview.errs = nil, nil
-	return preview.data("transitions", nil) && len(preview.fields) > entry && preview.fields[entry].text[0] == '['
+	return preview.nextData("transitions", nil) && len(preview.fields) > entry && preview.fields[entry].text[0] == '['
 }
 
+// typeName returns the name of a model type for diagnostics.
 func typeName(t syntax.ModelType) string {
 	if t == syntax.TypeNone {
 		return "unknown"
@@ -207,159 +212,161 @@ func typeName(t syntax.ModelType) string {
 // guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.
 //
 // Source: PRISM's -importmodel, which reads six rows (reference, section 6).
-func guessType(l *lines) syntax.ModelType {
-	preview := *l
+func guessType(lines *lines) syntax.ModelType {
+	preview := *lines
 	preview.fields, preview.errs = nil, nil
 	for range 6 {
-		if !preview.data("transitions", nil) || len(preview.fields) < 3 {
+		if !preview.nextData("transitions", nil) || len(preview.fields) < 3 {
 			break
 		}
-		if x, err := parseNumber(preview.fields[2].text, false); err == nil && x.f > 1 {
+		if value, err := parseNumber(preview.fields[2].text, false); err == nil && value.float > 1 {
 			return syntax.CTMC
 		}
 	}
 	return syntax.DTMC
 }
 
-// line reads one transition.
-func (t *traFile) line() {
-	f := t.fields
+// readLine reads the transition in the current line.
+func (t *traFile) readLine() {
+	fields := t.fields
 	mdp := 0
 	if t.kind == sparse.MDP {
 		mdp = 1
 	}
-	extra := 1 // number of entries for the weight and the observation
-	want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
-	if t.typ == syntax.LTS {
-		extra, want = 0, "state, choice, target and perhaps an action"
+	numWeightEntries := 1 // number of entries for the weight and the observation
+	expected := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
+	if t.modelType == syntax.LTS {
+		numWeightEntries, expected = 0, "state, choice, target and perhaps an action"
 	}
-	if t.seen != nil {
-		if f[0].String() == "-" {
+	if t.stateObservations != nil {
+		if fields[0].String() == "-" {
 			t.initialObservation()
 			return
 		}
-		extra, want = 2, "state, choice, target, probability, observation and perhaps an action"
+		numWeightEntries, expected = 2, "state, choice, target, probability, observation and perhaps an action"
 	}
-	if len(f) < 2+mdp+extra || len(f) > 3+mdp+extra {
-		t.fail(0, "found %d entries, wanted %s", len(f), want)
+	if len(fields) < 2+mdp+numWeightEntries || len(fields) > 3+mdp+numWeightEntries {
+		t.errorAt(0, "found %d entries, wanted %s", len(fields), expected)
 		return
 	}
-	s, ok := t.index(f[0], "state", t.states)
+	state, ok := t.parseIndex(fields[0], "state", t.numStates)
 	if !ok {
 		return
 	}
-	j := 0
+	choice := 0
 	if mdp == 1 {
-		if j, ok = t.count(f[1], "choice"); !ok {
+		if choice, ok = t.parseCount(fields[1], "choice"); !ok {
 			return
 		}
 	}
-	target, ok := t.index(f[1+mdp], "state", t.states)
+	target, ok := t.parseIndex(fields[1+mdp], "state", t.numStates)
 	if !ok {
 		return
 	}
 	var high number
-	x, ok := t.one, true
+	weight, ok := t.one, true
 	switch {
 	case t.intervals:
-		x, high, ok = t.interval(f[2+mdp])
-	case extra > 0:
-		x, ok = t.value(f[2+mdp], "probability or rate", t.exact)
+		weight, high, ok = t.interval(fields[2+mdp])
+	case numWeightEntries > 0:
+		weight, ok = t.parseValue(fields[2+mdp], "probability or rate", t.exact)
 	}
-	if !ok || t.seen != nil && !t.setObservation(target, f[4]) {
+	if !ok || t.stateObservations != nil && !t.setObservation(target, fields[4]) {
 		return
 	}
 	action := sparse.NoAction
-	if at := 2 + mdp + extra; len(f) > at {
-		known, ok := t.actions[string(f[at].text)]
+	if actionEntry := 2 + mdp + numWeightEntries; len(fields) > actionEntry {
+		number, ok := t.actions[string(fields[actionEntry].text)]
 		if !ok {
-			if !isWord(f[at].String()) {
-				t.fail(f[at].at, "found %s, wanted the name of an action", quote(f[at].text))
+			if !isWord(fields[actionEntry].String()) {
+				t.errorAt(fields[actionEntry].column, "found %s, wanted the name of an action", quote(fields[actionEntry].text))
 				return
 			}
-			known = t.action(f[at].String())
+			number = t.action(fields[actionEntry].String())
 		}
-		action = known
+		action = number
 	}
-	if !t.advance(s, j, action) {
+	if !t.startRow(state, choice, action) {
 		return
 	}
 	if mdp == 1 {
 		action = sparse.NoAction
 	}
-	t.high = high
-	t.transition(target, x, action, f[1+mdp].at, f[1+mdp+extra].at)
+	t.nextHigh = high
+	t.transition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
 }
 
-// initialObservation reads the observation of an initial state of a POMDP, which may have no
-// incoming transition.
+// initialObservation reads a line with the observation of an initial state of a POMDP. Other states
+// get their observations from lines of incoming transitions, and an initial state may have none.
 func (t *traFile) initialObservation() {
-	if f := t.fields; len(f) != 5 {
-		t.fail(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(f))
-	} else if s, ok := t.index(f[2], "state", t.states); ok {
-		t.setObservation(s, f[4])
+	if fields := t.fields; len(fields) != 5 {
+		t.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(fields))
+	} else if state, ok := t.parseIndex(fields[2], "state", t.numStates); ok {
+		t.setObservation(state, fields[4])
 	}
 }
 
-// setObservation records the observation of a state and checks that it is always the same.
-func (t *traFile) setObservation(s int, f field) bool {
-	o, ok := t.index(f, "observation", t.totals[3])
+// setObservation sets the observation of a state. It returns false after an error, also if an
+// earlier line has another observation of the same state.
+func (t *traFile) setObservation(state int, field field) bool {
+	observation, ok := t.parseIndex(field, "observation", t.totals[3])
 	if !ok {
 		return false
 	}
-	if t.seen[s] >= 0 && t.seen[s] != o {
-		t.fail(f.at, "found observation %d of state %d, wanted %d as before", o, s, t.seen[s])
+	if t.stateObservations[state] >= 0 && t.stateObservations[state] != observation {
+		t.errorAt(field.column, "found observation %d of state %d, wanted %d as before", observation, state, t.stateObservations[state])
 		return false
 	}
-	t.seen[s] = o
+	t.stateObservations[state] = observation
 	return true
 }
 
-// advance starts state s or its choice j if necessary, and checks their order.
-func (t *traFile) advance(s, j int, action sparse.Action) bool {
-	isNew := s != t.current
-	if s < t.current {
-		t.fail(t.fields[0].at, "found state %d after state %d, wanted rows in the order of states", s, t.current)
+// startRow starts the given state and choice, unless they are the current ones. It returns false if
+// they are not in order.
+func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
+	isNew := state != t.current
+	if state < t.current {
+		t.errorAt(t.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, t.current)
 		return false
 	}
 	if isNew {
-		t.state(s)
-		t.current, t.choices = s, 0
+		t.startState(state)
+		t.current, t.numStateChoices = state, 0
 	}
-	last := t.choices - 1
+	last := t.numStateChoices - 1
 	switch {
 	case t.kind != sparse.MDP:
 		if isNew {
-			t.choices = 1
-			t.choice(sparse.NoAction, t.pos(0))
+			t.numStateChoices = 1
+			t.startChoice(sparse.NoAction, t.position(0))
 		}
 		return true
-	case j == t.choices:
-		t.choices++
+	case choice == t.numStateChoices:
+		t.numStateChoices++
 		t.rowAction = action
-		t.choice(action, t.pos(0))
+		t.startChoice(action, t.position(0))
 		return true
-	case j != last:
-		t.fail(t.fields[1].at, "found choice %d of state %d, wanted %d or %d: choices in order", j, s, max(last, 0), t.choices)
+	case choice != last:
+		t.errorAt(t.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), t.numStateChoices)
 		return false
 	case action != t.rowAction:
-		t.fail(0, "found another action for choice %d of state %d, wanted one", j, s)
+		t.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
 		return false
 	}
 	return true
 }
 
-// end checks the totals and returns the model.
-func (t *traFile) end() *sparse.Model {
+// finishModel checks the totals and returns the model; nil after errors.
+func (t *traFile) finishModel() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil
 	}
-	if found := t.transitions; found != t.totals[2] {
-		t.failEnd("found %d transitions, wanted %d as the first line says", found, t.totals[2])
-	} else if found := t.assembly.choices; t.kind == sparse.MDP && found != t.totals[1] {
-		t.failEnd("found %d choices, wanted %d as the first line says", found, t.totals[1])
-	} else if s := slices.Index(t.seen, -1); s >= 0 {
-		t.failEnd("found no observation of state %d, wanted one for each state", s)
+	if found := t.numTransitions; found != t.totals[2] {
+		t.errorAtEnd("found %d transitions, wanted %d as the first line says", found, t.totals[2])
+	} else if found := t.assembly.numChoices; t.kind == sparse.MDP && found != t.totals[1] {
+		t.errorAtEnd("found %d choices, wanted %d as the first line says", found, t.totals[1])
+	} else if s := slices.Index(t.stateObservations, -1); s >= 0 {
+		t.errorAtEnd("found no observation of state %d, wanted one for each state", s)
 	}
 	return t.finish()
 }

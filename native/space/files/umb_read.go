@@ -19,12 +19,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in UMB, plain or compressed with gzip or xz: DTMCs, MDPs, both also with
-// intervals, CTMCs and LTSs. Columns and valuations stay packed, so the memory depends on the
-// model and not on numbers that the file claims. Errors are as for Read and have no lines. Other
-// kinds of models, and features that are only partly supported, are rejected by name. If the
-// valuations are missing, the states have one variable x, their number. A warning says so if
-// valuations exist but cannot be used.
+// ReadUMB reads a model in UMB, plain or compressed with gzip or xz. It can be a DTMC, an MDP, both
+// also with intervals, a CTMC or an LTS; other types, and features that are only partly supported,
+// are errors. Errors are as for Read, without lines. Columns and valuations stay packed, so memory
+// depends on the model and not on numbers that the file claims. If valuations are missing, the
+// states have one variable x, their number. If valuations cannot be used, a warning says so.
 func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -32,7 +31,7 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	u := &umbFile{ctx: ctx, opts: opts, src: src}
 	space, err := u.read()
 	if err == nil || ctx.Err() != nil {
-		return space, cmpErr(ctx.Err(), err)
+		return space, firstError(ctx.Err(), err)
 	}
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return nil, err
@@ -46,7 +45,8 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	return nil, syntax.ErrorList{{File: src.Name, Msg: err.Error()}}
 }
 
-func cmpErr(first, second error) error {
+// firstError returns the first error if it is not nil, otherwise the second.
+func firstError(first, second error) error {
 	if first != nil {
 		return first
 	}
@@ -59,51 +59,51 @@ type umbFile struct {
 	opts ReadOptions
 	src  Source
 
-	index    *umb.Index
-	typ      syntax.ModelType
-	states   int
-	choices  int
-	branches int
+	index       *umb.Index
+	modelType   syntax.ModelType
+	numStates   int
+	numChoices  int
+	numBranches int
 
-	stateChoices []uint32 // offsets of the choices of each state; nil if each has one
-	choiceRows   []uint32
-	targets      []uint32
-	probability  umbNumbers
-	exitRate     umbNumbers
-	initial      *sparse.Set
-	actions      []uint16
-	names        []byte
-	nameAt       []uint32
-	labels       map[string]*sparse.Set
-	rewards      map[string]umbNumbers // by identifier and kind
-	valuations   []byte
-	fields       []umbVariable
-	warnings     []string
+	stateChoices  []uint32 // offsets of the choices of each state; nil if each has one
+	choiceRows    []uint32
+	targets       []uint32
+	probability   umbNumbers
+	exitRate      umbNumbers
+	initial       *sparse.Set
+	actionNumbers []uint16
+	actionStrings []byte
+	actionOffsets []uint32
+	labels        map[string]*sparse.Set
+	rewards       map[string]umbNumbers // by identifier and kind
+	valuations    []byte
+	variables     []umbVariable
+	warnings      []string
 }
 
 // umbVariable is a variable of a packed valuation.
 type umbVariable struct {
-	name      string
-	kind      sema.Type
-	at, bits  int
-	signed    bool
-	offset    int64
-	low, high int64 // the range in the file if bounded, otherwise of the values found
-	bounded   bool
+	name               string
+	kind               sema.Type
+	bitOffset, numBits int
+	signed             bool
+	valueOffset        int64
+	low, high          int64 // the declared range if bounded is set, otherwise the range of the values found
+	bounded            bool
 }
 
 // umbNumbers is a column of numbers.
 type umbNumbers struct{ umb.Numbers }
 
-// at returns number i, as a fraction too if exact is set.
-func (n *umbNumbers) at(i int, exact bool) (number, error) {
+// get returns number i, with a fraction if exact is set.
+func (n *umbNumbers) get(i int, exact bool) (number, error) {
 	if !n.Fractions() {
-		x := number{f: n.Double(i)}
-		if math.IsNaN(x.f) || math.IsInf(x.f, 0) {
-			return x, fmt.Errorf("found the number %v", x.f)
+		x := number{float: n.Double(i)}
+		if math.IsNaN(x.float) || math.IsInf(x.float, 0) {
+			return x, fmt.Errorf("found the number %v", x.float)
 		}
 		if exact {
-			x.r = new(big.Rat).SetFloat64(x.f)
+			x.rat = new(big.Rat).SetFloat64(x.float)
 		}
 		return x, nil
 	}
@@ -112,18 +112,18 @@ func (n *umbNumbers) at(i int, exact bool) (number, error) {
 		return number{}, err
 	}
 	x := number{}
-	x.f, _ = r.Float64()
+	x.float, _ = r.Float64()
 	if exact {
-		x.r = r
+		x.rat = r
 	}
-	if math.IsInf(x.f, 0) || x.f == 0 && r.Sign() != 0 {
+	if math.IsInf(x.float, 0) || x.float == 0 && r.Sign() != 0 {
 		return x, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(r.RatString())), errLarge)
 	}
 	return x, nil
 }
 
-// umbSet reads a set of n states.
-func umbSet(m *umb.Member, n int) (*sparse.Set, error) {
+// readStateSet reads a set of n states from a bit vector.
+func readStateSet(m *umb.Member, n int) (*sparse.Set, error) {
 	words, err := m.Bits(n)
 	out := sparse.NewSet(n)
 	for i, x := range words {
@@ -134,13 +134,14 @@ func umbSet(m *umb.Member, n int) (*sparse.Set, error) {
 	return out, err
 }
 
-// members calls visit for every member of the archive.
-func (u *umbFile) members(visit func(name string, m *umb.Member) error) error {
+// forEachMember calls visit for every member of the archive.
+func (u *umbFile) forEachMember(visit func(name string, m *umb.Member) error) error {
 	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
 }
 
+// read reads the index, then the other members of the archive, and builds the space.
 func (u *umbFile) read() (*explicit.Space, error) {
-	if err := u.members(func(name string, m *umb.Member) error {
+	if err := u.forEachMember(func(name string, m *umb.Member) error {
 		if name != umb.IndexFile {
 			return nil
 		}
@@ -159,69 +160,70 @@ func (u *umbFile) read() (*explicit.Space, error) {
 		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umb.IndexFile)
 	}
 	u.labels, u.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
-	if err := u.members(u.member); err != nil {
+	if err := u.forEachMember(u.readMember); err != nil {
 		return nil, err
 	}
-	return u.assemble()
+	return u.buildSpace()
 }
 
-// readIndex reads and checks the index of the file.
+// readIndex parses and checks the index of the file, which has the type and the numbers of states,
+// choices and branches.
 func (u *umbFile) readIndex(text []byte) error {
-	x := new(umb.Index)
-	if err := json.Unmarshal(text, x); err != nil {
+	index := new(umb.Index)
+	if err := json.Unmarshal(text, index); err != nil {
 		return err
 	}
-	s := &x.System
-	if x.Version != umb.Version {
-		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
+	system := &index.System
+	if index.Version != umb.Version {
+		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
 	}
-	ends, intervals := s.Probability.Ends()
+	boundType, intervals := system.Probability.Ends()
 	switch {
-	case s.Time == "discrete" && s.Players == 0 && intervals:
-		u.typ = syntax.IDTMC
-	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && intervals:
-		u.typ = syntax.IMDP
-	case s.Time == "discrete" && s.Players == 0:
-		u.typ = syntax.DTMC
-	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.Probability != nil:
-		u.typ = syntax.MDP
-	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.ExitRate == nil:
-		u.typ = syntax.LTS
-	case s.Time == "stochastic" && s.Players == 0:
-		u.typ = syntax.CTMC
+	case system.Time == "discrete" && system.Players == 0 && intervals:
+		u.modelType = syntax.IDTMC
+	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && intervals:
+		u.modelType = syntax.IMDP
+	case system.Time == "discrete" && system.Players == 0:
+		u.modelType = syntax.DTMC
+	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.Probability != nil:
+		u.modelType = syntax.MDP
+	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.ExitRate == nil:
+		u.modelType = syntax.LTS
+	case system.Time == "stochastic" && system.Players == 0:
+		u.modelType = syntax.CTMC
 	default:
 		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs and LTSs can be read",
-			quote([]byte(s.Time)), s.Players, s.Observations)
+			quote([]byte(system.Time)), system.Players, system.Observations)
 	}
-	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.typ {
-		return fmt.Errorf("found a model of type %s, wanted a %s as asked for", u.typ, u.opts.Type)
+	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.modelType {
+		return fmt.Errorf("found a model of type %s, wanted the requested type %s", u.modelType, u.opts.Type)
 	}
-	if s.States < 1 || s.States > math.MaxInt32 || s.Choices > math.MaxUint32-1 || s.Branches > math.MaxUint32-1 || s.Observations > 0 {
-		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", s.States, s.Choices, s.Branches, s.Observations)
+	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
+		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
 	}
-	if err := u.opts.limit(int(s.States)); err != nil {
+	if err := u.opts.checkNumStates(int(system.States)); err != nil {
 		return err
 	}
-	if s.ChoiceActions > math.MaxUint16-1 || s.BranchActions > math.MaxUint16-1 {
-		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
+	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
+		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
 	}
-	if u.typ != syntax.LTS {
-		if err := u.checkNumber(ends); err != nil {
+	if u.modelType != syntax.LTS {
+		if err := u.checkNumber(boundType); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
 	u.opts.Exact = u.opts.Exact || intervals // intervals are always fractions
-	if u.typ == syntax.CTMC {
-		if err := u.checkNumber(s.ExitRate); err != nil {
+	if u.modelType == syntax.CTMC {
+		if err := u.checkNumber(system.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
-	u.states, u.choices, u.branches = int(s.States), int(s.Choices), int(s.Branches)
-	u.index = x
+	u.numStates, u.numChoices, u.numBranches = int(system.States), int(system.Choices), int(system.Branches)
+	u.index = index
 	return u.checkAnnotations()
 }
 
-// checkNumber checks the type of a column of numbers.
+// checkNumber checks that the type of a column of numbers can be read.
 func (u *umbFile) checkNumber(t *umb.Type) error {
 	err := t.Number()
 	if err == nil && u.opts.Fractions && t.Type == "double" {
@@ -230,173 +232,174 @@ func (u *umbFile) checkNumber(t *umb.Type) error {
 	return err
 }
 
-// hasChoices reports whether states have choices. Then actions belong to choices, otherwise to
-// branches.
+// hasChoices reports whether the model is nondeterministic. Actions then belong to choices, otherwise
+// to branches.
 func (u *umbFile) hasChoices() bool {
-	return u.typ == syntax.MDP || u.typ == syntax.IMDP || u.typ == syntax.LTS
+	return u.modelType == syntax.MDP || u.modelType == syntax.IMDP || u.modelType == syntax.LTS
 }
 
-// checkAnnotations rejects annotations that cannot be read.
+// checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations,
+// and valuations that cannot be used, give a warning.
 func (u *umbFile) checkAnnotations() error {
-	for _, g := range u.index.Annotations {
-		for _, m := range g.Value {
-			a, name := &m.Value, g.Name+"/"+m.Name
+	for _, group := range u.index.Annotations {
+		for _, member := range group.Value {
+			annotation, name := &member.Value, group.Name+"/"+member.Name
 			switch {
-			case g.Name == "aps" && (a.Type.Type != "bool" || a.Type.Bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
-				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, a.Type.Type)
-			case g.Name == "rewards":
-				if err := u.checkNumber(&a.Type); err != nil {
+			case group.Name == "aps" && (annotation.Type.Type != "bool" || annotation.Type.Bits() != 1 || !slices.Equal(annotation.AppliesTo, []string{"states"})):
+				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, annotation.Type.Type)
+			case group.Name == "rewards":
+				if err := u.checkNumber(&annotation.Type); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				for _, kind := range a.AppliesTo {
+				for _, kind := range annotation.AppliesTo {
 					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.hasChoices() {
-						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.typ)
+						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.modelType)
 					}
 				}
-			case g.Name != "aps":
-				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", g.Name, u.src.Name))
+			case group.Name != "aps":
+				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", group.Name, u.src.Name))
 			}
-			if a.Probability != nil {
+			if annotation.Probability != nil {
 				return fmt.Errorf("%s: found values with probabilities, which are not supported", name)
 			}
 		}
 	}
-	v, ok := u.index.Valuations["states"]
+	valuation, ok := u.index.Valuations["states"]
 	if !ok {
 		return nil
 	}
-	if problem := u.variables(v); problem != "" {
-		u.fields = nil
+	if problem := u.readVariables(valuation); problem != "" {
+		u.variables = nil
 		u.warnings = append(u.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", u.src.Name, problem))
 	}
 	return nil
 }
 
-// variables reads the layout of the valuations. problem says why they cannot be used; "" if they
-// can.
-func (u *umbFile) variables(v umb.Valuation) (problem string) {
-	if len(v.Classes) != 1 {
-		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(v.Classes))
+// readVariables reads the layout of the packed valuations. problem says why they cannot be used; it
+// is "" if they can.
+func (u *umbFile) readVariables(valuation umb.Valuation) (problem string) {
+	if len(valuation.Classes) != 1 {
+		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
 	}
-	at := 0
-	for _, x := range v.Classes[0].Variables {
-		if x.Padding > 0 {
-			if x.Padding > 1<<16 {
-				return fmt.Sprintf("there are %d bits of padding", x.Padding)
+	bitOffset := 0
+	for _, declared := range valuation.Classes[0].Variables {
+		if declared.Padding > 0 {
+			if declared.Padding > 1<<16 {
+				return fmt.Sprintf("there are %d bits of padding", declared.Padding)
 			}
-			at += int(x.Padding)
+			bitOffset += int(declared.Padding)
 			continue
 		}
-		f := umbVariable{name: x.Name, at: at, offset: x.Offset, kind: sema.Int}
-		if x.Type == nil || x.Optional {
-			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(x.Name)))
+		variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
+		if declared.Type == nil || declared.Optional {
+			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
 		}
-		width := x.Type.Bits()
+		width := declared.Type.Bits()
 		switch {
-		case x.Type.Type == "bool" && width <= 64:
-			f.kind = sema.Bool
-		case (x.Type.Type == "int" || x.Type.Type == "uint") && width <= 64:
-			f.signed = x.Type.Type == "int"
+		case declared.Type.Type == "bool" && width <= 64:
+			variable.kind = sema.Bool
+		case (declared.Type.Type == "int" || declared.Type.Type == "uint") && width <= 64:
+			variable.signed = declared.Type.Type == "int"
 		default:
-			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, width)
+			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, width)
 		}
-		if !syntax.IsIdent(x.Name) || slices.ContainsFunc(u.fields, func(g umbVariable) bool { return g.name == x.Name }) {
-			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(x.Name)))
+		if !syntax.IsIdent(declared.Name) || slices.ContainsFunc(u.variables, func(g umbVariable) bool { return g.name == declared.Name }) {
+			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
 		}
-		if x.Lower != nil && x.Upper != nil {
-			f.low, f.high, f.bounded = *x.Lower, *x.Upper, true
+		if declared.Lower != nil && declared.Upper != nil {
+			variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
 		}
-		f.bits = int(width)
-		at += f.bits
-		u.fields = append(u.fields, f)
+		variable.numBits = int(width)
+		bitOffset += variable.numBits
+		u.variables = append(u.variables, variable)
 	}
-	if at%8 != 0 || at == 0 || at > 1<<20 {
-		return fmt.Sprintf("they have %d bits, which are no whole bytes", at)
+	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > 1<<20 {
+		return fmt.Sprintf("they have %d bits, which is not a supported number of whole bytes", bitOffset)
 	}
 	return ""
 }
 
-// valuationSize returns the size of a valuation of a state in bytes.
+// valuationSize returns the size of a packed valuation in bytes.
 func (u *umbFile) valuationSize() int {
-	at := 0
-	for _, x := range u.index.Valuations["states"].Classes[0].Variables {
-		at += int(x.Padding)
-		if x.Padding == 0 {
-			at += int(x.Type.Bits())
+	numBits := 0
+	for _, variable := range u.index.Valuations["states"].Classes[0].Variables {
+		numBits += int(variable.Padding)
+		if variable.Padding == 0 {
+			numBits += int(variable.Type.Bits())
 		}
 	}
-	return at / 8
+	return numBits / 8
 }
 
-// member reads one member of the archive, if it is part of the model.
-func (u *umbFile) member(name string, m *umb.Member) (err error) {
+// readMember reads a member of the archive if it is part of the model.
+func (u *umbFile) readMember(name string, m *umb.Member) (err error) {
 	defer func() {
 		if err != nil && u.ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}()
-	s := &u.index.System
-	kind, ids := "choices", u.choices
-	actions := s.ChoiceActions
+	system := &u.index.System
+	kind, numEntries := "choices", u.numChoices
+	actions := system.ChoiceActions
 	if !u.hasChoices() {
-		kind, ids, actions = "branches", u.branches, s.BranchActions
+		kind, numEntries, actions = "branches", u.numBranches, system.BranchActions
 	}
 	switch name {
 	case umb.StateChoices:
-		u.stateChoices, err = m.Offsets(u.states, u.choices)
+		u.stateChoices, err = m.Offsets(u.numStates, u.numChoices)
 	case umb.ChoiceRows:
-		u.choiceRows, err = m.Offsets(u.choices, u.branches)
+		u.choiceRows, err = m.Offsets(u.numChoices, u.numBranches)
 	case umb.Targets:
-		u.targets, err = umb.Indices[uint32](m, u.branches, 8, uint64(u.states))
+		u.targets, err = umb.Indices[uint32](m, u.numBranches, 8, uint64(u.numStates))
 	case umb.Probabilities:
-		if ends, intervals := s.Probability.Ends(); intervals {
-			u.probability.Numbers, err = m.Numbers(2*u.branches, ends)
+		if boundType, intervals := system.Probability.Ends(); intervals {
+			u.probability.Numbers, err = m.Numbers(2*u.numBranches, boundType)
 		} else {
-			u.probability.Numbers, err = m.Numbers(u.branches, ends)
+			u.probability.Numbers, err = m.Numbers(u.numBranches, boundType)
 		}
 	case umb.ExitRates:
-		if u.typ == syntax.CTMC {
-			u.exitRate.Numbers, err = m.Numbers(u.states, s.ExitRate)
+		if u.modelType == syntax.CTMC {
+			u.exitRate.Numbers, err = m.Numbers(u.numStates, system.ExitRate)
 		}
 	case umb.Initial:
-		u.initial, err = umbSet(m, u.states)
+		u.initial, err = readStateSet(m, u.numStates)
 	case "actions/" + kind + "/values.bin":
-		u.actions, err = umb.Indices[uint16](m, ids, 4, actions)
+		u.actionNumbers, err = umb.Indices[uint16](m, numEntries, 4, actions)
 	case "actions/" + kind + "/string-mapping.bin":
-		u.nameAt, err = m.Mapping(int(actions))
+		u.actionOffsets, err = m.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":
-		u.names, err = m.All(umb.MaxNames)
+		u.actionStrings, err = m.All(umb.MaxNames)
 	case umb.Valuations:
-		if u.fields == nil {
+		if u.variables == nil {
 			return nil
 		}
-		if err = m.Sized(int64(u.states), int64(u.valuationSize())); err == nil {
+		if err = m.Sized(int64(u.numStates), int64(u.valuationSize())); err == nil {
 			u.valuations, err = m.All(m.Size)
 		}
 	default:
-		err = u.annotation(name, m)
+		err = u.readAnnotation(name, m)
 	}
 	return err
 }
 
-// annotation reads a label or rewards. Members that the index does not list are ignored.
-func (u *umbFile) annotation(name string, m *umb.Member) (err error) {
+// readAnnotation reads a label or rewards. It ignores members that the index does not list.
+func (u *umbFile) readAnnotation(name string, m *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
 		return nil
 	}
 	group, id, kind := words[1], words[2], words[3]
-	a := u.index.Annotations.Get(group).Get(id)
-	if !slices.Contains(a.AppliesTo, kind) {
+	annotation := u.index.Annotations.Get(group).Get(id)
+	if !slices.Contains(annotation.AppliesTo, kind) {
 		return nil
 	}
 	switch group {
 	case "aps":
-		u.labels[id], err = umbSet(m, u.states)
+		u.labels[id], err = readStateSet(m, u.numStates)
 	case "rewards":
-		n := map[string]int{"states": u.states, "choices": u.choices, "branches": u.branches}[kind]
+		n := map[string]int{"states": u.numStates, "choices": u.numChoices, "branches": u.numBranches}[kind]
 		var column umbNumbers
-		column.Numbers, err = m.Numbers(n, &a.Type)
+		column.Numbers, err = m.Numbers(n, &annotation.Type)
 		u.rewards[id+"/"+kind] = column
 	}
 	return err

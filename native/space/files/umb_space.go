@@ -15,152 +15,156 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble makes a space from the columns of a UMB file.
-func (u *umbFile) assemble() (*explicit.Space, error) {
+// buildSpace makes a space from the columns of a UMB file.
+func (u *umbFile) buildSpace() (*explicit.Space, error) {
 	if err := u.checkComplete(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.typ]
-	b := &umbBuild{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.states, u.opts)}
-	b.intervals = u.typ == syntax.IDTMC || u.typ == syntax.IMDP
-	if err := b.actionNames(); err != nil {
+	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.modelType]
+	build := &umbBuilder{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.numStates, u.opts)}
+	build.intervals = u.modelType == syntax.IDTMC || u.modelType == syntax.IMDP
+	if err := build.readActionNames(); err != nil {
 		return nil, err
 	}
-	if err := b.rows(); err != nil {
+	if err := build.addRows(); err != nil {
 		return nil, err
 	}
-	model := b.finish()
+	model := build.finish()
 	if model == nil {
-		return nil, b.errs
+		return nil, build.errs
 	}
 	if kind == sparse.CTMC && !u.opts.Exact { // a rate is the rounded product of two rounded numbers
-		model.Err = 1.01 * 4 * unit
+		model.Err = 1.01 * 4 * unitRoundoff
 	}
-	sets, err := b.declared()
+	sets, err := build.declaredSets()
 	if err != nil {
 		return nil, err
 	}
-	b.complete(model, sets)
-	if len(b.errs) > 0 {
-		return nil, b.errs
+	build.setLabels(model, sets)
+	if len(build.errs) > 0 {
+		return nil, build.errs
 	}
-	d := &explicit.Imported{File: u.src.Name, Type: u.typ, Actions: b.assembly.names, Model: model, Normalised: b.normalised}
-	for i, m := range u.index.Annotations.Get("rewards") {
-		r, each, err := b.reward(model, i, m)
+	imported := &explicit.Imported{File: u.src.Name, Type: u.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
+	for i, annotation := range u.index.Annotations.Get("rewards") {
+		r, transitionRewards, err := build.readReward(model, i, annotation)
 		if err != nil {
-			return nil, fmt.Errorf("rewards/%s: %w", m.Name, err)
+			return nil, fmt.Errorf("rewards/%s: %w", annotation.Name, err)
 		}
 		model.Rewards = append(model.Rewards, r)
-		d.TransitionRewards = append(d.TransitionRewards, each)
+		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
-	if u.opts.NoFixDeadlocks && !b.assembly.deadlocks.Empty() {
-		e := &explicit.DeadlockError{Count: b.assembly.deadlocks.Count()}
-		for s := range b.assembly.deadlocks.All() {
-			e.State = fmt.Sprintf("number %d", s)
+	if u.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
+		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
+		for s := range build.assembly.deadlocks.All() {
+			deadlockErr.State = fmt.Sprintf("number %d", s)
 			break
 		}
-		return nil, e
+		return nil, deadlockErr
 	}
-	return b.space(d)
+	return build.importSpace(imported)
 }
 
 // checkComplete returns an error if the file lacks a part that every model of its type has.
 func (u *umbFile) checkComplete() error {
-	for _, x := range []struct {
+	for _, part := range []struct {
 		name   string
 		absent bool
 	}{
 		{umb.Targets, u.targets == nil},
-		{umb.Probabilities, u.typ != syntax.LTS && !u.probability.There()},
-		{umb.ExitRates, u.typ == syntax.CTMC && !u.exitRate.There()},
+		{umb.Probabilities, u.modelType != syntax.LTS && !u.probability.There()},
+		{umb.ExitRates, u.modelType == syntax.CTMC && !u.exitRate.There()},
 		{umb.Initial, u.initial == nil || u.initial.Empty()},
 	} {
-		if x.absent {
-			return fmt.Errorf("there is no %s, or nothing in it", x.name)
+		if part.absent {
+			return fmt.Errorf("the file %s is missing or empty", part.name)
 		}
 	}
-	s := &u.index.System
-	if uint64(u.initial.Count()) != s.InitialStates {
-		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, u.initial.Count(), s.InitialStates, umb.IndexFile)
+	system := &u.index.System
+	if uint64(u.initial.Count()) != system.InitialStates {
+		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, u.initial.Count(), system.InitialStates, umb.IndexFile)
 	}
-	if u.stateChoices == nil && u.choices != u.states {
-		return fmt.Errorf("there is no %s, which only a model with one choice in each state can do without", umb.StateChoices)
+	if u.stateChoices == nil && u.numChoices != u.numStates {
+		return fmt.Errorf("the file %s is missing, and states have other numbers of choices than one", umb.StateChoices)
 	}
-	if u.choiceRows == nil && u.branches != u.choices {
-		return fmt.Errorf("there is no %s, which only a model with one branch in each choice can do without", umb.ChoiceRows)
+	if u.choiceRows == nil && u.numBranches != u.numChoices {
+		return fmt.Errorf("the file %s is missing, and choices have other numbers of branches than one", umb.ChoiceRows)
 	}
 	if !u.hasChoices() && u.stateChoices != nil {
-		for i, at := range u.stateChoices {
-			if at != uint32(i) {
-				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.typ)
+		for i, offset := range u.stateChoices {
+			if offset != uint32(i) {
+				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.modelType)
 			}
 		}
 	}
 	return nil
 }
 
-// umbBuild builds a model from a UMB file. UMB calls a transition a branch.
-type umbBuild struct {
+// umbBuilder builds a model from the columns of a UMB file. UMB calls a transition a branch.
+type umbBuilder struct {
 	*umbFile
 	*assembly
-	action []sparse.Action // by number in the file
-	// branchOf has the first branch of each transition; nil as long as the numbers are equal.
-	branchOf       []uint32
+	actionOfNumber []sparse.Action // by number in the file
+	// firstBranches has the first branch of each transition. It is nil as long as transition i is
+	// branch i.
+	firstBranches  []uint32
 	mergedBranches map[uint32][]uint32 // by first branch, the branches that were merged into it
-	row            []umbBranch
-	found          edges
+	branches       []umbBranch
+	edgesOfRow     edgeSet
 }
 
 // umbBranch is a branch of a row.
 type umbBranch struct {
 	edge
 	branch int
-	x      number
+	weight number
 	high   number // the upper bound of an interval
 }
 
-func (b *umbBuild) actionNames() error {
+// readActionNames reads the names of the actions. An action without a name gets PRISM's name for it,
+// "_" and its number.
+func (b *umbBuilder) readActionNames() error {
 	s := &b.index.System
 	n := int(max(s.ChoiceActions, s.BranchActions))
 	for i := range n {
-		name := "_" + strconv.Itoa(i+1) // as PRISM calls those without a name
-		if b.nameAt != nil {
-			lo, hi := b.nameAt[i], b.nameAt[i+1]
-			if int(hi) > len(b.umbFile.names) {
-				return fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", i, lo, hi, len(b.umbFile.names))
+		name := "_" + strconv.Itoa(i+1)
+		if b.actionOffsets != nil {
+			start, end := b.actionOffsets[i], b.actionOffsets[i+1]
+			if int(end) > len(b.umbFile.actionStrings) {
+				return fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", i, start, end, len(b.umbFile.actionStrings))
 			}
-			name = string(b.umbFile.names[lo:hi])
+			name = string(b.umbFile.actionStrings[start:end])
 		}
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
 			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
 		}
-		b.action = append(b.action, b.assembly.action(name))
+		b.actionOfNumber = append(b.actionOfNumber, b.assembly.action(name))
 	}
 	return nil
 }
 
-// actionOf returns the action of a choice or branch.
-func (b *umbBuild) actionOf(i int) sparse.Action {
+// actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain.
+func (b *umbBuilder) actionOf(index int) sparse.Action {
 	switch {
-	case b.action == nil:
+	case b.actionOfNumber == nil:
 		return sparse.NoAction
-	case b.umbFile.actions == nil: // every action has number 0
-		return b.action[0]
+	case b.umbFile.actionNumbers == nil: // every action has number 0
+		return b.actionOfNumber[0]
 	}
-	return b.action[b.umbFile.actions[i]]
+	return b.actionOfNumber[b.umbFile.actionNumbers[index]]
 }
 
-// branchesOf returns the range of branches of choice c.
-func (b *umbBuild) branchesOf(c int) (lo, hi int) {
+// branchesOf returns the range of branches of a choice.
+func (b *umbBuilder) branchesOf(choice int) (lo, hi int) {
 	if b.choiceRows == nil {
-		return c, c + 1
+		return choice, choice + 1
 	}
-	return int(b.choiceRows[c]), int(b.choiceRows[c+1])
+	return int(b.choiceRows[choice]), int(b.choiceRows[choice+1])
 }
 
-// noBranches reports whether a state has no branches: it has no choice, or one without branches.
-func (b *umbBuild) noBranches(i int) bool {
-	first, end := b.choicesOf(i)
+// hasNoBranches reports whether a state is a deadlock: it has no choice, or one choice without
+// branches.
+func (b *umbBuilder) hasNoBranches(state int) bool {
+	first, end := b.choicesOf(state)
 	if first+1 == end {
 		lo, hi := b.branchesOf(first)
 		return lo == hi
@@ -168,39 +172,39 @@ func (b *umbBuild) noBranches(i int) bool {
 	return first == end
 }
 
-// choicesOf returns the range of choices of state i.
-func (b *umbBuild) choicesOf(i int) (first, end int) {
+// choicesOf returns the range of choices of a state.
+func (b *umbBuilder) choicesOf(state int) (first, end int) {
 	if b.stateChoices == nil {
-		return i, i + 1
+		return state, state + 1
 	}
-	return int(b.stateChoices[i]), int(b.stateChoices[i+1])
+	return int(b.stateChoices[state]), int(b.stateChoices[state+1])
 }
 
-// rows builds the rows, with memory for all of them allocated in advance, and then drops the
-// columns that are no longer needed.
-func (b *umbBuild) rows() error {
+// addRows adds the transitions of all states to the model. It allocates memory for them in advance,
+// and afterwards drops the columns that are no longer needed.
+func (b *umbBuilder) addRows() error {
 	noBranches := 0
-	for i := range b.umbFile.states {
-		if b.noBranches(i) {
+	for state := range b.umbFile.numStates {
+		if b.hasNoBranches(state) {
 			noBranches++
 		}
 	}
-	b.builder.Grow(b.umbFile.states, b.umbFile.choices+noBranches, b.branches+noBranches)
-	defer func() { b.umbFile.targets, b.choiceRows, b.umbFile.actions = nil, nil, nil }()
-	for i := range b.umbFile.states {
-		if i&0xfff == 0 {
+	b.builder.Grow(b.umbFile.numStates, b.umbFile.numChoices+noBranches, b.numBranches+noBranches)
+	defer func() { b.umbFile.targets, b.choiceRows, b.umbFile.actionNumbers = nil, nil, nil }()
+	for state := range b.umbFile.numStates {
+		if state&0xfff == 0 {
 			if err := b.ctx.Err(); err != nil {
 				return err
 			}
 		}
-		if b.noBranches(i) {
+		if b.hasNoBranches(state) {
 			continue // a skipped state becomes a deadlock
 		}
-		first, end := b.choicesOf(i)
-		b.state(i)
-		for c := first; c < end; c++ {
-			if err := b.choice(i, c); err != nil {
-				return fmt.Errorf("state %d, choice %d: %w", i, c-first, err)
+		first, end := b.choicesOf(state)
+		b.startState(state)
+		for choice := first; choice < end; choice++ {
+			if err := b.addChoice(state, choice); err != nil {
+				return fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 			}
 		}
 		if len(b.errs) >= maxErrors {
@@ -210,346 +214,353 @@ func (b *umbBuild) rows() error {
 	return nil
 }
 
-// choice adds a row. Branches with the same target, and in a Markov chain the same action, are
-// merged.
-func (b *umbBuild) choice(i, c int) error {
-	lo, hi := b.branchesOf(c)
+// addChoice adds the transitions of a choice. Branches with the same target are merged; in a Markov
+// chain, only those that also have the same action.
+func (b *umbBuilder) addChoice(state, choice int) error {
+	lo, hi := b.branchesOf(choice)
 	if lo == hi {
 		return errors.New("found no branch, wanted one")
 	}
-	if b.typ == syntax.LTS && lo+1 < hi {
+	if b.modelType == syntax.LTS && lo+1 < hi {
 		return fmt.Errorf("found %d branches, wanted one in a choice of an LTS", hi-lo)
 	}
-	b.row = b.row[:0]
-	b.found.clear()
-	chain := !b.hasChoices()
-	for t := lo; t < hi; t++ {
-		x, high, err := b.weight(i, t)
+	b.branches = b.branches[:0]
+	b.edgesOfRow.clear()
+	isChain := !b.hasChoices()
+	for branch := lo; branch < hi; branch++ {
+		weight, high, err := b.branchWeight(state, branch)
 		if err != nil {
-			return fmt.Errorf("branch %d: %w", t-lo, err)
+			return fmt.Errorf("branch %d: %w", branch-lo, err)
 		}
-		if x.zero() && high.zero() {
+		if weight.isZero() && high.isZero() {
 			continue
 		}
-		e := edge{target: int(b.umbFile.targets[t])}
-		if chain {
-			e.action = b.actionOf(t)
+		edge := edge{target: int(b.umbFile.targets[branch])}
+		if isChain {
+			edge.action = b.actionOf(branch)
 		}
-		if at, isNew := b.found.add(e); !isNew && !b.intervals { // in an interval model that is an error, see transition
-			b.merge(&b.row[at], t, x)
+		if index, isNew := b.edgesOfRow.add(edge); !isNew && !b.intervals { // in an interval model that is an error, see transition
+			b.mergeBranch(&b.branches[index], branch, weight)
 			continue
 		}
-		b.row = append(b.row, umbBranch{e, t, x, high})
+		b.branches = append(b.branches, umbBranch{edge, branch, weight, high})
 	}
 	action := sparse.NoAction
-	if !chain {
-		action = b.actionOf(c)
+	if !isChain {
+		action = b.actionOf(choice)
 	}
-	b.assembly.choice(action, syntax.Pos{})
-	for k := range b.row {
-		r := &b.row[k]
-		b.recordBranch(r.branch)
-		before := len(b.errs)
-		b.high = r.high
-		b.transition(r.target, r.x, r.action, 0, 0)
-		if len(b.errs) > before {
-			b.addLocation(i, c)
+	b.assembly.startChoice(action, syntax.Pos{})
+	for k := range b.branches {
+		branch := &b.branches[k]
+		b.recordBranch(branch.branch)
+		numErrors := len(b.errs)
+		b.nextHigh = branch.high
+		b.transition(branch.target, branch.weight, branch.action, 0, 0)
+		if len(b.errs) > numErrors {
+			b.addLocation(state, choice)
 		}
 	}
 	b.endRow()
-	b.addLocation(i, c)
+	b.addLocation(state, choice)
 	return nil
 }
 
-// merge adds a branch to the transition r.
-func (b *umbBuild) merge(r *umbBranch, branch int, x number) {
-	if r.x.r != nil {
-		r.x.r = new(big.Rat).Add(r.x.r, x.r)
+// mergeBranch adds the weight of a branch to a transition, and records that it belongs to it.
+func (b *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
+	if into.weight.rat != nil {
+		into.weight.rat = new(big.Rat).Add(into.weight.rat, weight.rat)
 	}
-	r.x.f += x.f
+	into.weight.float += weight.float
 	if b.mergedBranches == nil {
 		b.mergedBranches = make(map[uint32][]uint32)
 	}
-	b.mergedBranches[uint32(r.branch)] = append(b.mergedBranches[uint32(r.branch)], uint32(branch))
+	b.mergedBranches[uint32(into.branch)] = append(b.mergedBranches[uint32(into.branch)], uint32(branch))
 }
 
-// addLocation adds the state and choice to new diagnostics, which have no line.
-func (b *umbBuild) addLocation(i, c int) {
+// addLocation adds the state and the choice to the texts of new diagnostics, because positions in a
+// binary file have no lines.
+func (b *umbBuilder) addLocation(state, choice int) {
 	for _, e := range b.errs {
 		if e.Pos.IsValid() || len(e.Msg) < 6 || e.Msg[:6] != "state " {
 			e.Pos = syntax.Pos{}
-			e.Msg = fmt.Sprintf("state %d, choice number %d: %s", i, c, e.Msg)
+			e.Msg = fmt.Sprintf("state %d, choice number %d: %s", state, choice, e.Msg)
 		}
 	}
 }
 
-// weight returns the probability or rate of branch t of state i, or the bounds of its interval.
-func (b *umbBuild) weight(i, t int) (x, high number, err error) {
+// branchWeight returns the probability or rate of a branch of a state. In an interval model the
+// results are the bounds; otherwise high is zero.
+func (b *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
 	switch {
-	case b.typ == syntax.LTS:
+	case b.modelType == syntax.LTS:
 		return b.one, high, nil
 	case b.intervals:
-		if x, err = b.probability.at(2*t, true); err == nil {
-			high, err = b.probability.at(2*t+1, true)
+		if weight, err = b.probability.get(2*branch, true); err == nil {
+			high, err = b.probability.get(2*branch+1, true)
 		}
-		if err == nil && !isInterval(x, high) && !(x.zero() && high.zero()) {
-			err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", x.r.RatString(), high.r.RatString())
+		if err == nil && !isInterval(weight, high) && !(weight.isZero() && high.isZero()) {
+			err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", weight.rat.RatString(), high.rat.RatString())
 		}
-		return x, high, err
+		return weight, high, err
 	}
-	if x, err = b.probability.at(t, b.opts.Exact); err != nil || b.typ != syntax.CTMC {
-		return x, high, err
+	if weight, err = b.probability.get(branch, b.opts.Exact); err != nil || b.modelType != syntax.CTMC {
+		return weight, high, err
 	}
-	rate, err := b.exitRate.at(i, b.opts.Exact)
-	if x.r != nil && rate.r != nil {
-		x.r = new(big.Rat).Mul(x.r, rate.r)
+	rate, err := b.exitRate.get(state, b.opts.Exact)
+	if weight.rat != nil && rate.rat != nil {
+		weight.rat = new(big.Rat).Mul(weight.rat, rate.rat)
 	}
-	x.f *= rate.f
-	return x, high, err
+	weight.float *= rate.float
+	return weight, high, err
 }
 
-// recordBranch records the branch of the next transition if their numbers differ.
-func (b *umbBuild) recordBranch(branch int) {
-	if b.branchOf == nil && branch != b.transitions {
-		for t := range b.transitions {
-			b.branchOf = append(b.branchOf, uint32(t))
+// recordBranch records the first branch of the next transition.
+func (b *umbBuilder) recordBranch(branch int) {
+	if b.firstBranches == nil && branch != b.numTransitions {
+		for t := range b.numTransitions {
+			b.firstBranches = append(b.firstBranches, uint32(t))
 		}
 	}
-	if b.branchOf != nil {
-		b.branchOf = append(b.branchOf, uint32(branch))
+	if b.firstBranches != nil {
+		b.firstBranches = append(b.firstBranches, uint32(branch))
 	}
 }
 
-// declared returns the labels, the initial states and the deadlocks.
-func (b *umbBuild) declared() (d declared, err error) {
-	d.init = b.initial
+// declaredSets returns the labels, the initial states and the deadlocks, and checks them.
+func (b *umbBuilder) declaredSets() (declared declaredSets, err error) {
+	declared.init = b.initial
 	seen := make(map[string]bool)
-	for _, m := range b.index.Annotations.Get("aps") {
-		name := m.Name
-		if m.Value.Alias != nil {
-			name = *m.Value.Alias
+	for _, annotation := range b.index.Annotations.Get("aps") {
+		name := annotation.Name
+		if annotation.Value.Alias != nil {
+			name = *annotation.Value.Alias
 		}
-		set := b.labels[m.Name]
+		set := b.labels[annotation.Name]
 		if set == nil {
-			set = sparse.NewSet(b.umbFile.states)
+			set = sparse.NewSet(b.umbFile.numStates)
 		}
 		switch {
 		case seen[name]:
-			return d, fmt.Errorf("found the label %s twice", quote([]byte(name)))
+			return declared, fmt.Errorf("found the label %s twice", quote([]byte(name)))
 		case name == "deadlock":
-			d.deadlock = set
+			declared.deadlock = set
 			for s := range set.All() {
 				if !b.selfLoops.Has(s) && !b.assembly.deadlocks.Has(s) {
-					return d, fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
+					return declared, fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
 				}
 			}
 		case name == "init":
 			if !set.Minus(b.initial).Empty() || !b.initial.Minus(set).Empty() {
-				return d, errors.New(`the label "init" is not that of the initial states`)
+				return declared, errors.New(`the label "init" does not hold in exactly the initial states`)
 			}
 		case !syntax.IsIdent(name):
-			return d, fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
+			return declared, fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
 		default:
-			d.labels = append(d.labels, sparse.Label{Name: name, States: set})
+			declared.labels = append(declared.labels, sparse.Label{Name: name, States: set})
 		}
 		seen[name] = true
 	}
-	return d, nil
+	return declared, nil
 }
 
-// reward makes a reward structure. It has no name if it has no alias and its identifier is its
-// number, or Storm's "default".
-func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (out sparse.Reward, each explicit.TransitionReward, err error) {
-	name := a.Name
-	if a.Value.Alias != nil {
-		name = *a.Value.Alias
+// readReward reads the reward structure with index i. Its name is the alias of the annotation, or
+// the identifier. If there is no alias and the identifier is the number i+1 or Storm's "default", the
+// structure has no name.
+func (b *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named[umb.Annotation]) (reward sparse.Reward, perTransition explicit.TransitionReward, err error) {
+	name := annotation.Name
+	if annotation.Value.Alias != nil {
+		name = *annotation.Value.Alias
 	} else if name == strconv.Itoa(i+1) || name == "default" {
 		name = ""
 	}
 	if name != "" && !syntax.IsIdent(name) {
-		return out, each, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
+		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
 	}
-	value := func(n umbNumbers, i int) (number, error) {
-		x, err := n.at(i, b.opts.Exact)
-		if err == nil && x.f < 0 {
-			err = fmt.Errorf("found the reward %v, wanted none below 0", x.f)
+	value := func(column umbNumbers, i int) (number, error) {
+		x, err := column.get(i, b.opts.Exact)
+		if err == nil && x.float < 0 {
+			err = fmt.Errorf("found the reward %v, wanted none below 0", x.float)
 		}
 		return x, err
 	}
-	var state, trans *column
-	if n := b.rewards[a.Name+"/states"]; n.There() {
-		state = newColumn(b.umbFile.states, b.opts.Exact)
-		for s := range b.umbFile.states {
-			x, err := value(n, s)
+	var stateRewards, transitionRewards *rewardColumn
+	if column := b.rewards[annotation.Name+"/states"]; column.There() {
+		stateRewards = newColumn(b.umbFile.numStates, b.opts.Exact)
+		for state := range b.umbFile.numStates {
+			x, err := value(column, state)
 			if err != nil {
-				return out, each, fmt.Errorf("state %d: %w", s, err)
+				return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
 			}
-			state.put(s, x)
+			stateRewards.set(state, x)
 		}
 	}
-	choices, branches := b.rewards[a.Name+"/choices"], b.rewards[a.Name+"/branches"]
+	choices, branches := b.rewards[annotation.Name+"/choices"], b.rewards[annotation.Name+"/branches"]
 	if !choices.There() && !branches.There() {
-		out, each = structure(m, name, state, nil)
-		return out, each, nil
+		reward, perTransition = rewardStructure(model, name, stateRewards, nil)
+		return reward, perTransition, nil
 	}
-	trans = newColumn(m.NumTransitions(), b.opts.Exact)
-	t, inFile := 0, 0 // t counts all transitions, inFile those that are not loops of deadlocks
-	for s := range b.umbFile.states {
-		first, end := m.Choices(s)
-		if b.assembly.deadlocks.Has(s) {
-			t++
+	transitionRewards = newColumn(model.NumTransitions(), b.opts.Exact)
+	transition, inFile := 0, 0 // inFile does not count self-loops of deadlocks
+	for state := range b.umbFile.numStates {
+		first, end := model.Choices(state)
+		if b.assembly.deadlocks.Has(state) {
+			transition++
 			continue
 		}
-		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
+		for choice := first; choice < end; choice++ {
+			lo, hi := model.Row(choice)
 			sum := number{}
 			if b.opts.Exact {
-				sum.r = new(big.Rat)
+				sum.rat = new(big.Rat)
 			}
 			if choices.There() {
-				if sum, err = value(choices, b.choiceOf(s, c-first)); err != nil {
-					return out, each, fmt.Errorf("state %d, choice %d: %w", s, c-first, err)
+				if sum, err = value(choices, b.choiceInFile(state, choice-first)); err != nil {
+					return reward, perTransition, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 				}
 			}
 			for range hi - lo {
 				x := sum
 				if branches.There() {
-					y, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, s)
+					branchReward, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, state)
 					if err != nil {
-						return out, each, fmt.Errorf("state %d: %w", s, err)
+						return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
 					}
-					x = plus(x, y)
+					x = addNumbers(x, branchReward)
 				}
-				trans.put(t, x)
-				t, inFile = t+1, inFile+1
+				transitionRewards.set(transition, x)
+				transition++
+				inFile++
 			}
 		}
 	}
-	out, each = structure(m, name, state, trans)
-	return out, each, nil
+	reward, perTransition = rewardStructure(model, name, stateRewards, transitionRewards)
+	return reward, perTransition, nil
 }
 
-// branchReward returns the reward of a transition: the mean of the rewards of its branches.
-func (b *umbBuild) branchReward(value func(i int) (number, error), transition, s int) (number, error) {
+// branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
+// that were merged into it. value returns the reward of a branch.
+func (b *umbBuilder) branchReward(value func(i int) (number, error), transition, state int) (number, error) {
 	first := transition
-	if b.branchOf != nil {
-		first = int(b.branchOf[transition])
+	if b.firstBranches != nil {
+		first = int(b.firstBranches[transition])
 	}
-	x, err := value(first)
+	reward, err := value(first)
 	others := b.mergedBranches[uint32(first)]
 	if err != nil || len(others) == 0 {
-		return x, err
+		return reward, err
 	}
 	sum, total := number{}, number{}
-	same := true
+	allEqual := true
 	for _, i := range append([]uint32{uint32(first)}, others...) {
-		y, err1 := value(int(i))
-		w, _, err2 := b.weight(s, int(i))
+		other, err1 := value(int(i))
+		weight, _, err2 := b.branchWeight(state, int(i))
 		if err := errors.Join(err1, err2); err != nil {
-			return x, err
+			return reward, err
 		}
-		same = same && y.f == x.f && cmpRat(x.r, y.r) == 0
-		total = plus(total, w)
-		if w.r != nil {
-			w.r = new(big.Rat).Mul(w.r, y.r)
+		allEqual = allEqual && other.float == reward.float && compareRats(reward.rat, other.rat) == 0
+		total = addNumbers(total, weight)
+		if weight.rat != nil {
+			weight.rat = new(big.Rat).Mul(weight.rat, other.rat)
 		}
-		w.f *= y.f
-		sum = plus(sum, w)
+		weight.float *= other.float
+		sum = addNumbers(sum, weight)
 	}
-	if same {
-		return x, nil
+	if allEqual {
+		return reward, nil
 	}
-	mean := number{f: sum.f / total.f}
-	if total.r != nil {
-		mean.r = new(big.Rat).Quo(sum.r, total.r)
+	mean := number{float: sum.float / total.float}
+	if total.rat != nil {
+		mean.rat = new(big.Rat).Quo(sum.rat, total.rat)
 	}
 	return mean, nil
 }
 
-// choiceOf returns the number in the file of choice k of state s.
-func (b *umbBuild) choiceOf(s, k int) int {
+// choiceInFile returns the number in the file of choice k of state s.
+func (b *umbBuilder) choiceInFile(s, k int) int {
 	if b.stateChoices == nil {
 		return s
 	}
 	return int(b.stateChoices[s]) + k
 }
 
-// space imports the model, with the valuations of its states if they are usable and distinct.
-func (b *umbBuild) space(d *explicit.Imported) (*explicit.Space, error) {
-	d.Warnings = append(b.umbFile.warnings, b.assembly.warnings()...)
+// importSpace makes a space of the model. It uses the valuations of the file if they are valid and
+// distinct; otherwise a warning says why not.
+func (b *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
+	imported.Warnings = append(b.umbFile.warnings, b.assembly.warnings()...)
 	if b.valuations != nil {
-		vars, values, problem := b.valuation()
+		vars, values, problem := b.readValuations()
 		if problem == "" {
-			d.Vars, d.Valuation = vars, values
-			space, err := explicit.Import(d)
-			dup, twice := errors.AsType[*explicit.DuplicateError](err)
-			if !twice {
+			imported.Vars, imported.Valuation = vars, values
+			space, err := explicit.Import(imported)
+			dup, isDuplicate := errors.AsType[*explicit.DuplicateError](err)
+			if !isDuplicate {
 				return space, err
 			}
-			problem = fmt.Sprintf("those of the states %d and %d are the same", dup.First, dup.Second)
+			problem = fmt.Sprintf("states %d and %d have the same valuation", dup.First, dup.Second)
 		}
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, problem))
+		imported.Warnings = append(imported.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, problem))
 	}
-	d.Vars, d.Valuation = numbered(b.umbFile.states)
-	return explicit.Import(d)
+	imported.Vars, imported.Valuation = numberVariable(b.umbFile.numStates)
+	return explicit.Import(imported)
 }
 
-// valuation returns the variables and a function that unpacks their values in a state. problem
-// says why the valuations cannot be used; "" if they can.
-func (b *umbBuild) valuation() (vars []sema.Variable, valuation func(s int) []int32, problem string) {
+// readValuations returns the variables and a function that unpacks their values in a state. problem
+// says why the valuations cannot be used; it is "" if they can.
+func (b *umbBuilder) readValuations() (vars []sema.Variable, valuation func(state int) []int32, problem string) {
 	width := b.valuationSize()
 	padded := make([]byte, width+9)
-	for s := range b.umbFile.states {
-		copy(padded, b.valuations[s*width:(s+1)*width])
-		for i := range b.fields {
-			f := &b.fields[i]
-			x := f.value(padded)
-			if int64(int32(x)) != x || f.bounded && f.kind == sema.Int && (x < f.low || x > f.high) {
-				return nil, nil, fmt.Sprintf("variable %s is %d in state %d, which is out of its range", f.name, x, s)
+	for state := range b.umbFile.numStates {
+		copy(padded, b.valuations[state*width:(state+1)*width])
+		for i := range b.variables {
+			variable := &b.variables[i]
+			value := variable.unpack(padded)
+			if int64(int32(value)) != value || variable.bounded && variable.kind == sema.Int && (value < variable.low || value > variable.high) {
+				return nil, nil, fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
 			}
-			if !f.bounded && (s == 0 || x < f.low) {
-				f.low = x
+			if !variable.bounded && (state == 0 || value < variable.low) {
+				variable.low = value
 			}
-			if !f.bounded && (s == 0 || x > f.high) {
-				f.high = x
+			if !variable.bounded && (state == 0 || value > variable.high) {
+				variable.high = value
 			}
 		}
 	}
-	for _, f := range b.fields {
-		v := sema.Variable{Name: f.name, Type: f.kind, Low: int32(f.low), High: int32(f.high)}
+	for _, variable := range b.variables {
+		v := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
 		switch {
-		case f.kind == sema.Bool:
+		case variable.kind == sema.Bool:
 			v.Low, v.High = 0, 1
-		case int64(v.Low) != f.low || int64(v.High) != f.high:
-			return nil, nil, fmt.Sprintf("variable %s has the range [%d..%d]", f.name, f.low, f.high)
+		case int64(v.Low) != variable.low || int64(v.High) != variable.high:
+			return nil, nil, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
 		}
 		vars = append(vars, v)
 	}
-	values := make([]int32, len(b.fields))
-	return vars, func(s int) []int32 {
-		copy(padded, b.valuations[s*width:(s+1)*width])
-		for i := range b.fields {
-			values[i] = int32(b.fields[i].value(padded))
+	values := make([]int32, len(b.variables))
+	return vars, func(state int) []int32 {
+		copy(padded, b.valuations[state*width:(state+1)*width])
+		for i := range b.variables {
+			values[i] = int32(b.variables[i].unpack(padded))
 		}
 		return values
 	}, ""
 }
 
-// value reads a variable from a packed valuation that is followed by 9 more bytes.
-func (f *umbVariable) value(packed []byte) int64 {
-	at, shift := f.at/8, f.at%8
-	x := binary.LittleEndian.Uint64(packed[at:]) >> shift
+// unpack returns the value of a variable in a packed valuation, which must be followed by 9 more
+// bytes.
+func (f *umbVariable) unpack(packed []byte) int64 {
+	firstByte, shift := f.bitOffset/8, f.bitOffset%8
+	bits := binary.LittleEndian.Uint64(packed[firstByte:]) >> shift
 	if shift > 0 {
-		x |= uint64(packed[at+8]) << (64 - shift)
+		bits |= uint64(packed[firstByte+8]) << (64 - shift)
 	}
-	if f.bits < 64 {
-		x &= 1<<f.bits - 1
+	if f.numBits < 64 {
+		bits &= 1<<f.numBits - 1
 	}
 	switch {
-	case f.kind == sema.Bool && x != 0:
+	case f.kind == sema.Bool && bits != 0:
 		return 1
-	case f.signed && f.bits < 64 && x>>(f.bits-1) != 0:
-		x |= ^uint64(0) << f.bits
+	case f.signed && f.numBits < 64 && bits>>(f.numBits-1) != 0:
+		bits |= ^uint64(0) << f.numBits
 	}
-	return int64(x) + f.offset
+	return int64(bits) + f.valueOffset
 }

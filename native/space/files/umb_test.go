@@ -384,7 +384,7 @@ label "top" = x=5; rewards "r" x=5:2; [a] true:1; endrewards`
 		{func(p map[string][]byte) { p["branch-to-probability.bin"][7] = 0x40 }, "found probability"},
 		{func(p map[string][]byte) { copy(p["branch-to-probability.bin"], "\x00\x00\x00\x00\x00\x00\xf8\x7f") }, "found the number NaN"},
 		{func(p map[string][]byte) { copy(p["branch-to-probability.bin"], "\x00\x00\x00\x00\x00\x00\xd0\x3f") }, "sum to 0.75"},
-		{func(p map[string][]byte) { p["state-is-initial.bin"] = make([]byte, 8) }, "there is no state-is-initial.bin, or nothing in it"},
+		{func(p map[string][]byte) { p["state-is-initial.bin"] = make([]byte, 8) }, "the file state-is-initial.bin is missing or empty"},
 		{func(p map[string][]byte) { p["state-is-initial.bin"][7] = 0x80 }, "found a bit for state 63"},
 		{func(p map[string][]byte) { p["actions/choices/values.bin"][0] = 9 }, "found 9 as value 0"},
 		{func(p map[string][]byte) {

@@ -20,51 +20,50 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// UMB writes the binary format that PRISM, Storm and Modest share, compressed with gzip unless
-// Options.Raw is set. It contains the states in PRISM's order, probabilities and rewards as
-// float64 or, for an exact model, as fractions, actions, labels, initial states and valuations.
-// The same space always gives the same bytes. The file is streamed: memory does not grow with its
-// size.
+// UMB writes the binary format that PRISM, Storm and Modest can read, compressed with gzip unless
+// Options.Raw is set. The file contains the states in PRISM's order, actions, labels, initial states
+// and valuations. Probabilities and rewards are float64, or fractions in an exact model. The same
+// space always gives the same bytes. The file is streamed, so memory does not grow with its size.
 func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
-	u, err := w.withoutVariants().umb(ctx)
+	u, err := w.plainWriter().newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
 	if w.opts.Raw {
-		return u.archive(out)
+		return u.writeArchive(out)
 	}
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
 		return err
 	}
-	if err := u.archive(zip); err != nil {
+	if err := u.writeArchive(zip); err != nil {
 		return err
 	}
 	return zip.Close()
 }
 
-// UMBMembers writes the members of UMB to an archive that may have others.
+// UMBMembers writes the members of the UMB format to an archive that may have other members too.
 func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
-	u, err := w.withoutVariants().umb(ctx)
+	u, err := w.plainWriter().newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
-	return u.members(out)
+	return u.writeMembers(out)
 }
 
 // umbWriter writes a UMB file.
 type umbWriter struct {
 	*Writer
-	ctx     context.Context
-	labels  []sparse.Label
-	rewards []*drnReward
-	actions []string       // strings, by number
-	action  map[string]int // the inverse
-	exact   bool           // numbers are fractions
-	size    int64          // of a number, in bytes
-	index   umb.Index
-	fields  []umbField
-	bytes   int // size of a valuation
+	ctx           context.Context
+	labels        []sparse.Label
+	rewards       []*drnReward
+	actions       []string       // strings, by number
+	actionNumber  map[string]int // the inverse
+	exact         bool           // numbers are fractions
+	numberSize    int64          // of a number, in bytes
+	index         umb.Index
+	fields        []umbField // the layout of a valuation
+	valuationSize int        // size of a valuation
 
 	rateState  int    // the state of cachedRate; -1 for none
 	cachedRate number // the exit rate of rateState
@@ -72,35 +71,37 @@ type umbWriter struct {
 
 // umbField is the position of a variable in a valuation, in bits.
 type umbField struct {
-	variable int
-	at, bits int
+	slot               int
+	bitOffset, numBits int
 }
 
-func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
+// newUMBWriter evaluates labels and rewards and fills the index.
+func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
-		return nil, w.requirePlainWeights("UMB")
+		return nil, w.requireNoIntervals("UMB")
 	}
-	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rateState: -1}
+	u := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}
 	var err error
-	if u.labels, err = w.labels(ctx); err != nil {
+	if u.labels, err = w.evaluateAllLabels(ctx); err != nil {
 		return nil, err
 	}
-	if u.rewards, err = w.rewards(ctx); err != nil {
+	if u.rewards, err = w.evaluateRewards(ctx); err != nil {
 		return nil, err
 	}
-	if u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals()); u.exact {
+	u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals())
+	if u.exact {
 		u.setRationalSize()
 	}
 	u.numberActions()
-	return u, u.describe()
+	return u, u.fillIndex()
 }
 
-// setRationalSize sets the size of fractions to the smallest that holds all of them.
+// setRationalSize sets numberSize to the number of bytes that every fraction of the file fits in.
 func (u *umbWriter) setRationalSize() {
-	u.size = 16
+	u.numberSize = 16
 	include := func(r *big.Rat) {
 		if r != nil {
-			u.size = max(u.size, int64(umb.RatSize(r)))
+			u.numberSize = max(u.numberSize, int64(umb.RatSize(r)))
 		}
 	}
 	for _, r := range u.model.Rats {
@@ -108,7 +109,7 @@ func (u *umbWriter) setRationalSize() {
 	}
 	if u.program.Type == syntax.CTMC {
 		for i := range u.model.NumStates() {
-			rate := u.rate(i).r
+			rate := u.exitRate(i).rat
 			include(rate)
 			lo, hi := u.model.Row(i)
 			for t := lo; t < hi; t++ {
@@ -117,7 +118,7 @@ func (u *umbWriter) setRationalSize() {
 		}
 	}
 	for _, r := range u.rewards {
-		for _, column := range [][]*big.Rat{r.StateRat, r.ChoiceRat, r.each.Rats} {
+		for _, column := range [][]*big.Rat{r.StateRat, r.ChoiceRat, r.transitions.Rats} {
 			for _, x := range column {
 				include(x)
 			}
@@ -125,10 +126,10 @@ func (u *umbWriter) setRationalSize() {
 	}
 }
 
-// numberActions numbers the actions. If some choices or transitions have no action, number 0
-// is the empty string.
+// numberActions numbers the actions that occur in the model. If some choices or transitions have no
+// action, number 0 is the empty string.
 func (u *umbWriter) numberActions() {
-	u.action = make(map[string]int)
+	u.actionNumber = make(map[string]int)
 	if u.opts.NoActions || u.model.Actions == nil {
 		return
 	}
@@ -141,147 +142,151 @@ func (u *umbWriter) numberActions() {
 	}
 	for i, name := range u.program.Actions {
 		if used[sparse.Action(i+1)] {
-			u.action[name] = len(u.actions)
+			u.actionNumber[name] = len(u.actions)
 			u.actions = append(u.actions, name)
 		}
 	}
 }
 
+// numberType returns the type of probabilities, rates and rewards in the file.
 func (u *umbWriter) numberType() *umb.Type {
 	if u.exact {
-		return &umb.Type{Type: "rational", Size: uint64(8 * u.size)}
+		return &umb.Type{Type: "rational", Size: uint64(8 * u.numberSize)}
 	}
 	return &umb.Type{Type: "double", Size: 64}
 }
 
-// describe fills the index.
-func (u *umbWriter) describe() error {
-	x := &u.index
-	x.Version, x.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
-	m := u.model
-	x.System = umb.System{
-		Time: "discrete", States: uint64(m.NumStates()), InitialStates: uint64(len(m.Initial)),
-		Choices: uint64(m.NumChoices()), Branches: uint64(m.NumTransitions()),
+// fillIndex fills the index of the file: the type and size of the model, the labels, the reward
+// structures and the layout of valuations.
+func (u *umbWriter) fillIndex() error {
+	index := &u.index
+	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
+	model := u.model
+	index.System = umb.System{
+		Time: "discrete", States: uint64(model.NumStates()), InitialStates: uint64(len(model.Initial)),
+		Choices: uint64(model.NumChoices()), Branches: uint64(model.NumTransitions()),
 	}
-	s := &x.System
+	system := &index.System
 	if u.nondeterministic() {
-		s.Players, s.ChoiceActions = 1, uint64(len(u.actions))
+		system.Players, system.ChoiceActions = 1, uint64(len(u.actions))
 	} else {
-		s.BranchActions = uint64(len(u.actions))
+		system.BranchActions = uint64(len(u.actions))
 	}
 	if u.probabilistic() {
-		s.Probability = u.numberType()
+		system.Probability = u.numberType()
 		if u.model.Intervals() {
-			s.Probability = &umb.Type{Type: s.Probability.Type + "-interval", Size: 2 * s.Probability.Size}
+			system.Probability = &umb.Type{Type: system.Probability.Type + "-interval", Size: 2 * system.Probability.Size}
 		}
 	}
 	if u.program.Type == syntax.CTMC {
-		s.Time, s.ExitRate = "stochastic", u.numberType()
+		system.Time, system.ExitRate = "stochastic", u.numberType()
 	}
-	var aps, rewards umb.Group
-	for _, l := range u.labels {
-		if l.Name == "init" || l.Name == "deadlock" && l.States.Empty() {
+	var labels, rewards umb.Group
+	for _, label := range u.labels {
+		if label.Name == "init" || label.Name == "deadlock" && label.States.Empty() {
 			continue
 		}
-		id := umb.Identifier(l.Name, func(id string) bool {
-			return slices.ContainsFunc(aps, func(m umb.Named[umb.Annotation]) bool { return m.Name == id })
+		id := umb.Identifier(label.Name, func(id string) bool {
+			return slices.ContainsFunc(labels, func(model umb.Named[umb.Annotation]) bool { return model.Name == id })
 		})
-		aps = append(aps, umb.Named[umb.Annotation]{Name: id, Value: umb.Annotation{Alias: &l.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}})
+		labels = append(labels, umb.Named[umb.Annotation]{Name: id, Value: umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}})
 	}
-	for i, r := range u.rewards {
-		a := umb.Annotation{Type: *u.numberType()}
+	for i, reward := range u.rewards {
+		annotation := umb.Annotation{Type: *u.numberType()}
 		id := strconv.Itoa(i + 1)
-		if r.Name != "" {
-			a.Alias = &r.Name
-			id = umb.Identifier(r.Name, func(id string) bool {
-				return slices.ContainsFunc(rewards, func(m umb.Named[umb.Annotation]) bool { return m.Name == id })
+		if reward.Name != "" {
+			annotation.Alias = &reward.Name
+			id = umb.Identifier(reward.Name, func(id string) bool {
+				return slices.ContainsFunc(rewards, func(model umb.Named[umb.Annotation]) bool { return model.Name == id })
 			})
 		}
-		if _, numbered := strconv.Atoi(id); r.Name != "" && numbered == nil { // a number means that there is no name
+		if _, numbered := strconv.Atoi(id); reward.Name != "" && numbered == nil { // a number means that there is no name
 			id = "_" + id
 		}
-		if !u.zero(r.State, r.StateRat) {
-			a.AppliesTo = append(a.AppliesTo, "states")
+		if !u.allZero(reward.State, reward.StateRat) {
+			annotation.AppliesTo = append(annotation.AppliesTo, "states")
 		}
 		switch {
-		case u.nondeterministic() && !u.zero(r.Choice, r.ChoiceRat):
-			a.AppliesTo = append(a.AppliesTo, "choices")
-		case !u.nondeterministic() && !u.zero(r.each.Values, r.each.Rats):
-			a.AppliesTo = append(a.AppliesTo, "branches")
+		case u.nondeterministic() && !u.allZero(reward.Choice, reward.ChoiceRat):
+			annotation.AppliesTo = append(annotation.AppliesTo, "choices")
+		case !u.nondeterministic() && !u.allZero(reward.transitions.Values, reward.transitions.Rats):
+			annotation.AppliesTo = append(annotation.AppliesTo, "branches")
 		}
-		if len(a.AppliesTo) == 0 {
-			a.AppliesTo = []string{"states"}
+		if len(annotation.AppliesTo) == 0 {
+			annotation.AppliesTo = []string{"states"}
 		}
-		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: a})
+		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: annotation})
 	}
-	for _, g := range []umb.Named[umb.Group]{{Name: "aps", Value: aps}, {Name: "rewards", Value: rewards}} {
-		if len(g.Value) > 0 {
-			x.Annotations = append(x.Annotations, g)
+	for _, group := range []umb.Named[umb.Group]{{Name: "aps", Value: labels}, {Name: "rewards", Value: rewards}} {
+		if len(group.Value) > 0 {
+			index.Annotations = append(index.Annotations, group)
 		}
 	}
 	if !u.opts.NoValuations {
-		return u.describeStates()
+		return u.layOutValuations()
 	}
 	return nil
 }
 
-// zero reports whether all entries of a column are zero.
-func (u *umbWriter) zero(values []float64, rats []*big.Rat) bool {
+// allZero reports whether all rewards of a column are zero.
+func (u *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 	for i := range max(len(values), len(rats)) {
-		if x := rewardOf(values, rats, i); !x.zero() {
+		if x := rewardAt(values, rats, i); !x.isZero() {
 			return false
 		}
 	}
 	return true
 }
 
-// describeStates lays out the packed valuations.
-func (u *umbWriter) describeStates() error {
+// layOutValuations chooses the number of bits of each variable in a packed valuation, which ends at
+// a byte.
+func (u *umbWriter) layOutValuations() error {
 	var class umb.Class
-	at := 0
-	for i, v := range u.program.Vars {
-		low, high := int64(v.Low), int64(v.High)
-		x := umb.Variable{Name: v.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}, Lower: &low, Upper: &high}
+	bitOffset := 0
+	for slot, declared := range u.program.Vars {
+		low, high := int64(declared.Low), int64(declared.High)
+		variable := umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}, Lower: &low, Upper: &high}
 		switch {
-		case v.Type == sema.Bool:
-			x.Type, x.Lower, x.Upper = &umb.Type{Type: "bool", Size: 1}, nil, nil
+		case declared.Type == sema.Bool:
+			variable.Type, variable.Lower, variable.Upper = &umb.Type{Type: "bool", Size: 1}, nil, nil
 		case low < 0: // two's complement: one bit more than the longer of -low-1 and high
-			x.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
+			variable.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
 		}
-		if v.Type == sema.Int && !v.Bounded {
-			x.Lower, x.Upper = nil, nil
+		if declared.Type == sema.Int && !declared.Bounded {
+			variable.Lower, variable.Upper = nil, nil
 		}
-		class.Variables = append(class.Variables, x)
-		u.fields = append(u.fields, umbField{i, at, int(x.Type.Size)})
-		at += int(x.Type.Size)
+		class.Variables = append(class.Variables, variable)
+		u.fields = append(u.fields, umbField{slot, bitOffset, int(variable.Type.Size)})
+		bitOffset += int(variable.Type.Size)
 	}
-	if at%8 != 0 {
-		class.Variables = append(class.Variables, umb.Variable{Padding: uint64(8 - at%8)})
+	if bitOffset%8 != 0 {
+		class.Variables = append(class.Variables, umb.Variable{Padding: uint64(8 - bitOffset%8)})
 	}
-	u.bytes = (at + 7) / 8
+	u.valuationSize = (bitOffset + 7) / 8
 	u.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
 	return nil
 }
 
-func (u *umbWriter) archive(out io.Writer) error {
+// writeArchive writes the tar archive.
+func (u *umbWriter) writeArchive(out io.Writer) error {
 	t := umb.NewWriter(u.ctx, out)
-	if err := u.members(t); err != nil {
+	if err := u.writeMembers(t); err != nil {
 		return err
 	}
 	return t.Close()
 }
 
-// members writes the members.
-func (u *umbWriter) members(out *umb.Writer) error {
+// writeMembers writes the members of the archive, the index first.
+func (u *umbWriter) writeMembers(out *umb.Writer) error {
 	text, err := json.MarshalIndent(u.index, "", "  ")
 	if err != nil {
 		return err
 	}
-	t := &umbTar{out, u}
+	t := &umbMembers{out, u}
 	states, choices, branches := u.model.NumStates(), u.model.NumChoices(), u.model.NumTransitions()
 	t.File(umb.IndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
 	if u.nondeterministic() {
-		t.offsets(umb.StateChoices, func(i int) int {
+		t.writeOffsets(umb.StateChoices, func(i int) int {
 			first, end := u.model.Choices(i)
 			return end - first
 		})
@@ -290,47 +295,47 @@ func (u *umbWriter) members(out *umb.Writer) error {
 		t.File(umb.ChoiceRows, int64(8*(choices+1)), func(b *bufio.Writer) {
 			at := uint64(0)
 			umb.PutUint64(b, at)
-			u.choices(func(c, _ int) {
+			u.forEachChoice(func(c, _ int) {
 				lo, hi := u.model.Row(c)
 				at += uint64(hi - lo)
 				umb.PutUint64(b, at)
 			})
 		})
-		each := u.size
+		entrySize := u.numberSize
 		if u.model.Intervals() {
-			each *= 2
+			entrySize *= 2
 		}
-		t.File(umb.Probabilities, int64(branches)*each, func(b *bufio.Writer) {
-			u.branches(func(i, t int) {
-				u.put(b, u.probability(i, t))
+		t.File(umb.Probabilities, int64(branches)*entrySize, func(b *bufio.Writer) {
+			u.forEachBranch(func(i, t int) {
+				u.writeNumber(b, u.probability(i, t))
 				if u.model.Intervals() {
-					u.put(b, number{r: u.model.HighRat(t)})
+					u.writeNumber(b, number{rat: u.model.HighRat(t)})
 				}
 			})
 		})
 	}
 	if u.program.Type == syntax.CTMC {
-		t.File(umb.ExitRates, int64(states)*u.size, func(b *bufio.Writer) {
-			for _, i := range u.order {
-				u.put(b, u.rate(int(i)))
+		t.File(umb.ExitRates, int64(states)*u.numberSize, func(b *bufio.Writer) {
+			for _, i := range u.stateOrder {
+				u.writeNumber(b, u.exitRate(int(i)))
 			}
 		})
 	}
 	t.File(umb.Targets, int64(8*branches), func(b *bufio.Writer) {
-		u.branches(func(_, t int) { umb.PutUint64(b, uint64(u.numbers[u.model.Target[t]])) })
+		u.forEachBranch(func(_, t int) { umb.PutUint64(b, uint64(u.stateNumbers[u.model.Target[t]])) })
 	})
-	t.bits(umb.Initial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
-	t.actions()
-	t.annotations()
+	t.writeBits(umb.Initial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
+	t.writeActions()
+	t.writeAnnotations()
 	if u.fields != nil {
-		t.valuations()
+		t.writeValuations()
 	}
 	return nil
 }
 
-// choices calls visit for every choice c, with its state i, in the order of the file.
-func (u *umbWriter) choices(visit func(c, i int)) {
-	for k, i := range u.order {
+// forEachChoice calls visit for every choice c, with its state i, in the order of the file.
+func (u *umbWriter) forEachChoice(visit func(c, i int)) {
+	for k, i := range u.stateOrder {
 		if k&0xfff == 0 && u.ctx.Err() != nil {
 			return
 		}
@@ -341,43 +346,44 @@ func (u *umbWriter) choices(visit func(c, i int)) {
 	}
 }
 
-// branches calls visit for every transition t, with its state i, in the order of the file.
-func (u *umbWriter) branches(visit func(i, t int)) {
-	u.choices(func(c, i int) {
-		u.row = u.sorted(u.row, c)
-		for _, t := range u.row {
+// forEachBranch calls visit for every transition t, with its state i, in the order of the file.
+func (u *umbWriter) forEachBranch(visit func(i, t int)) {
+	u.forEachChoice(func(c, i int) {
+		u.rowBuffer = u.sortedTransitions(u.rowBuffer, c)
+		for _, t := range u.rowBuffer {
 			visit(i, t)
 		}
 	})
 }
 
-// rate returns the exit rate of a state of a CTMC. Without fractions that is the sum of the rates
-// in the order of the file, or a float64 close to it for which every rate is exactly its product
-// with some probability: then a reader gets the same rates.
-func (u *umbWriter) rate(i int) number {
-	if u.rateState == i {
+// exitRate returns the exit rate of a state of a CTMC. A reader multiplies it by probabilities to
+// get the rates. In an exact model it is the sum of the rates. Otherwise it is a float64 close to
+// the sum such that every rate is the rounded product with some probability, if there is one; then
+// a reader gets the same rates.
+func (u *umbWriter) exitRate(state int) number {
+	if u.rateState == state {
 		return u.cachedRate
 	}
-	row := u.sorted(nil, i) // u.row may be in use
-	u.rateState, u.cachedRate = i, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(row)
+	transitions := u.sortedTransitions(nil, state) // u.row may be in use
+	u.rateState, u.cachedRate = state, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(transitions)
 	if u.model.Exact() {
 		return u.cachedRate
 	}
-	sum := u.cachedRate.f
-	up, down := sum, sum
+	sum := u.cachedRate.float
+	above, below := sum, sum
 	for range 8 {
-		for _, candidate := range []float64{up, down} {
-			if !slices.ContainsFunc(row, func(t int) bool { _, ok := branchProbability(u.model.Prob(t), candidate); return !ok }) {
-				u.cachedRate.f = candidate
+		for _, candidate := range []float64{above, below} {
+			if !slices.ContainsFunc(transitions, func(t int) bool { _, ok := branchProbability(u.model.Prob(t), candidate); return !ok }) {
+				u.cachedRate.float = candidate
 				return u.cachedRate
 			}
 		}
-		up, down = math.Nextafter(up, math.Inf(1)), math.Nextafter(down, 0)
+		above, below = math.Nextafter(above, math.Inf(1)), math.Nextafter(below, 0)
 	}
 	return u.cachedRate
 }
 
-// branchProbability returns the probability p with p*exitRate == rate in floating point. If there
+// branchProbability returns a probability p with p*exitRate == rate in float64 arithmetic. If there
 // is none, it returns the quotient and false.
 func branchProbability(rate, exitRate float64) (p float64, ok bool) {
 	p = rate / exitRate
@@ -389,53 +395,57 @@ func branchProbability(rate, exitRate float64) (p float64, ok bool) {
 	return p, false
 }
 
-// probability returns the probability of transition t of state i.
-func (u *umbWriter) probability(i, t int) number {
-	x := u.weightOf(t)
+// probability returns the probability of a transition of a state; in a CTMC, the rate divided by the
+// exit rate.
+func (u *umbWriter) probability(state, transition int) number {
+	weight := u.weight(transition)
 	switch {
 	case u.program.Type != syntax.CTMC:
-	case x.r != nil:
-		x.r = new(big.Rat).Quo(x.r, u.rate(i).r)
+	case weight.rat != nil:
+		weight.rat = new(big.Rat).Quo(weight.rat, u.exitRate(state).rat)
 	default:
-		x.f, _ = branchProbability(x.f, u.rate(i).f)
+		weight.float, _ = branchProbability(weight.float, u.exitRate(state).float)
 	}
-	return x
+	return weight
 }
 
-// put writes a number as float64 or as a fraction.
-func (u *umbWriter) put(b *bufio.Writer, x number) {
+// writeNumber writes a number, as a fraction if the file has fractions and as a float64 otherwise.
+func (u *umbWriter) writeNumber(b *bufio.Writer, x number) {
 	if !u.exact {
-		if x.r != nil {
-			x.f, _ = x.r.Float64()
+		if x.rat != nil {
+			x.float, _ = x.rat.Float64()
 		}
-		umb.PutUint64(b, math.Float64bits(x.f))
+		umb.PutUint64(b, math.Float64bits(x.float))
 		return
 	}
-	r := x.r
+	r := x.rat
 	if r == nil {
 		r = new(big.Rat)
 	}
-	umb.PutRat(b, r, int(u.size))
+	umb.PutRat(b, r, int(u.numberSize))
 }
 
-// umbTar writes the columns of a UMB file.
-type umbTar struct {
+// umbMembers writes the members of a UMB archive.
+type umbMembers struct {
 	*umb.Writer
-	u *umbWriter
+	writer *umbWriter
 }
 
-// offsets writes the offset of each state's row.
-func (t *umbTar) offsets(name string, length func(i int) int) {
-	t.Offsets(name, len(t.u.order), func(k int) int { return length(int(t.u.order[k])) })
+// writeOffsets writes a member with the offset of each state's entries in another member. length
+// returns the number of entries of a state.
+func (t *umbMembers) writeOffsets(name string, length func(i int) int) {
+	t.Offsets(name, len(t.writer.stateOrder), func(k int) int { return length(int(t.writer.stateOrder[k])) })
 }
 
-// bits writes a set of states.
-func (t *umbTar) bits(name string, has func(i int) bool) {
-	t.Bits(name, len(t.u.order), func(k int) bool { return has(int(t.u.order[k])) })
+// writeBits writes a member with a set of states as a bit vector.
+func (t *umbMembers) writeBits(name string, has func(i int) bool) {
+	t.Bits(name, len(t.writer.stateOrder), func(k int) bool { return has(int(t.writer.stateOrder[k])) })
 }
 
-func (t *umbTar) actions() {
-	u := t.u
+// writeActions writes the number of the action of each choice, or of each branch of a Markov chain,
+// and the names of the actions.
+func (t *umbMembers) writeActions() {
+	u := t.writer
 	if len(u.actions) == 0 {
 		return
 	}
@@ -445,16 +455,16 @@ func (t *umbTar) actions() {
 	}
 	number := func(b *bufio.Writer, i int) {
 		a := 0
-		if name := u.Writer.action(i); name != "" {
-			a = u.action[name]
+		if name := u.Writer.actionName(i); name != "" {
+			a = u.actionNumber[name]
 		}
 		_, _ = b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(a)))
 	}
 	t.File(dir+"values.bin", int64(4*n), func(b *bufio.Writer) {
 		if u.nondeterministic() {
-			u.choices(func(c, _ int) { number(b, c) })
+			u.forEachChoice(func(c, _ int) { number(b, c) })
 		} else {
-			u.branches(func(_, t int) { number(b, t) })
+			u.forEachBranch(func(_, t int) { number(b, t) })
 		}
 	})
 	length := 0
@@ -476,13 +486,14 @@ func (t *umbTar) actions() {
 	})
 }
 
-func (t *umbTar) annotations() {
-	u := t.u
-	aps := u.index.Annotations.Get("aps")
+// writeAnnotations writes the labels and the rewards.
+func (t *umbMembers) writeAnnotations() {
+	u := t.writer
+	labels := u.index.Annotations.Get("aps")
 	for _, l := range u.labels {
-		for _, m := range aps {
+		for _, m := range labels {
 			if *m.Value.Alias == l.Name {
-				t.bits("annotations/aps/"+m.Name+"/states/values.bin", l.States.Has)
+				t.writeBits("annotations/aps/"+m.Name+"/states/values.bin", l.States.Has)
 			}
 		}
 	}
@@ -493,43 +504,43 @@ func (t *umbTar) annotations() {
 			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.Name, kind)
 			switch kind {
 			case "states":
-				t.File(name, states*u.size, func(b *bufio.Writer) {
-					for _, i := range u.order {
-						u.put(b, rewardOf(r.State, r.StateRat, int(i)))
+				t.File(name, states*u.numberSize, func(b *bufio.Writer) {
+					for _, i := range u.stateOrder {
+						u.writeNumber(b, rewardAt(r.State, r.StateRat, int(i)))
 					}
 				})
 			case "choices":
-				t.File(name, choices*u.size, func(b *bufio.Writer) {
-					u.choices(func(c, _ int) { u.put(b, rewardOf(r.Choice, r.ChoiceRat, c)) })
+				t.File(name, choices*u.numberSize, func(b *bufio.Writer) {
+					u.forEachChoice(func(c, _ int) { u.writeNumber(b, rewardAt(r.Choice, r.ChoiceRat, c)) })
 				})
 			case "branches":
-				t.File(name, branches*u.size, func(b *bufio.Writer) {
-					u.branches(func(_, t int) { u.put(b, rewardOf(r.each.Values, r.each.Rats, t)) })
+				t.File(name, branches*u.numberSize, func(b *bufio.Writer) {
+					u.forEachBranch(func(_, t int) { u.writeNumber(b, rewardAt(r.transitions.Values, r.transitions.Rats, t)) })
 				})
 			}
 		}
 	}
 }
 
-// valuations packs the values of the variables of every state, the first variable in the lowest
-// bits.
-func (t *umbTar) valuations() {
-	u := t.u
-	t.File(umb.Valuations, int64(u.bytes)*int64(len(u.order)), func(b *bufio.Writer) {
+// writeValuations writes the packed values of the variables in every state. The first variable is in
+// the lowest bits.
+func (t *umbMembers) writeValuations() {
+	u := t.writer
+	t.File(umb.Valuations, int64(u.valuationSize)*int64(len(u.stateOrder)), func(b *bufio.Writer) {
 		var values []int32
-		packed := make([]byte, u.bytes+8)
-		for k, i := range u.order {
+		packed := make([]byte, u.valuationSize+8)
+		for k, i := range u.stateOrder {
 			if k&0xfff == 0 && u.ctx.Err() != nil {
 				return
 			}
 			values = u.space.State(values, int(i))
 			clear(packed)
-			for _, f := range u.fields {
-				x := uint64(values[f.variable]) & (1<<f.bits - 1) << (f.at % 8)
-				at := packed[f.at/8:]
-				binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)|x)
+			for _, field := range u.fields {
+				value := uint64(values[field.slot]) & (1<<field.numBits - 1) << (field.bitOffset % 8)
+				target := packed[field.bitOffset/8:]
+				binary.LittleEndian.PutUint64(target, binary.LittleEndian.Uint64(target)|value)
 			}
-			_, _ = b.Write(packed[:u.bytes])
+			_, _ = b.Write(packed[:u.valuationSize])
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DefaultPrecision is the number of significant digits that PRISM writes. The last one or two bits
-// of a float64 may be lost.
+// DefaultPrecision is the number of significant digits that PRISM writes. It is one less than a
+// float64 needs, so its last one or two bits may be lost.
 const DefaultPrecision = 16
 
 // MaxPrecision is the number of digits with which every float64 is read back unchanged.
@@ -27,7 +27,7 @@ const MaxPrecision = 17
 type Format int
 
 const (
-	// Plain is PRISM's explicit format, the only one that is read again.
+	// Plain is PRISM's explicit format. Read reads only this format.
 	Plain Format = iota
 	// Rows writes the transitions of a state, or in an MDP of a choice, on one line, such as
 	// 0.5:1 0.5:2. It affects .tra and .trew files, which then have no comments and, in a
@@ -77,46 +77,46 @@ type Options struct {
 
 // Writer writes one state space. It is not safe for concurrent use.
 type Writer struct {
-	space   *explicit.Space
-	model   *sparse.Model
-	program *sema.Program
-	opts    Options
-	order   []uint32 // order[k] is the state that is written as k
-	row     []int    // scratch
-	numbers []uint32 // the inverse of order
+	space        *explicit.Space
+	model        *sparse.Model
+	program      *sema.Program
+	opts         Options
+	stateOrder   []uint32 // order[k] is the state that is written as k
+	rowBuffer    []int    // scratch
+	stateNumbers []uint32 // the inverse of order
 }
 
 // NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
 // Other types are a *compile.UnsupportedError. LTSs, POMDPs, SMGs and interval models are written as
 // PRISM's explicit engine does, because its other engines do not support them.
-func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
-	p := cmp.Or(opts.Program, s.Program())
-	switch p.Type {
+func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
+	program := cmp.Or(opts.Program, space.Program())
+	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
 	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		opts.Symbolic = false
 		if opts.Format != Plain {
-			return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", p.Type)}
+			return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", program.Type)}
 		}
 	default:
-		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs, POMDPs and SMGs can be exported", p.Type)}
+		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs, POMDPs and SMGs can be exported", program.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
-		return nil, fmt.Errorf("precision %d, want 1 to %d significant digits", opts.Precision, MaxPrecision)
+		return nil, fmt.Errorf("found precision %d, wanted 1 to %d significant digits", opts.Precision, MaxPrecision)
 	}
-	w := &Writer{space: s, model: s.Model(), program: p, opts: opts, order: s.Order()}
-	w.numbers = make([]uint32, len(w.order))
-	for k, i := range w.order {
-		w.numbers[i] = uint32(k)
+	writer := &Writer{space: space, model: space.Model(), program: program, opts: opts, stateOrder: space.Order()}
+	writer.stateNumbers = make([]uint32, len(writer.stateOrder))
+	for number, state := range writer.stateOrder {
+		writer.stateNumbers[state] = uint32(number)
 	}
-	return w, nil
+	return writer, nil
 }
 
 // printer writes the text of one file. The first error ends it.
 type printer struct {
 	*Writer
-	seen *explicit.Observations // of a POMDP, for the .tra and .obs files
+	observations *explicit.Observations // of a POMDP, for the .tra and .obs files
 	// players says that states are written with their player, as in the .tra file of a game.
 	players bool
 	ctx     context.Context
@@ -124,8 +124,8 @@ type printer struct {
 	line    []byte
 }
 
-// print calls body with a printer and flushes the output.
-func (w *Writer) print(ctx context.Context, out io.Writer, body func(*printer) error) error {
+// printTo calls body with a printer that writes to out, and flushes the output.
+func (w *Writer) printTo(ctx context.Context, out io.Writer, body func(*printer) error) error {
 	p := &printer{Writer: w, ctx: ctx, out: bufio.NewWriterSize(out, 1<<16)}
 	if err := body(p); err != nil {
 		return err
@@ -133,96 +133,101 @@ func (w *Writer) print(ctx context.Context, out io.Writer, body func(*printer) e
 	return p.out.Flush()
 }
 
-// states calls visit for every state i, with its number k in the file, in order.
-func (p *printer) states(visit func(k, i int) error) error {
-	for k, i := range p.order {
-		if k&0xfff == 0 {
+// forEachState calls visit for every state, in the order of the file, with its number in the file.
+func (p *printer) forEachState(visit func(number, state int) error) error {
+	for number, state := range p.stateOrder {
+		if number&0xfff == 0 {
 			if err := p.ctx.Err(); err != nil {
 				return err
 			}
 		}
-		if err := visit(k, int(i)); err != nil {
+		if err := visit(number, int(state)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *printer) header(text string) {
+// writeComment writes a comment line, unless Options.NoHeaders is set.
+func (p *printer) writeComment(text string) {
 	if !p.opts.NoHeaders {
-		p.text("# " + text)
-		p.end()
+		p.write("# " + text)
+		p.endLine()
 	}
 }
 
-func (p *printer) text(s string) { p.line = append(p.line, s...) }
-func (p *printer) int(i int)     { p.line = strconv.AppendInt(p.line, int64(i), 10) }
-func (p *printer) num(n number)  { p.line = p.appendNumber(p.line, n) }
-func (p *printer) target(t int)  { p.int(int(p.numbers[p.model.Target[t]])) }
+func (p *printer) write(s string)       { p.line = append(p.line, s...) }
+func (p *printer) writeInt(i int)       { p.line = strconv.AppendInt(p.line, int64(i), 10) }
+func (p *printer) writeNumber(n number) { p.line = p.appendNumber(p.line, n) }
+func (p *printer) writeTarget(t int)    { p.writeInt(int(p.stateNumbers[p.model.Target[t]])) }
 
-// spaced writes a space and a number.
-func (p *printer) spaced(i int) {
-	p.text(" ")
-	p.int(i)
+// spaceInt writes a space and a number.
+func (p *printer) spaceInt(i int) {
+	p.write(" ")
+	p.writeInt(i)
 }
 
-// end writes the line. Flush returns the error, if any.
-func (p *printer) end() {
+// endLine writes the current line to the output. If that fails, Flush returns the error later.
+func (p *printer) endLine() {
 	p.line = append(p.line, '\n')
 	_, _ = p.out.Write(p.line)
 	p.line = p.line[:0]
 }
 
-func (w *Writer) appendNumber(dst []byte, n number) []byte {
+// appendNumber appends a number: as a fraction if it has one, otherwise with the precision of the
+// options.
+func (w *Writer) appendNumber(dst []byte, x number) []byte {
 	switch {
-	case n.r != nil && !w.space.Rounded():
-		return append(dst, n.r.RatString()...)
-	case n.r != nil:
-		n.f, _ = n.r.Float64()
+	case x.rat != nil && !w.space.Rounded():
+		return append(dst, x.rat.RatString()...)
+	case x.rat != nil:
+		x.float, _ = x.rat.Float64()
 	}
 	if w.opts.Symbolic {
-		return strconv.AppendFloat(dst, n.f, 'g', w.opts.Precision, 64)
+		return strconv.AppendFloat(dst, x.float, 'g', w.opts.Precision, 64)
 	}
-	return appendFloat(dst, w.opts.Precision, n.f)
+	return appendFloat(dst, w.opts.Precision, x.float)
 }
 
-func (w *Writer) weightOf(t int) number {
+// weight returns the probability or rate of a transition, as a fraction in an exact model.
+func (w *Writer) weight(transition int) number {
 	if w.model.Exact() {
-		return number{r: w.model.Rat(t)}
+		return number{rat: w.model.Rat(transition)}
 	}
-	return number{f: w.model.Prob(t)}
+	return number{float: w.model.Prob(transition)}
 }
 
-// requirePlainWeights returns an error for intervals, observations and players, which the format does not
-// have.
-func (w *Writer) requirePlainWeights(format string) error {
+// requireNoIntervals returns an error for an interval model, a POMDP and a game, which the format cannot
+// express.
+func (w *Writer) requireNoIntervals(format string) error {
 	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
-		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which is not written as %s, want .tra or .pexp", w.program.Type, format)}
+		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as .tra or .pexp", w.program.Type, format)}
 	}
 	return nil
 }
 
-// action returns the action of a choice of an MDP, or of a transition of a Markov chain; "" if
-// there is none or actions are not written.
-func (w *Writer) action(i int) string {
+// actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov
+// chain. It is "" if there is no action or actions are not written.
+func (w *Writer) actionName(i int) string {
 	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
 		return ""
 	}
 	return w.space.Program().Actions[w.model.Actions[i]-1]
 }
 
+// nondeterministic reports whether states have choices.
 func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
 
 // probabilistic reports whether transitions have weights.
 func (w *Writer) probabilistic() bool { return w.program.Type != syntax.LTS }
 
-// rewardOf returns entry i of a reward whose slices may be nil.
-func rewardOf(values []float64, rats []*big.Rat, i int) number {
+// rewardAt returns entry i of rewards whose slices may be nil. A nil fraction stands for zero.
+func rewardAt(values []float64, rats []*big.Rat, i int) number {
 	switch {
 	case rats != nil && rats[i] != nil:
-		return number{r: rats[i]}
+		return number{rat: rats[i]}
 	case values != nil:
-		return number{f: values[i]}
+		return number{float: values[i]}
 	}
 	return number{}
 }

@@ -1,6 +1,6 @@
 package wasm
 
-// Number is a type of values, as Go has it.
+// Number is the Go type of a WebAssembly value.
 type Number interface{ int32 | int64 | float64 }
 
 // Expr is an expression: it appends the instructions that push its value.
@@ -16,15 +16,16 @@ type Operand[T Number] interface {
 // Emit pushes the value.
 func (x Expr[T]) Emit(f *Func) { x(f) }
 
+// is makes T part of the interface Operand, so that an operand of another type does not compile.
 func (x Expr[T]) is(T) {}
 
-// of returns the argument for type T. Types without an instruction have Unreachable.
+// choose returns the argument for type T. Callers pass Unreachable for types without an instruction.
 //
-// This function and those below that make an Expr are not inlined: the compiler would
-// repeat them in 800 methods of Expr and Var.
+// This function, and the functions below that make an Expr, are not inlined. Otherwise the compiler
+// would repeat them in 800 methods of Expr and Var.
 //
 //go:noinline
-func of[T Number, V any](i32, i64, f64 V) V {
+func choose[T Number, V any](i32, i64, f64 V) V {
 	switch any(T(0)).(type) {
 	case int32:
 		return i32
@@ -50,117 +51,127 @@ func Const[T Number](x T) Expr[T] {
 	}
 }
 
-// Convert is an instruction with one operand, for those that have no name here.
+// Convert is an instruction with one operand. It is for instructions without a function here.
 //
 //go:noinline
 func Convert[R, T Number](op Opcode, x Operand[T]) Expr[R] {
 	return func(f *Func) { x.Emit(f); f.Op(op) }
 }
 
+// infix is an instruction with two operands.
+//
 //go:noinline
 func infix[R, T Number](op Opcode, x, y Operand[T]) Expr[R] {
 	return func(f *Func) { x.Emit(f); y.Emit(f); f.Op(op) }
 }
 
 // Add is x+y.
-func (x Expr[T]) Add(y Operand[T]) Expr[T] { return infix[T](of[T](I32Add, I64Add, F64Add), x, y) }
+func (x Expr[T]) Add(y Operand[T]) Expr[T] { return infix[T](choose[T](I32Add, I64Add, F64Add), x, y) }
 
 // Sub is x-y.
-func (x Expr[T]) Sub(y Operand[T]) Expr[T] { return infix[T](of[T](I32Sub, I64Sub, F64Sub), x, y) }
+func (x Expr[T]) Sub(y Operand[T]) Expr[T] { return infix[T](choose[T](I32Sub, I64Sub, F64Sub), x, y) }
 
 // Mul is x*y.
-func (x Expr[T]) Mul(y Operand[T]) Expr[T] { return infix[T](of[T](I32Mul, I64Mul, F64Mul), x, y) }
+func (x Expr[T]) Mul(y Operand[T]) Expr[T] { return infix[T](choose[T](I32Mul, I64Mul, F64Mul), x, y) }
 
 // Div is x/y of doubles.
 func (x Expr[T]) Div(y Operand[T]) Expr[T] {
-	return infix[T](of[T](Unreachable, Unreachable, F64Div), x, y)
+	return infix[T](choose[T](Unreachable, Unreachable, F64Div), x, y)
 }
 
 // Rem is the remainder of x/y of integers, with the sign of x.
 func (x Expr[T]) Rem(y Operand[T]) Expr[T] {
-	return infix[T](of[T](I32RemS, Unreachable, Unreachable), x, y)
+	return infix[T](choose[T](I32RemS, Unreachable, Unreachable), x, y)
 }
 
-// RemU is the remainder of integers without a sign.
+// RemU is the remainder of x/y of unsigned integers.
 func (x Expr[T]) RemU(y Operand[T]) Expr[T] {
-	return infix[T](of[T](I32RemU, Unreachable, Unreachable), x, y)
+	return infix[T](choose[T](I32RemU, Unreachable, Unreachable), x, y)
 }
 
 // Min is the lesser double.
 func (x Expr[T]) Min(y Operand[T]) Expr[T] {
-	return infix[T](of[T](Unreachable, Unreachable, F64Min), x, y)
+	return infix[T](choose[T](Unreachable, Unreachable, F64Min), x, y)
 }
 
 // And is x&y of integers.
 func (x Expr[T]) And(y Operand[T]) Expr[T] {
-	return infix[T](of[T](I32And, I64And, Unreachable), x, y)
+	return infix[T](choose[T](I32And, I64And, Unreachable), x, y)
 }
 
 // Or is x|y of integers.
-func (x Expr[T]) Or(y Operand[T]) Expr[T] { return infix[T](of[T](I32Or, I64Or, Unreachable), x, y) }
+func (x Expr[T]) Or(y Operand[T]) Expr[T] {
+	return infix[T](choose[T](I32Or, I64Or, Unreachable), x, y)
+}
 
 // Xor is x^y of integers.
 func (x Expr[T]) Xor(y Operand[T]) Expr[T] {
-	return infix[T](of[T](I32Xor, I64Xor, Unreachable), x, y)
+	return infix[T](choose[T](I32Xor, I64Xor, Unreachable), x, y)
 }
 
 // Shl is x<<n of integers.
-func (x Expr[T]) Shl(n T) Expr[T] { return infix[T](of[T](I32Shl, I64Shl, Unreachable), x, Const(n)) }
+func (x Expr[T]) Shl(n T) Expr[T] {
+	return infix[T](choose[T](I32Shl, I64Shl, Unreachable), x, Const(n))
+}
 
 // ShrU is x>>n of integers without a sign.
 func (x Expr[T]) ShrU(n T) Expr[T] {
-	return infix[T](of[T](I32ShrU, I64ShrU, Unreachable), x, Const(n))
+	return infix[T](choose[T](I32ShrU, I64ShrU, Unreachable), x, Const(n))
 }
 
 // Rotl is x rotated to the left by n.
 func (x Expr[T]) Rotl(n T) Expr[T] {
-	return infix[T](of[T](Unreachable, I64Rotl, Unreachable), x, Const(n))
+	return infix[T](choose[T](Unreachable, I64Rotl, Unreachable), x, Const(n))
 }
 
 // Eq is x=y.
-func (x Expr[T]) Eq(y Operand[T]) Expr[int32] { return infix[int32](of[T](I32Eq, I64Eq, F64Eq), x, y) }
+func (x Expr[T]) Eq(y Operand[T]) Expr[int32] {
+	return infix[int32](choose[T](I32Eq, I64Eq, F64Eq), x, y)
+}
 
 // Ne is x!=y.
-func (x Expr[T]) Ne(y Operand[T]) Expr[int32] { return infix[int32](of[T](I32Ne, I64Ne, F64Ne), x, y) }
+func (x Expr[T]) Ne(y Operand[T]) Expr[int32] {
+	return infix[int32](choose[T](I32Ne, I64Ne, F64Ne), x, y)
+}
 
 // Lt is x<y.
 func (x Expr[T]) Lt(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32LtS, I64LtS, F64Lt), x, y)
+	return infix[int32](choose[T](I32LtS, I64LtS, F64Lt), x, y)
 }
 
 // Le is x<=y.
 func (x Expr[T]) Le(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32LeS, I64LeS, F64Le), x, y)
+	return infix[int32](choose[T](I32LeS, I64LeS, F64Le), x, y)
 }
 
 // Gt is x>y.
 func (x Expr[T]) Gt(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32GtS, I64GtS, F64Gt), x, y)
+	return infix[int32](choose[T](I32GtS, I64GtS, F64Gt), x, y)
 }
 
 // Ge is x>=y.
 func (x Expr[T]) Ge(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32GeS, I64GeS, F64Ge), x, y)
+	return infix[int32](choose[T](I32GeS, I64GeS, F64Ge), x, y)
 }
 
 // LtU is x<y of integers without a sign.
 func (x Expr[T]) LtU(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32LtU, I64LtU, Unreachable), x, y)
+	return infix[int32](choose[T](I32LtU, I64LtU, Unreachable), x, y)
 }
 
 // GtU is x>y of integers without a sign.
 func (x Expr[T]) GtU(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32GtU, Unreachable, Unreachable), x, y)
+	return infix[int32](choose[T](I32GtU, Unreachable, Unreachable), x, y)
 }
 
 // GeU is x>=y of integers without a sign.
 func (x Expr[T]) GeU(y Operand[T]) Expr[int32] {
-	return infix[int32](of[T](I32GeU, I64GeU, Unreachable), x, y)
+	return infix[int32](choose[T](I32GeU, I64GeU, Unreachable), x, y)
 }
 
 // IsZero is x=0 of an integer.
 func (x Expr[T]) IsZero() Expr[int32] {
-	return Convert[int32, T](of[T](I32Eqz, I64Eqz, Unreachable), x)
+	return Convert[int32, T](choose[T](I32Eqz, I64Eqz, Unreachable), x)
 }
 
 // Wrap is the lower half of an integer.
@@ -178,8 +189,8 @@ func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64Reinterpret
 // Double is an integer as a double.
 func Double(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
 
-// Select is x if the condition is not zero, else y. All are evaluated, the
-// condition last.
+// Select is x if the condition is not zero, otherwise y. It evaluates x, y and the
+// condition, in this order.
 func Select[T Number](cond Operand[int32], x, y Operand[T]) Expr[T] {
 	return func(f *Func) {
 		x.Emit(f)
@@ -193,7 +204,7 @@ func Select[T Number](cond Operand[int32], x, y Operand[T]) Expr[T] {
 func Load[T Number](address Operand[int32], offset uint32) Expr[T] {
 	return func(f *Func) {
 		address.Emit(f)
-		f.memory(of[T](i32Load, i64Load, f64Load), offset)
+		f.memory(choose[T](i32Load, i64Load, f64Load), offset)
 	}
 }
 
@@ -201,10 +212,10 @@ func Load[T Number](address Operand[int32], offset uint32) Expr[T] {
 func Store[T Number](f *Func, address Operand[int32], offset uint32, x Operand[T]) {
 	address.Emit(f)
 	x.Emit(f)
-	f.memory(of[T](i32Store, i64Store, f64Store), offset)
+	f.memory(choose[T](i32Store, i64Store, f64Store), offset)
 }
 
-// Call is the result of a function of operands of one type.
+// Call is the result of a function whose operands all have the same type.
 func Call[R, T Number](function uint32, operands ...Operand[T]) Expr[R] {
 	return func(f *Func) {
 		for _, x := range operands {
@@ -222,7 +233,7 @@ type Var[T Number] struct {
 }
 
 // Local declares a local, initially zero.
-func Local[T Number](f *Func) Var[T] { return Param[T](f.local(of[T](I32, I64, F64))) }
+func Local[T Number](f *Func) Var[T] { return Param[T](f.local(choose[T](I32, I64, F64))) }
 
 // Param is a parameter of the function.
 func Param[T Number](index uint32) Var[T] {
@@ -231,7 +242,7 @@ func Param[T Number](index uint32) Var[T] {
 
 // Global declares a global, initially zero.
 func Global[T Number](m *Module) Var[T] {
-	index := m.global(of[T](I32, I64, F64))
+	index := m.global(choose[T](I32, I64, F64))
 	return Var[T]{func(f *Func) { f.with(globalGet, index) }, index, true}
 }
 
@@ -245,12 +256,12 @@ func (v Var[T]) Set(f *Func, x Operand[T]) {
 	}
 }
 
-// Tee is x, which it assigns to a local.
+// Tee is x. It also assigns x to the local v.
 func (v Var[T]) Tee(x Operand[T]) Expr[T] {
 	return func(f *Func) { x.Emit(f); f.with(localTee, v.index) }
 }
 
-// Into returns a new local with a value.
+// Into evaluates x and returns a new local with its value.
 func Into[T Number](f *Func, x Operand[T]) Var[T] {
 	x.Emit(f)
 	v := Local[T](f)

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // Func is a function under construction. Its methods append instructions.
 type Func struct {
-	// Index is what Call takes.
+	// Index is the argument of Call that means this function.
 	Index  uint32
 	export string
 	typ    int
@@ -29,10 +29,12 @@ func (f *Func) Size() int { return len(f.code) }
 // Op appends an instruction without immediates.
 func (f *Func) Op(op Opcode) { f.code = append(f.code, byte(op)) }
 
+// with appends an instruction with an index as its immediate.
 func (f *Func) with(op Opcode, index uint32) {
 	f.code = binary.AppendUvarint(append(f.code, byte(op)), uint64(index))
 }
 
+// memory appends a load or store instruction with an offset.
 func (f *Func) memory(op Opcode, offset uint32) {
 	f.code = binary.AppendUvarint(append(f.code, byte(op), 0), uint64(offset))
 }
@@ -66,7 +68,8 @@ func (f *Func) If(cond Operand[int32], then func()) {
 	f.End()
 }
 
-// IfElse appends one of two, which push a value unless the result is Void.
+// IfElse appends statements that are executed if a condition is not zero, and others for zero. Both push
+// a value of type result, unless that is Void.
 func (f *Func) IfElse(result Type, cond Operand[int32], then, otherwise func()) {
 	cond.Emit(f)
 	f.open(ifOp, result)
@@ -76,6 +79,7 @@ func (f *Func) IfElse(result Type, cond Operand[int32], then, otherwise func()) 
 	f.End()
 }
 
+// open opens a block, loop or if, and returns its label.
 func (f *Func) open(op Opcode, result Type) Label {
 	f.code = append(f.code, byte(op), byte(result))
 	f.depth++
@@ -97,8 +101,7 @@ func (f *Func) BrIf(to Label, cond Operand[int32]) {
 	f.with(brIf, uint32(f.depth-to))
 }
 
-// BrTable branches to the label that an index says, or to the last one for any
-// other index.
+// BrTable branches to to[index], or to otherwise if the index is too large.
 func (f *Func) BrTable(index Operand[int32], to []Label, otherwise Label) {
 	index.Emit(f)
 	f.code = binary.AppendUvarint(append(f.code, byte(brTable)), uint64(len(to)))
@@ -114,6 +117,7 @@ func (f *Func) Return(x interface{ Emit(f *Func) }) {
 	f.Op(ret)
 }
 
+// body returns the declarations of the locals, grouped by type, followed by the code.
 func (f *Func) body() []byte {
 	var out []byte
 	var runs int

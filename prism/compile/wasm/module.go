@@ -40,7 +40,7 @@ func (m *Module) Import(module, name string, params, results []Type) uint32 {
 	return uint32(m.nimport - 1)
 }
 
-// Func adds a function; export is the name it is exported by, or empty.
+// Func adds a function. It is exported under the name export, unless that is empty.
 func (m *Module) Func(export string, params, results []Type) *Func {
 	f := &Func{
 		Index:  uint32(m.nimport + len(m.funcs)),
@@ -50,6 +50,7 @@ func (m *Module) Func(export string, params, results []Type) *Func {
 	return f
 }
 
+// addType adds a function type and returns its index.
 func (m *Module) addType(params, results []Type) int {
 	m.types = append(m.types, 0x60)
 	m.types = appendTypes(appendTypes(m.types, params), results)
@@ -73,10 +74,10 @@ func (m *Module) global(t Type) uint32 {
 	return uint32(m.nglobal - 1)
 }
 
-// Memory gives the module a memory of so many pages of 64 KiB, exported as "memory".
+// Memory gives the module a memory with the given number of pages of 64 KiB, exported as "memory".
 func (m *Module) Memory(pages uint32) { m.pages = pages }
 
-// Data initialises the memory at an offset.
+// Data sets the initial contents of the memory at an offset.
 func (m *Module) Data(offset int32, b []byte) {
 	m.data = append(m.data, 0, byte(i32Const))
 	m.data = appendSigned(m.data, int64(offset))
@@ -86,7 +87,7 @@ func (m *Module) Data(offset int32, b []byte) {
 	m.ndata++
 }
 
-// Bytes returns the binary.
+// Bytes returns the module in WebAssembly's binary format.
 func (m *Module) Bytes() []byte {
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	out = appendSection(out, 1, m.ntypes, m.types)
@@ -114,6 +115,7 @@ func (m *Module) Bytes() []byte {
 	return appendSection(out, 11, m.ndata, m.data)
 }
 
+// appendSection appends a section with n entries, unless it is empty.
 func appendSection(out []byte, id byte, n int, content []byte) []byte {
 	if n == 0 {
 		return out
@@ -121,12 +123,15 @@ func appendSection(out []byte, id byte, n int, content []byte) []byte {
 	return appendBytes(append(out, id), append(binary.AppendUvarint(nil, uint64(n)), content...))
 }
 
+// appendBytes appends the length of b, and b.
 func appendBytes(out, b []byte) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(b))), b...)
 }
 
+// appendName appends a name with its length.
 func appendName(out []byte, s string) []byte { return appendBytes(out, []byte(s)) }
 
+// appendTypes appends a list of value types with its length.
 func appendTypes(out []byte, ts []Type) []byte {
 	out = binary.AppendUvarint(out, uint64(len(ts)))
 	for _, t := range ts {
@@ -147,6 +152,7 @@ func appendSigned(out []byte, x int64) []byte {
 	}
 }
 
+// appendFloat appends the bits of a float64.
 func appendFloat(out []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
 }

@@ -48,7 +48,9 @@ func written(t *testing.T, text []byte, consts []string) []byte {
 // same fails if two texts have different states, transitions, labels or rewards.
 func same(t *testing.T, first, second *explicit.Space) *crosscheck.Difference {
 	t.Helper()
-	told := func(s *explicit.Space) explicit.ToolSpace { return explicit.ToolSpace{Space: s, Whole: true} }
+	told := func(s *explicit.Space) explicit.ToolSpace {
+		return explicit.ToolSpace{Space: s, AllLabelsAndRewards: true}
+	}
 	d, err := crosscheck.Diff(context.Background(), crosscheck.Side{Name: "PRISM", ToolSpace: told(first)}, crosscheck.Side{Name: "JANI", ToolSpace: told(second)})
 	if err != nil {
 		t.Fatal(err)

@@ -41,10 +41,10 @@ type Report struct {
 // Look explores the reachable states of a program and returns its findings. If the context ends, the
 // report has the findings so far. The error is one in the initial states.
 func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
-	for _, model := range program.Modules {
-		for _, c := range model.Commands {
-			for _, u := range c.Updates {
-				if u.ProbHigh != nil {
+	for _, module := range program.Modules {
+		for _, command := range module.Commands {
+			for _, update := range command.Updates {
+				if update.ProbHigh != nil {
 					return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
 				}
 			}
@@ -83,19 +83,19 @@ type explorer struct {
 	queue   [][]int32
 	packing *compile.Packing
 
-	unheldGuards []*guard // that have not held yet
+	unheldGuards []*guard // the guards that have not held yet
 	allGuards    []*guard
 	guardOf      map[compile.CommandRef]*guard
 	labels       []*label
-	takenActions []bool // that were taken
+	takenActions []bool // by action index
 
 	findings        []lint.Finding
 	counts          map[lint.Code]int
 	reported        map[string]bool
 	deadlocks       int
-	firstDeadlock   string // the first
-	erroneousStates int    // states in which the model is wrong
-	evalError       string // what could not be evaluated
+	firstDeadlock   string // text of the state
+	erroneousStates int    // number of states with an error of the model
+	evalError       string // message of an evaluation error
 	visited         int
 	limitReached    bool
 }
@@ -123,7 +123,9 @@ func (x *explorer) collectGuardsAndLabels() error {
 	program := x.program
 	x.packing = compile.NewPacking(program.Vars)
 	x.takenActions = make([]bool, len(program.Actions))
-	x.guardOf, x.counts, x.reported = make(map[compile.CommandRef]*guard), make(map[lint.Code]int), make(map[string]bool)
+	x.guardOf = make(map[compile.CommandRef]*guard)
+	x.counts = make(map[lint.Code]int)
+	x.reported = make(map[string]bool)
 	for i := range program.Modules {
 		for j := range program.Modules[i].Commands {
 			command := &program.Modules[i].Commands[j]

@@ -1,7 +1,9 @@
 import { el, clear } from './dom.js';
 import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
-import { status, tell } from './status.js';
+import { status, tell, attempt } from './status.js';
+import { choose } from './dialog.js';
+import { fragment, read, open } from './link.js';
 import './constants.js';
 
 const views = [
@@ -25,12 +27,13 @@ tabs.addEventListener('keydown', (e) => {
 });
 
 let current;
-async function show(name) {
+async function show(name, moved = true) {
   if (!views.some(([n]) => n === name)) name = 'model';
   if (current === name) return;
   made.get(current)?.hide?.();
+  const first = !current;
   current = name;
-  history.replaceState(null, '', '#' + name);
+  if (moved) address(!first);
   for (const [n] of views) {
     const tab = document.getElementById('tab-' + n);
     tab.setAttribute('aria-selected', n === name);
@@ -45,6 +48,23 @@ async function show(name) {
   main.dataset.view = name;
   view.show?.();
 }
+
+// address writes what is shown into the address; a step that Back undoes, or in the place of the one before.
+async function address(step) {
+  const shown = current;
+  const text = await fragment(shown);
+  if (shown === current && text !== location.hash) history[step ? 'pushState' : 'replaceState'](null, '', text);
+}
+
+// Back, Forward and links within the page.
+addEventListener('popstate', attempt(async () => {
+  const asked = read(location.hash);
+  const other = (asked.file && asked.file !== doc.saved.model) || (asked.example && asked.example !== doc.file) || asked.text;
+  const changed = other && (await fragment(current)).replace(/view=\w+/, '') !== location.hash.replace(/view=\w+/, '');
+  if (changed && doc.unsaved && await choose(`${doc.name} has changes that are not saved.`, ['Discard the changes', 'Cancel']) !== 'Discard the changes') { address(false); return; }
+  await open(asked);
+  await show(asked.view, false);
+}));
 
 // make returns a view, which is made when it is first wanted.
 async function make(name) {
@@ -73,6 +93,8 @@ doc.addEventListener('change', () => {
   file.title = doc.unsaved ? `${doc.name}: there are changes that are not saved` : doc.name;
   document.title = name + ' – tilecheck';
 });
+let writing;
+doc.addEventListener('change', () => { clearTimeout(writing); writing = setTimeout(() => { if (current) address(false); }, 300); });
 doc.addEventListener('draft', ({ detail: draft }) => {
   const when = new Date(draft.when).toLocaleString();
   tell(`There are changes of ${draft.saved.model || draft.file} from ${when} that were not saved.`, [['Restore', () => doc.restore(draft)], ['Discard', () => doc.discard(draft)]], false);
@@ -87,6 +109,19 @@ addEventListener('keydown', (e) => {
   e.preventDefault();
   make('model').then((view) => view.save());
 });
+
+const shortcuts = [
+  ['?', 'These shortcuts'], ['Ctrl S', 'Save the model and its properties'], ['← →', 'Other views, on their tabs'],
+  ['Ctrl Enter', 'Model: check all properties'], ['Ctrl Space', 'Editor: what can stand here; Tab or Enter takes it'], ['Ctrl I', 'Editor: what this is'], ['Shift Alt F', 'Editor: format'], ['Esc', 'Editor: close what is shown'],
+  ['← → ↑ ↓', 'Graph: move it; plot: the points, one after the other; game: moves'], ['+ − 0', 'Graph and plot: larger, smaller, all of it'], ['Enter', 'Graph: unfold the state'],
+];
+
+function help() {
+  if (document.querySelector('dialog[open]')) return;
+  choose('Keyboard shortcuts', ['Close'], el('table', { 'aria-label': 'Keyboard shortcuts' }, shortcuts.map(([keys, what]) => el('tr', {}, el('th', { scope: 'row', class: 'mono' }, keys), el('td', {}, what)))));
+}
+document.getElementById('help').addEventListener('click', help);
+addEventListener('keydown', (e) => { if (e.key === '?' && !e.ctrlKey && !e.target.closest?.('input, textarea, select')) { e.preventDefault(); help(); } });
 
 // renewed loads the page again where a newer version of it has come since the last visit, unless another page has the old one.
 async function renewed() {
@@ -105,16 +140,18 @@ async function renewed() {
 
 async function start() {
   if (!inServer && await renewed().catch(() => false)) return;
-  const asked = location.hash.slice(1);
+  const asked = read(location.hash);
   try {
     await doc.begin();
     const info = await ask('info');
     doc.info = info;
+    // A page that is loaded again has what the tab had, which may be newer than the address.
+    if (performance.getEntriesByType('navigation')[0]?.type !== 'reload' || !sessionStorage.getItem('document')) await open(asked);
     document.getElementById('about').textContent = `tilecheck ${info.version.split('+')[0]}, ${inServer ? 'on this machine' : 'in this browser'}`;
   } catch (e) {
     status.error(e);
   }
-  await show(views.some(([n]) => n === asked) ? asked : 'model');
+  await show(asked.view);
   document.body.dataset.ready = 'true';
   warm();
   // The files stay for a visit without a network, where a browser lets them: not over plain HTTP from another machine.

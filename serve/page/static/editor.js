@@ -15,7 +15,7 @@ export class Editor {
     this.words = el('ul', { class: 'words', role: 'listbox', id: fresh('words'), 'aria-label': 'What can stand here', hidden: true });
     this.tip = el('div', { class: 'words tip', role: 'status', hidden: true });
     this.area = el('textarea', { id, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', wrap: 'off', 'aria-label': name, 'aria-controls': this.words.id,
-      'aria-description': 'Control and space: what can stand here; Control and I: what this is; Shift, Alt and F: lay out' });
+      'aria-description': 'Control and space: what can stand here; Control and I: what this is; Shift, Alt and F: format; Control and Enter: check' });
     this.numbers = el('div');
     this.gutter = el('div', { class: 'gutter', 'aria-hidden': 'true' }, this.numbers);
     this.code = el('div', { class: 'code' }, this.back, this.area, this.words, this.tip);
@@ -35,7 +35,7 @@ export class Editor {
       onchange(this.area.value);
       this.colour();
       this.close();
-      if (e.inputType === 'insertText' && /\w\w$/.test(this.before())) this.soon(() => this.complete(false));
+      if (e.inputType === 'insertText' && /\w\w$/.test(this.before())) this.soon(() => this.complete());
     });
     this.area.addEventListener('scroll', () => { this.look(); this.close(); });
     new ResizeObserver(() => { if (this.long) this.look(); }).observe(this.area);
@@ -111,7 +111,7 @@ export class Editor {
     if (!within(this.covered)) { clearTimeout(this.looking); this.looking = setTimeout(() => this.colour(), 60); }
   }
 
-  async complete(asked) {
+  async complete() {
     const at = this.area.selectionStart;
     const text = this.area.value;
     const got = await this.ask('complete', { at }).catch(() => null);
@@ -124,13 +124,12 @@ export class Editor {
       el('span', {}, w.text), el('span', { class: 'soft' }, w.detail && w.kind !== 'keyword' ? w.detail : w.kind))));
     this.found = found;
     this.place(this.words, got.from);
-    this.choose(asked ? 0 : -1);
+    this.choose(0);
   }
 
   choose(i) {
     this.chosen = i;
     [...this.words.children].forEach((w, j) => w.setAttribute('aria-selected', String(i === j)));
-    if (i < 0) { this.area.removeAttribute('aria-activedescendant'); return; }
     this.area.setAttribute('aria-activedescendant', this.words.children[i].id);
     this.words.children[i].scrollIntoView({ block: 'nearest' });
   }
@@ -225,16 +224,16 @@ export class Editor {
     this.close();
   }
 
-  // Tab leaves the editor, as everywhere; Enter keeps the indentation.
+  // Tab and Enter take the chosen word. Without words Tab leaves the editor, as everywhere, and Enter keeps the indentation.
   key(e) {
-    if (e.ctrlKey && e.key === ' ') { e.preventDefault(); this.complete(true); return; }
+    if (e.ctrlKey && e.key === ' ') { e.preventDefault(); this.complete(); return; }
     if (e.ctrlKey && e.key === 'i') { e.preventDefault(); this.hover(this.area.selectionStart); return; }
     if (e.shiftKey && e.altKey && e.code === 'KeyF') { e.preventDefault(); this.layOut().catch(() => {}); return; }
     if (e.key === 'Escape' && !(this.words.hidden && this.tip.hidden)) { e.preventDefault(); this.close(); return; }
     if (!this.words.hidden) {
       const n = this.words.children.length;
-      if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { e.preventDefault(); this.choose((this.chosen + (e.key === 'ArrowDown' ? 1 : this.chosen < 0 ? 0 : n - 1) + n) % n); return; }
-      if (e.key === 'Enter' && this.chosen >= 0) { e.preventDefault(); this.take(this.found[this.chosen].text); return; }
+      if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { e.preventDefault(); this.choose((this.chosen + (e.key === 'ArrowDown' ? 1 : n - 1)) % n); return; }
+      if ((e.key === 'Enter' || e.key === 'Tab') && this.chosen >= 0 && !e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); this.take(this.found[this.chosen].text); return; }
     }
     if (/^(Arrow|Home|End|Page)/.test(e.key)) this.close();
     if (e.key !== 'Enter' || e.ctrlKey || e.metaKey) return;
@@ -277,18 +276,19 @@ export class Editor {
     const text = this.area.value;
     this.painted = this.long && !all ? this.seen(around) : [0, this.begins.length];
     this.number(...this.painted);
-    const wrong = this.marks.map((m) => this.at(m)).sort((a, b) => a - b);
+    const wrong = this.marks.map((m) => ({ at: this.at(m), mild: m.mild })).sort((a, b) => a.at - b.at || Number(!!a.mild) - Number(!!b.mild));
     const out = document.createDocumentFragment();
     let from = this.begins[this.painted[0]];
     const until = this.end(this.painted[1] - 1);
     const put = (to, cls) => {
       // A problem begins within this part, or at it: its word is underlined.
       while (from < to) {
-        const next = wrong.find((w) => w >= from && w < to);
-        if (next === undefined) { span(text.slice(from, to), cls); from = to; return; }
+        const found = wrong.find((w) => w.at >= from && w.at < to);
+        if (!found) { span(text.slice(from, to), cls); from = to; return; }
+        const next = found.at;
         if (next > from) span(text.slice(from, next), cls);
         const word = Math.max(1, /^\w*/.exec(text.slice(next, to))[0].length);
-        span(text.slice(next, next + word), (cls || '') + ' wrong');
+        span(text.slice(next, next + word), (cls || '') + (found.mild ? ' advised' : ' wrong'));
         from = next + word;
       }
     };
@@ -306,7 +306,7 @@ export class Editor {
   }
 
   number(first, last) {
-    const bad = new Set(this.marks.map((m) => m.line));
+    const bad = new Set(this.marks.filter((m) => !m.mild).map((m) => m.line));
     const out = document.createDocumentFragment();
     let run = '';
     for (let i = first + 1; i <= last; i++) {

@@ -10,7 +10,7 @@ import { verdictText } from './property-table.js';
 const cell = 30; // of a board in the graph, in pixels
 const key = (state) => state.join();
 
-export function create() {
+export function create({ show: showView, make }) {
   const canvas = new Canvas('State graph: arrow keys move it, plus and minus zoom, 0 shows all of it');
   const legend = el('div');
   const details = el('div', { 'aria-live': 'polite' });
@@ -132,7 +132,7 @@ export function create() {
         height: 12 + 15 * texts[i].length + (b ? b.cells.length / b.cols * cell + 4 : 0) + (n.value ? 22 : 0) + (n.labels?.length ? 14 : 0),
       });
     });
-    const chain = !['mdp', 'lts', 'pomdp'].includes(graph.type);
+    const chain = ['DTMC', 'CTMC', 'IDTMC'].includes(graph.type);
     for (const c of graph.choices) {
       const to = c.to.filter((t) => t.to >= 0);
       const name = /^\[.*\]$/.test(c.action) ? c.action : '';
@@ -203,7 +203,7 @@ export function create() {
     if (!n) return;
     const i = graph.nodes.indexOf(n);
     const cells = boardOf(graph.vars, n.state);
-    clear(details, el('h2', {}, 'State'),
+    clear(details, el('div', { class: 'head' }, el('h2', {}, 'State'), button('Simulate from here', attempt(async () => { await showView('simulate'); await (await make('simulate')).startFrom(n.state); }), { class: 'small' })),
       cells ? boardElement(cells.cells, cells.cols, { mini: true }) : null,
       el('div', { class: 'scroll' }, el('table', { 'aria-label': 'Variables' }, graph.vars.map((v, j) => el('tr', {}, el('th', { scope: 'row' }, v.name), el('td', { class: 'mono' }, v.bool ? String(!!n.state[j]) : String(n.state[j])))))),
       n.labels?.length ? el('p', {}, 'Labels: ' + n.labels.map((l) => graph.labels[l]).join(', ')) : null,
@@ -220,5 +220,5 @@ export function create() {
   }
   doc.addEventListener('diagnosed', listProperties);
   doc.addEventListener('picked', () => { if (element.isConnected && current.outdated) again(); });
-  return { element, why, show() { listProperties(); if (current.outdated) again(); } };
+  return { element, why, look, show() { listProperties(); if (current.outdated) again(); } };
 }

@@ -45,7 +45,7 @@ export function create({ show, make }) {
   const added = input('', { class: 'mono wide', placeholder: 'P=? [ F s=7 ]' });
   const add = el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); addProperty(); } }, field('New property', added, 'grow'), el('button', { type: 'submit' }, 'Add'));
 
-  const checkAll = button('Check all', attempt(() => check(null)), { class: 'main' });
+  const checkAll = button('Check all', attempt(() => check(null)), { class: 'main', 'aria-keyshortcuts': 'Control+Enter' });
   const openers = el('div', { class: 'row openers' });
   const element = el('div', {},
     openers,
@@ -150,18 +150,27 @@ export function create({ show, make }) {
   const listFiles = attempt(async () => { if (inServer) files = (await ask('files')).files; bar(); });
 
   function shown(d) {
-    model.mark(d.places.filter((p) => p.file === doc.file));
-    props.mark(d.places.filter((p) => p.file !== doc.file));
+    const advice = d.advice || [];
+    const { revision } = doc;
+    const marks = [...d.places, ...advice.map((p) => ({ ...p, mild: true }))];
+    model.mark(marks.filter((p) => p.file === doc.file));
+    props.mark(marks.filter((p) => p.file !== doc.file));
     const n = d.places.length;
     const missing = d.constants.filter((c) => !c.value && !c.count).map((c) => c.name);
-    count.textContent = n ? (n === 1 ? '1 problem' : n + ' problems') : d.message || missing.length ? '' : 'None.';
-    clear(problems, d.places.map((p) => el('li', {}, button(`${p.file}:${p.line}:${p.column}: ${p.message}`, () => go(p)))),
-      missing.map((name) => el('li', { class: 'note' }, button(`${name} needs a value.`, () => doc.dispatchEvent(new CustomEvent('constant', { detail: name })), { class: 'plain' }))),
-      d.message && !n ? el('li', { class: 'note' }, d.message) : null, (d.warnings || []).map((w) => el('li', { class: 'note' }, w)));
+    const counted = (k, one) => (k ? [k === 1 ? '1 ' + one : `${k} ${one}s`] : []);
+    count.textContent = [...counted(n, 'problem'), ...counted(advice.length, 'warning')].join(', ') || (d.message || missing.length ? '' : 'None.');
+    const line = (p, mild) => el('li', { class: mild ? 'mild' : '' }, button(`${p.file}:${p.line}:${p.column}: ${p.message}`, () => go(p)),
+      (d.fixes || []).filter((f) => f.file === p.file && f.line === p.line && f.of === p.message).map((f) => button(f.title, () => fix(f, revision), { class: 'small fix' })));
+    clear(problems, d.places.map((p) => line(p, false)),
+      missing.map((name) => el('li', { class: 'note' }, button(`${name} needs a value.`, () => doc.dispatchEvent(new CustomEvent('constant', { detail: name }))))),
+      d.message && !n ? el('li', { class: 'note' }, d.message) : null, (d.warnings || []).map((w) => el('li', { class: 'note' }, w)), advice.map((p) => line(p, true)));
     clear(outline, d.outline.map((o) => el('li', { class: o.deep ? 'deep' : '' }, button(`${o.kind} ${o.name}`, () => model.go({ line: o.line, column: 1 })))));
     table.set(doc.properties);
     checkAll.disabled = !doc.properties.length;
   }
+
+  // fix makes the changes of a correction.
+  function fix(f, revision) { if (revision === doc.revision) for (const e of f.edits) (e.in_props ? props : model).replace(e.from, e.to, e.text); }
 
   const go = (place) => (place.file === doc.file ? model : props).go(place);
 
@@ -204,6 +213,7 @@ export function create({ show, make }) {
     }
   }
 
+  element.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); checkAll.click(); } });
   doc.addEventListener('diagnosed', ({ detail }) => shown(detail));
   doc.addEventListener('change', ({ detail }) => {
     if (detail.whole) {

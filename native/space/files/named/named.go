@@ -30,10 +30,10 @@ func IsFormat(ext string) bool {
 	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "drn", "umb", "all"}, ext)
 }
 
-// whole reports whether a file with this extension contains a complete state space.
-func whole(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
+// isCompleteFormat reports whether one file with this extension contains a complete state space.
+func isCompleteFormat(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
 
-// Is reports whether a name means files of states.
+// Is reports whether a name on the command line means files of a state space, and not a model.
 func Is(name string) bool {
 	_, _, ok := Split(strings.TrimSuffix(name, Zip(name)))
 	return ok
@@ -64,24 +64,25 @@ func Split(name string) (base string, exts []string, ok bool) {
 	return dir + file[:dot], exts, true
 }
 
-// Expand replaces "all" by the formats that it stands for.
+// Expand replaces "all" by the formats that it stands for, and removes duplicates.
 func Expand(formats []string) []string {
 	var out []string
-	for _, f := range formats {
-		some := []string{f}
-		if f == "all" {
-			some = []string{"tra", "sta", "lab", "srew", "trew"}
+	for _, format := range formats {
+		expanded := []string{format}
+		if format == "all" {
+			expanded = []string{"tra", "sta", "lab", "srew", "trew"}
 		}
-		for _, g := range some {
-			if !slices.Contains(out, g) {
-				out = append(out, g)
+		for _, expandedFormat := range expanded {
+			if !slices.Contains(out, expandedFormat) {
+				out = append(out, expandedFormat)
 			}
 		}
 	}
 	return out
 }
 
-// Files returns the files that a name stands for: that of a model itself, or files of states.
+// Files returns the names of the files that a name on the command line stands for: the file of a
+// model, or the files of a state space.
 func Files(name string) []string {
 	zip := Zip(name)
 	base, exts, ok := Split(strings.TrimSuffix(name, zip))
@@ -95,63 +96,64 @@ func Files(name string) []string {
 	return out
 }
 
-// Part returns the files with one part of a state space: one file, or for rewards one for each of
-// n structures. If n is 0, their number is found on disk.
+// Part returns the names of the files for one part of a state space. Rewards have one file for each
+// of n structures; other parts have one file. If n is 0, the number of existing files decides.
 func Part(base, ext, zip string, n int) []string {
 	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
 	plain := base + "." + ext + zip
 	rewards := ext == "srew" || ext == "trew"
-	if !rewards || n == 1 || n == 0 && (!missing(plain) || missing(numbered(1))) {
+	if !rewards || n == 1 || n == 0 && (!isMissing(plain) || isMissing(numbered(1))) {
 		return []string{plain}
 	}
 	var out []string
-	for i := 1; i <= n || n == 0 && !missing(numbered(i)); i++ {
+	for i := 1; i <= n || n == 0 && !isMissing(numbered(i)); i++ {
 		out = append(out, numbered(i))
 	}
 	return out
 }
 
-// Stale returns the existing files of one part of a state space that a set with n reward
-// structures does not include.
+// Stale returns the existing files of one part of a state space that are left over: a set of files
+// with n reward structures does not include them.
 func Stale(base, ext, zip string, n int) []string {
-	var own, out []string
+	var current, stale []string
 	if n > 0 {
-		own = Part(base, ext, zip, n)
+		current = Part(base, ext, zip, n)
 	}
 	for i := 0; ; i++ {
 		name := base + "." + ext + zip
 		if i > 0 {
 			name = fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 		}
-		switch gone := missing(name); {
-		case gone && i > n:
-			return out
-		case !gone && !slices.Contains(own, name):
-			out = append(out, name)
+		switch isGone := isMissing(name); {
+		case isGone && i > n:
+			return stale
+		case !isGone && !slices.Contains(current, name):
+			stale = append(stale, name)
 		}
 	}
 }
 
-// Open reads files of states.
+// Open reads the files of a state space that a name on the command line stands for.
 func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	zip := Zip(name)
 	base, exts, _ := Split(strings.TrimSuffix(name, zip))
-	if len(exts) == 1 && whole(exts[0]) {
+	if len(exts) == 1 && isCompleteFormat(exts[0]) {
 		text, err := r(name)
 		if err != nil {
 			return nil, err
 		}
 		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
 	}
-	src, err := r.sources(base, exts, zip)
+	src, err := r.readSources(base, exts, zip)
 	if err != nil {
 		return nil, err
 	}
 	return files.Open(ctx, src, "tra", opts)
 }
 
-// sources reads PRISM's files; "all" means those that exist. Every name ends with zip.
-func (r Reader) sources(base string, exts []string, zip string) (files.Sources, error) {
+// readSources reads the files with the given extensions in PRISM's formats. "all" means the files
+// that exist. Every file name ends with zip.
+func (r Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
 	var out files.Sources
 	all := slices.Contains(exts, "all")
 	if !all && !slices.Contains(exts, "tra") {
@@ -159,7 +161,7 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 	}
 	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
 	for _, ext := range exts {
-		if ext == "dot" || whole(ext) {
+		if ext == "dot" || isCompleteFormat(ext) {
 			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
 		}
 	}
@@ -168,40 +170,40 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 			return out, err
 		}
 	}
-	tra, err := r.optional(base+".tra"+zip, false)
+	tra, err := r.readSource(base+".tra"+zip, false)
 	if err != nil {
 		return out, err
 	}
 	out.Transitions = *tra
 	if wanted("sta") {
-		if out.States, err = r.optional(base+".sta"+zip, all); err != nil {
+		if out.States, err = r.readSource(base+".sta"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("lab") {
-		if out.Labels, err = r.optional(base+".lab"+zip, all); err != nil {
+		if out.Labels, err = r.readSource(base+".lab"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("obs") {
-		if out.Observations, err = r.optional(base+".obs"+zip, all); err != nil {
+		if out.Observations, err = r.readSource(base+".obs"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("srew") {
-		if out.StateRewards, err = r.numbered(base, ".srew"+zip, all); err != nil {
+		if out.StateRewards, err = r.readRewardFiles(base, ".srew"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("trew") {
-		out.TransitionRewards, err = r.numbered(base, ".trew"+zip, all)
+		out.TransitionRewards, err = r.readRewardFiles(base, ".trew"+zip, all)
 	}
 	return out, err
 }
 
-// optional reads a file. If mayMiss is set and the file does not exist, the result is nil.
-func (r Reader) optional(name string, mayMiss bool) (*files.Source, error) {
-	if mayMiss && missing(name) {
+// readSource reads a file. If mayMiss is set and the file does not exist, the result is nil.
+func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
+	if mayMiss && isMissing(name) {
 		return nil, nil
 	}
 	text, err := r(name)
@@ -211,12 +213,13 @@ func (r Reader) optional(name string, mayMiss bool) (*files.Source, error) {
 	return &files.Source{Name: name, Text: text}, nil
 }
 
-// numbered reads model.srew, or model1.srew and so on.
-func (r Reader) numbered(base, ext string, mayMiss bool) ([]files.Source, error) {
-	if !missing(base+"1"+ext) && missing(base+ext) {
+// readRewardFiles reads the rewards of one structure from model.srew, or those of several
+// structures from model1.srew, model2.srew and so on.
+func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
+	if !isMissing(base+"1"+ext) && isMissing(base+ext) {
 		var out []files.Source
-		for i := 1; !missing(base + strconv.Itoa(i) + ext); i++ {
-			src, err := r.optional(base+strconv.Itoa(i)+ext, false)
+		for i := 1; !isMissing(base + strconv.Itoa(i) + ext); i++ {
+			src, err := r.readSource(base+strconv.Itoa(i)+ext, false)
 			if err != nil {
 				return nil, err
 			}
@@ -224,20 +227,21 @@ func (r Reader) numbered(base, ext string, mayMiss bool) ([]files.Source, error)
 		}
 		return out, nil
 	}
-	src, err := r.optional(base+ext, mayMiss)
+	src, err := r.readSource(base+ext, mayMiss)
 	if err != nil || src == nil {
 		return nil, err
 	}
 	return []files.Source{*src}, nil
 }
 
-func missing(name string) bool {
+// isMissing reports whether a file does not exist.
+func isMissing(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Format says what to write: the name of the format, the reward structure for a file of rewards,
-// whether to compress, and whether to write only the labels of the properties.
+// Format says which file to write: its format, the index of the reward structure for a file of
+// rewards, whether to compress it, and whether to write only the labels of the properties.
 type Format struct {
 	Name       string
 	Reward     int
@@ -245,7 +249,7 @@ type Format struct {
 	OnlyLabels bool
 }
 
-// Writer returns what writes a space in the format.
+// Writer returns a function that writes a space in the format.
 func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
 	opts.Raw = f.Zipped // below
 	if opts.Precision == 0 && f.Name == "drn" {
@@ -255,14 +259,15 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 	if err != nil {
 		return nil, err
 	}
-	write := func(out io.Writer) error { return f.write(ctx, w, out) }
+	write := func(out io.Writer) error { return f.writeFormat(ctx, w, out) }
 	if f.Zipped {
-		return zipped(write), nil
+		return compressed(write), nil
 	}
 	return write, nil
 }
 
-func (f Format) write(ctx context.Context, w *files.Writer, out io.Writer) error {
+// writeFormat calls the method of w that writes the format.
+func (f Format) writeFormat(ctx context.Context, w *files.Writer, out io.Writer) error {
 	switch f.Name {
 	case "sta":
 		return w.States(ctx, out)
@@ -289,8 +294,8 @@ func (f Format) write(ctx context.Context, w *files.Writer, out io.Writer) error
 	return w.Transitions(ctx, out)
 }
 
-// zipped returns a function that compresses the output of write.
-func zipped(write func(io.Writer) error) func(io.Writer) error {
+// compressed returns a function that compresses the output of write with gzip.
+func compressed(write func(io.Writer) error) func(io.Writer) error {
 	return func(out io.Writer) error {
 		z := gzip.NewWriter(out)
 		if err := write(z); err != nil {

@@ -1,0 +1,43 @@
+package report_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+func TestVerdictChart(t *testing.T) {
+	row := func(property, n, k string, value, low, high float64) result.Verdict {
+		return result.Verdict{
+			Property: property, Engine: "native", Constants: []result.Constant{{Name: "n", Value: n}, {Name: "k", Value: k}},
+			Value: result.Value{Kind: result.Number, Num: value}, Bound: &result.Interval{Lo: low, Hi: high},
+		}
+	}
+	failed := row("P=? [ F a ]", "3", "1", 0, 0, 0)
+	failed.Err = &result.Failure{Class: result.Timeout, Message: "timeout"}
+	chart, notes, err := report.VerdictChart([]result.Verdict{
+		row("P=? [ F a ]", "2", "1", 0.5, 0.4, 0.6), row("P=? [ F a ]", "1", "1", 0.25, 0.2, 0.3), failed, row("P=? [ F a ]", "1", "2", 0.75, 0.7, 0.8),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chart.X != "n" || chart.Title != "P=? [ F a ]" || !chart.Probability || len(chart.Series) != 2 {
+		t.Errorf("found %+v", chart)
+	}
+	if first := chart.Series[0]; first.Name != "k=1" || len(first.Points) != 2 || first.Points[0].X != 1 || first.Points[0].Lo != 0.2 || first.Points[0].Hi != 0.3 {
+		t.Errorf("found %+v, want the points of k=1 in the order of n", first)
+	}
+	if !slices.Equal(notes, []string{"results without a finite number, which are not in the plot: 1"}) {
+		t.Errorf("notes %q", notes)
+	}
+	curve := result.Verdict{Property: "multi(...)", Value: result.Value{Kind: result.Curve, Points: [][]float64{{0, 1}, {1, 0}}}}
+	if chart, _, err = report.VerdictChart([]result.Verdict{curve}); err != nil || len(chart.Series) != 1 || len(chart.Series[0].Points) != 2 {
+		t.Errorf("curve: found %+v, %v", chart, err)
+	}
+	if _, _, err := report.VerdictChart([]result.Verdict{{Property: "P=? [ F a ]", Value: result.Value{Kind: result.Number}}}); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
+		t.Errorf("found %v, want that there is nothing to plot", err)
+	}
+}

@@ -1,0 +1,333 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/simulate"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// valued is the part of a request with the property whose values are wanted.
+type valued struct {
+	Property *int   `json:"property"`
+	Text     string `json:"text"`
+}
+
+// path returns what describes paths of the model, with the values of the property, if there is one.
+func (h *handler) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
+	p := &picture{graph: &graph{}, m: m, index: map[string]int{}, src: simulate.FromModel(m.compiled)}
+	if q.Property != nil || q.Text != "" {
+		index := 0
+		if q.Property != nil {
+			index = *q.Property
+		}
+		var err error
+		if p.values, err = h.valuesOf(ctx, s, m, index, q.Text, out); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.addLabels()
+}
+
+type stepQuestion struct {
+	source
+	valued
+	State []int32 `json:"state"` // nil is the first one
+}
+
+// move is a choice of a state with its possible targets.
+type move struct {
+	Action string `json:"action"`
+	// Commands are the commands that make the choice: module and line.
+	Commands []commandPlace      `json:"commands"`
+	Best     bool                `json:"best,omitempty"`
+	To       []target            `json:"to"`
+	Rewards  []result.JSONNumber `json:"rewards"` // of the step, one per structure
+}
+
+type commandPlace struct {
+	Module string `json:"module"`
+	Line   int32  `json:"line"`
+}
+
+type target struct {
+	State       []int32           `json:"state"`
+	Text        string            `json:"text"`
+	Probability result.JSONNumber `json:"p"`
+	Value       *valueRange       `json:"value,omitempty"`
+}
+
+// situation describes a state and its choices.
+type situation struct {
+	pathStep
+	Text       string     `json:"text"`
+	Vars       []variable `json:"vars"`
+	Type       string     `json:"type"`
+	AllLabels  []string   `json:"all_labels"`
+	Structures []string   `json:"structures"` // names of the reward structures, or their numbers
+	Moves      []move     `json:"moves"`
+	// ExitRate is the sum of the rates of a state of a CTMC.
+	ExitRate result.JSONNumber `json:"exit_rate,omitempty"`
+}
+
+// step describes a state and its choices.
+func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
+	var s *situation
+	err := h.with(ctx, &q.source, func(m *model) error {
+		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
+		if err != nil {
+			return err
+		}
+		s, err = p.situation(ctx, q.State)
+		return err
+	})
+	return s, err
+}
+
+func (p *picture) value(state []int32) *valueRange {
+	if p.values == nil {
+		return nil
+	}
+	s, ok := p.m.space.Find(state)
+	if !ok {
+		return nil
+	}
+	return &valueRange{result.JSONNumber(p.values.Lo[s]), result.JSONNumber(p.values.Hi[s]), p.values.Boolean}
+}
+
+func (p *picture) situation(ctx context.Context, state []int32) (*situation, error) {
+	prog := p.m.compiled.Program()
+	initial, err := p.src.Start(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	if state == nil {
+		state = initial[0]
+	}
+	if err := p.m.valuation(state); err != nil {
+		return nil, err
+	}
+	s := &situation{
+		Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(),
+		AllLabels: p.Labels, Structures: []string{}, Moves: []move{},
+	}
+	for i, r := range prog.Rewards {
+		s.Structures = append(s.Structures, cmp.Or(r.Name, strconv.Itoa(i+1)))
+	}
+	if s.pathStep, err = p.stepTo(state); err != nil {
+		return nil, err
+	}
+	return s, p.moves(s)
+}
+
+func (p *picture) moves(s *situation) error {
+	choices, err := p.src.Expand(s.State)
+	if err != nil {
+		return err
+	}
+	best := -1
+	if p.values != nil {
+		if i, ok := p.m.space.Find(s.State); ok && p.m.space.Merged() == 0 {
+			best = p.m.best(p.values, i)
+		}
+	}
+	for i := range choices.List {
+		v := move{Action: p.action(i), Commands: p.commands(&choices.List[i]), Best: i == best}
+		rewards, err := p.src.StepRewards(i, 0)
+		if err != nil {
+			return err
+		}
+		v.Rewards = numbers(rewards)
+		for _, t := range choices.List[i].Transitions {
+			s.ExitRate += result.JSONNumber(t.Weight)
+			if len(v.To) == MaxNodes {
+				continue
+			}
+			state := append([]int32{}, t.Target...)
+			v.To = append(v.To, target{state, p.m.compiled.StateText(state), result.JSONNumber(t.Weight), p.value(state)})
+		}
+		s.Moves = append(s.Moves, v)
+	}
+	return nil
+}
+
+// commands returns the places of the commands of a choice.
+func (p *picture) commands(c *compile.Choice) []commandPlace {
+	out := []commandPlace{}
+	for _, ref := range c.Commands {
+		m := &p.m.compiled.Program().Modules[ref.Module]
+		out = append(out, commandPlace{m.Name, m.Commands[ref.Command].Pos.Line})
+	}
+	return out
+}
+
+func numbers(list []float64) []result.JSONNumber {
+	out := []result.JSONNumber{}
+	for _, x := range list {
+		out = append(out, result.JSONNumber(x))
+	}
+	return out
+}
+
+// pathStep is a state of a path, and the steps around it.
+type pathStep struct {
+	Action      string            `json:"action,omitempty"`
+	Probability result.JSONNumber `json:"p,omitempty"`
+	State       []int32           `json:"state"`
+	Labels      []int             `json:"labels,omitempty"`
+	Value       *valueRange       `json:"value,omitempty"`
+	// Rewards are those of the state, one per structure; StepRewards those of the step that leaves it, absent in the last state.
+	Rewards     []result.JSONNumber `json:"rewards"`
+	StepRewards []result.JSONNumber `json:"step_rewards,omitempty"`
+	// Sojourn is the time that a CTMC stays in the state; absent in the last state.
+	Sojourn result.JSONNumber `json:"sojourn,omitempty"`
+}
+
+// stepTo describes a state of a path.
+func (p *picture) stepTo(state []int32) (pathStep, error) {
+	rewards, err := p.src.StateRewards(state)
+	if err != nil {
+		return pathStep{}, err
+	}
+	labels, err := p.labelsOf(state)
+	return pathStep{State: append([]int32{}, state...), Labels: labels, Value: p.value(state), Rewards: numbers(rewards)}, err
+}
+
+// steps returns the steps of a path.
+func (p *picture) steps(path *simulate.Path) ([]pathStep, error) {
+	prog := p.m.compiled.Program()
+	out := []pathStep{}
+	for v := range path.Visits() {
+		w, err := p.stepTo(v.State)
+		if err != nil {
+			return nil, err
+		}
+		if v.In != nil {
+			w.Action, w.Probability = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability)
+		}
+		if v.Out != nil {
+			w.StepRewards, w.Sojourn = numbers(v.Out.Rewards), result.JSONNumber(v.Out.Time)
+		}
+		out = append(out, w)
+	}
+	return out, path.Err
+}
+
+type walkQuestion struct {
+	source
+	valued
+	State []int32 `json:"state"`
+	Steps int64   `json:"steps"`
+	Seed  uint64  `json:"seed"`
+	Index uint64  `json:"index"` // number of earlier steps, so that continuing draws new numbers
+}
+
+// from is a source whose paths start in a given state.
+type from struct {
+	simulate.Source
+	state []int32
+}
+
+func (f from) Start(ctx context.Context, rewards bool) ([][]int32, error) {
+	initial, err := f.Source.Start(ctx, rewards)
+	if err == nil && f.state != nil {
+		initial = [][]int32{f.state}
+	}
+	return initial, err
+}
+
+// maxSteps is the largest number of steps of one request.
+const maxSteps = 10_000
+
+// walk samples a path, as tilecheck simulate does.
+func (h *handler) walk(ctx context.Context, q *walkQuestion, reply *reply) (any, error) {
+	if q.Steps < 1 || q.Steps > maxSteps {
+		return nil, badf("%d steps, want 1 to %d", q.Steps, maxSteps)
+	}
+	out := struct {
+		Steps []pathStep `json:"steps"`
+		End   string     `json:"end"`
+	}{Steps: []pathStep{}}
+	err := h.with(ctx, &q.source, func(m *model) error {
+		if q.State != nil {
+			if err := m.valuation(q.State); err != nil {
+				return err
+			}
+		}
+		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, reply)
+		if err != nil {
+			return err
+		}
+		path := simulate.Walk(ctx, from{p.src, q.State}, simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index})
+		if out.Steps, err = p.steps(path); err != nil {
+			return err
+		}
+		out.End = path.End.String()
+		return nil
+	})
+	return out, err
+}
+
+type followQuestion struct {
+	source
+	valued
+	Name string `json:"name"`
+	Text string `json:"text"`
+	// Start is the state of the first row; nil means that it must be an initial state.
+	Start []int32 `json:"start"`
+	// Write asks for the path as a table: "csv", or "prism" for what PRISM's -simpath writes.
+	Write string `json:"write"`
+}
+
+// checkedPath is a path that was read from a file and checked.
+type checkedPath struct {
+	Steps       []pathStep `json:"steps"`
+	Probability string     `json:"probability"` // of all its steps
+	Table       string     `json:"table,omitempty"`
+}
+
+// follow reads a path and checks each step, as tilecheck simulate --path does.
+func (h *handler) follow(ctx context.Context, q *followQuestion, reply *reply) (any, error) {
+	var out checkedPath
+	err := h.with(ctx, &q.source, func(m *model) error {
+		if q.Start != nil {
+			if err := m.valuation(q.Start); err != nil {
+				return err
+			}
+		}
+		record, err := simulate.ReadPath(ctx, cmp.Or(q.Name, "path"), []byte(q.Text), m.compiled.Program())
+		if err != nil {
+			return err
+		}
+		if record.Steps() > maxSteps {
+			return badf("%d steps, want %d at most", record.Steps(), maxSteps)
+		}
+		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, reply)
+		if err != nil {
+			return err
+		}
+		path := simulate.Walk(ctx, from{p.src, q.Start}, simulate.PathOptions{Record: record, Rewards: true})
+		if separator, ok := map[string]string{"csv": ",", "prism": " "}[q.Write]; ok {
+			var text strings.Builder
+			err := simulate.WriteTable(&text, path, simulate.TableOptions{Separator: separator, Probs: true, Rewards: true})
+			out.Steps, out.Table = []pathStep{}, text.String()
+			return cmp.Or(err, path.Err)
+		}
+		if out.Steps, err = p.steps(path); err != nil {
+			return err
+		}
+		out.Probability = path.Probability.Text('g', 6)
+		return nil
+	})
+	return out, err
+}
+
+func actionOf(prog *sema.Program, src simulate.Source, choice int) string {
+	action, module := src.Action(choice, 0)
+	return simulate.ActionText(prog, &simulate.Step{Action: action, Module: module})
+}

@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+)
+
+// A path of the queue, a CTMC: rewards of states and steps, times, labels and values by hand; the same path as files.
+func TestPathOfQueue(t *testing.T) {
+	model := `ctmc
+module queue
+  n : [0..3] init 0;
+  [arrive] n<3 -> 2 : (n'=n+1);
+  [serve] n>0 -> 3 : (n'=n-1);
+endmodule
+label "full" = n=3;
+label "some" = n>0;
+rewards "held" true : n; endrewards
+rewards "served" [serve] true : 1; endrewards
+`
+	q := object{"model": model, "props": "P=? [ F<=1 n=3 ];"}
+	var s situation
+	ask(t, Options{}, "step", with(q, object{"state": []int32{2}, "property": 0}), &s)
+	if s.ExitRate != 5 || len(s.Moves) != 2 || s.Vars[0].Module != "queue" || len(s.Labels) != 1 || s.AllLabels[s.Labels[0]] != "some" || s.Value == nil {
+		t.Errorf("found %+v, want the exit rate 5, two moves, the label some and a value", s)
+	}
+	if m := s.Moves[1]; m.Action != "[serve]" || m.Rewards[0] != 0 || m.Rewards[1] != 1 || m.Commands[0] != (commandPlace{"queue", 5}) {
+		t.Errorf("found %+v, want a reward of 1 and line 5", m)
+	}
+	var walk struct{ Steps []pathStep }
+	ask(t, Options{}, "walk", with(q, object{"state": []int32{2}, "steps": 20, "seed": 3, "property": 0}), &walk)
+	if len(walk.Steps) != 21 || walk.Steps[0].State[0] != 2 {
+		t.Fatalf("found %+v, want 20 steps from n=2", walk)
+	}
+	for i, w := range walk.Steps {
+		n := float64(w.State[0])
+		if float64(w.Rewards[0]) != n || w.Value == nil || (i < 20) != (w.Sojourn > 0) || (n == 3) != (len(w.Labels) == 2) {
+			t.Errorf("step %d is %+v", i, w)
+		}
+	}
+	var path checkedPath
+	ask(t, Options{}, "follow", with(q, object{"text": "action,step,time,n\n-,0,0,2\n[serve],1,0.5,1\n[arrive],2,0.75,2\n", "start": []int32{2}, "write": "prism"}), &path)
+	if lines := strings.Split(path.Table, "\n"); !strings.HasPrefix(lines[0], "action probability step time n ") || lines[2] != "[serve] 3.0 1 0.5 1 1.0 0.0 0.0 0.0" {
+		t.Errorf("found %q, want [serve] at 0.5", path.Table)
+	}
+	if path.Probability != "" || len(path.Steps) != 0 {
+		t.Errorf("found %+v beside the table", path)
+	}
+}
