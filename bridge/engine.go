@@ -107,6 +107,9 @@ type job struct {
 func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	j := &job{Plan: plan, opt: &e.opt, telling: new(sync.Mutex)}
 	items := itemsOf(plan)
+	if plan.Model != nil && plan.Model.ModelType() == syntax.SMG {
+		return e.verdicts(j, items, unsupported("found a stochastic game (SMG), which "+e.tool.name()+" is not asked about; the engine native checks it")), nil
+	}
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}

@@ -229,6 +229,14 @@ func (c *collector) item(item syntax.Item) {
 		for _, id := range n.Names {
 			c.refer(id, values)
 		}
+	case *syntax.Player:
+		for _, owned := range n.Items {
+			if owned.Action {
+				c.refer(owned.Name, actions)
+			} else {
+				c.refer(owned.Name, modules)
+			}
+		}
 	case *syntax.System:
 		c.declare(n.Name, SystemName, n)
 		c.system(n.X)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/docker/go-units"
@@ -68,8 +69,26 @@ func declarations(facts *table.Facts, space *explicit.Space) {
 		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
 	}
 	facts.Add(table.Column{Name: "actions"}, len(program.Actions), nil)
+	for i, player := range program.Players {
+		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+ownsText(program, player))
+	}
 	facts.Add(table.Column{Name: "labels"}, len(program.Labels), nil)
 	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), nil)
+}
+
+// ownsText lists the modules and the actions of a player.
+func ownsText(program *sema.Program, player sema.Player) string {
+	var names []string
+	for _, i := range player.Modules {
+		names = append(names, program.Modules[i].Name)
+	}
+	for _, i := range player.Actions {
+		names = append(names, "["+program.Actions[i]+"]")
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
 }
 
 // typeText returns the type of a variable as the language writes it.

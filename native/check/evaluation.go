@@ -47,6 +47,9 @@ type scope struct {
 	within *sparse.Set
 	// some says that a bound must hold for some scheduler instead of all schedulers.
 	some bool
+	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
+	// players choose together.
+	coalition *sparse.Set
 	// inModel says that the expression is in the definition of a label of the model.
 	inModel bool
 }

@@ -9,10 +9,18 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. The coalition has all players,
-// as in <<*>>, so that a bound must hold for some scheduler, or none, so that it must hold for all schedulers.
+// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is no game, the
+// coalition has all players, as in <<*>>, so that a bound must hold for some scheduler, or none, so that it must hold for all schedulers.
 func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
-	if err := e.coalition(f); err != nil {
+	if e.game() {
+		end, err := e.beginCoalition(f)
+		if err != nil {
+			return truth{}, err
+		}
+		defer end()
+		return e.truth(f.Operand)
+	}
+	if err := e.singlePlayer(f); err != nil {
 		return truth{}, err
 	}
 	previous := e.some
@@ -23,14 +31,22 @@ func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
 
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
 func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
-	if err := e.coalition(f); err != nil {
+	if e.game() {
+		end, err := e.beginCoalition(f)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		return e.numbers(f.Operand)
+	}
+	if err := e.singlePlayer(f); err != nil {
 		return nil, err
 	}
 	return e.numbers(f.Operand)
 }
 
-// coalition returns an error unless the model is an MDP and the coalition has all players or none.
-func (e *evaluation) coalition(f *logic.Formula) error {
+// singlePlayer returns an error unless the model is an MDP and the coalition has all players or none.
+func (e *evaluation) singlePlayer(f *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
 		return e.unsupported(f.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")

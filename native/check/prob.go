@@ -33,9 +33,9 @@ func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
 
 // nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
 func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
-	previous := e.some
-	defer func() { e.some = previous }()
-	e.some = false
+	some, coalition := e.some, e.coalition
+	defer func() { e.some, e.coalition = some, coalition }()
+	e.some, e.coalition = false, nil
 	defer e.restrict(nil)()
 	return e.states(x)
 }
@@ -96,6 +96,9 @@ func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) 
 
 // positivePath returns the minimal or maximal probability of a path formula, ignoring its negation.
 func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil && p.Form != logic.InitialState && p.Form != logic.Next && p.Form != logic.Until {
+		return nil, e.unsupported(p.X, "found %s for a coalition of players, want X, F, G, U, W or R of states", logic.Describe(p.X))
+	}
 	switch p.Form {
 	case logic.InitialState:
 		set, err := e.nested(p.Right)
@@ -148,6 +151,9 @@ func (e *evaluation) complement(v *numbers) *numbers {
 
 // next returns the minimal or maximal probability of X set.
 func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil {
+		return e.solved(e.sides(dir).Next(e.ctx, set, e.opts))
+	}
 	return e.solved(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
@@ -207,6 +213,9 @@ func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, err
 // until returns the minimal or maximal probability of `left U right` with the bound of p. negated says that p is the negation of
 // this formula, for witnesses.
 func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+	if e.coalition != nil {
+		return e.gameUntil(p, left, right, dir)
+	}
 	if dir == solve.Min && e.fair() && p.Bound == nil {
 		return e.fairUntil(left, right)
 	}

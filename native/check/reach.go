@@ -41,7 +41,7 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 			err = noScheduler(p, p.X, "found fair schedulers, which have no paths of their own")
 		case m.Intervals():
 			err = noScheduler(p, p.X, "found a model with intervals, whose paths have no probability")
-		case p.Program.Type == syntax.POMDP || p.Program.Type == syntax.LTS:
+		case p.Program.Type == syntax.POMDP || p.Program.Type == syntax.LTS || p.Program.Type == syntax.SMG:
 			err = noScheduler(p, p.X, "found a %s, want a DTMC, CTMC or MDP for paths", p.Program.Type)
 		}
 	}

@@ -31,6 +31,9 @@ type Reduced struct {
 //
 // If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
 func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
+	if p := m.Program(); p.Type == syntax.SMG { // blocks have no players
+		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
+	}
 	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
 	o.block = make([]uint32, space.Model().NumStates())
 	for _, p := range properties {

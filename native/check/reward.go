@@ -30,6 +30,9 @@ func (e *evaluation) rewardOperator(f *logic.Formula) (*numbers, error) {
 	if e.partiallyObservable() {
 		return e.observedReward(f, r, dir)
 	}
+	if e.coalition != nil || o.Form == logic.UntilReached || o.Form == logic.ZeroUnlessReached {
+		return e.gameReward(f, r, dir)
+	}
 	switch o.Form {
 	case logic.ReachReward:
 		return e.reachReward(o, r, dir)

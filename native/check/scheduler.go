@@ -42,6 +42,8 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 		err = noScheduler(p, p.X, "found a model with intervals, whose schedulers are not exported")
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
+	case c.bounds.space.Program().Type == syntax.SMG:
+		err = noScheduler(p, p.X, "found a stochastic game, whose strategies are not exported")
 	case c.bounds.space.Model().Kind != sparse.MDP:
 		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}

@@ -230,6 +230,9 @@ func (t *translation) value(x sema.Expr) (vectorValue, error) {
 		isMax := t.isMaximum(t.direction(formula.Threshold))
 		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
+		if t.property.Program.Type == syntax.SMG {
+			return vectorValue{}, t.unsupported(x, "a coalition of players of a stochastic game")
+		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = formula.Some
 		return t.value(formula.Operand)
@@ -302,6 +305,9 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
+		if t.property.Program.Type == syntax.SMG {
+			return 0, t.unsupported(x, "a coalition of players of a stochastic game")
+		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = formula.Some
 		return t.booleanFormula(formula.Operand)
@@ -504,7 +510,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	case logic.Instantaneous:
 		vector.Kind = certificate.Instant
 		err = t.rewardTime(&vector, objective)
-	case logic.CostBoundedReward:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
 		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward

@@ -192,7 +192,7 @@ func (b *objectiveBuilder) setRewardMonitor(result *Objective, objective *logic.
 		result.Monitor = b.timedRewardMonitor(compile.InstantReward, objective)
 	case logic.LongRun:
 		b.unsupported(objective.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
-	case logic.CostBoundedReward:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
 		b.unsupported(objective.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 	case logic.TotalReward:
 		b.unsupported(objective.X, "found the total reward C without a time bound, simulation wants C<=t")

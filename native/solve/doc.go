@@ -13,7 +13,7 @@
 // Options.Classic iteration stops as it does in other tools, without a proof.
 //
 // The package knows no variables, labels or formulas; callers pass sets of states. The functions are in
-// until, reward, steps, transient, budget, longrun, steady_state, markov_automaton and intervals. The
+// until, reward, steps, transient, budget, longrun, steady_state, markov_automaton, intervals and game. The
 // solvers of linear equations are in components (one strongly connected component after the other),
 // local_system (value iteration), elimination_solver, policy_iteration and bicgstab; the exact ones in
 // exact, exact_local_system and lifting.

@@ -202,7 +202,7 @@ type exactOptimum struct {
 
 // optimumRat is optimum in rational arithmetic: it returns the optimal value and choice of state s.
 func (sys *system) optimumRat(s int) exactOptimum {
-	best := exactOptimum{choice: sparse.None}
+	best, least := exactOptimum{choice: sparse.None}, sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		if !sys.usable(c) {
@@ -212,7 +212,7 @@ func (sys *system) optimumRat(s int) exactOptimum {
 		if x == nil || x == best.value {
 			continue
 		}
-		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == sys.minimize {
+		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == least {
 			best = exactOptimum{x, uint32(c)}
 		}
 	}

@@ -113,6 +113,15 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	if err != nil {
 		return nil, err
 	}
+	sys.setStateRewards(reward)
+	sys.stepSkipper = sys.newStepSkipper(opts)
+	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	sys.values.Steps = sys.stepScheduler.steps(nil)
+	return sys.values, err
+}
+
+// setStateRewards makes the state rewards the values after the last step. No step earns a reward then.
+func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
 		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(x)
@@ -120,10 +129,6 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 			sys.values.Exact[s] = reward.StateRat[s]
 		}
 	}
-	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
-	sys.values.Steps = sys.stepScheduler.steps(nil)
-	return sys.values, err
 }
 
 // newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
@@ -250,17 +255,18 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 // bounds of the target.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
-	bounds := emptyBestBounds(sys.minimize)
+	least := sys.minimizes(s)
+	bounds := emptyBestBounds(least)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
 		i := graph.Start[c]
 		if graph.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 			continue
 		}
 		// As in bestBounds.include, inlined.
 		lo, hi := lower[graph.Target[i]], upper[graph.Target[i]]
-		if sys.minimize {
+		if least {
 			if hi < bounds.upper || bounds.choice == sparse.None {
 				bounds.upper, bounds.choice = hi, uint32(c)
 			}

@@ -17,8 +17,11 @@ import (
 //
 // Rates are handled as probabilities: rows are divided by their sums.
 type system struct {
-	graph         *sparse.Graph
-	minimize      bool
+	graph    *sparse.Graph
+	minimize bool
+	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
+	// for other models, where minimize counts.
+	maximizer     *sparse.Set
 	atMostOne     bool // values are at most 1
 	maybe         *sparse.Set
 	choices       *sparse.Set    // the allowed choices; nil for all
@@ -68,6 +71,14 @@ func (sys *system) usable(c int) bool {
 type choiceBounds struct {
 	lower, upper float64
 	leaves       bool
+}
+
+// minimizes reports whether the choice in state s minimizes.
+func (sys *system) minimizes(s int) bool {
+	if sys.maximizer == nil {
+		return sys.minimize
+	}
+	return !sys.maximizer.Has(s)
 }
 
 // evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its
@@ -127,10 +138,11 @@ func (sys *system) solveState(s int) int {
 // optimum returns the minimum or maximum of the bounds over the usable choices of state s.
 func (sys *system) optimum(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
-	bounds := emptyBestBounds(sys.minimize)
+	least := sys.minimizes(s)
+	bounds := emptyBestBounds(least)
 	for c := first; c < end; c++ {
 		if sys.usable(c) {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 		}
 	}
 	if sys.atMostOne {

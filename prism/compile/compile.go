@@ -121,9 +121,9 @@ func (m *Model) command(ref CommandRef) *command {
 // checkSupported returns an *UnsupportedError for a type of model that cannot be executed.
 func checkSupported(prog *sema.Program) error {
 	switch prog.Type {
-	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP:
+	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.SMG:
 	default:
-		return &UnsupportedError{prog.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", prog.Type)}
+		return &UnsupportedError{prog.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs, IMDPs and SMGs", prog.Type)}
 	}
 	for _, v := range prog.Vars {
 		if v.Type == sema.Clock {

@@ -206,7 +206,7 @@ func (s *position) step(lex syntax.Lexeme) {
 func (s *position) indent(lex syntax.Lexeme) int {
 	base, continuation := 2*s.level, 4
 	switch s.node.(type) {
-	case *syntax.RenamedModule, *syntax.Observables:
+	case *syntax.RenamedModule, *syntax.Observables, *syntax.Player:
 		continuation = 2
 	case syntax.Expr, syntax.SysExpr: // in a line of its own
 		continuation = 0

@@ -54,6 +54,10 @@ type Formula struct {
 	Some bool
 	// Coalition says that the strategy operator names some of the players, not all or none.
 	Coalition bool
+	// Box says that the strategy operator is [[...]]. AllPlayers says that it names all players (*), and Players are the indices of
+	// those that it names of a game.
+	Box, AllPlayers bool
+	Players         []int
 	// Objectives are the operands of multi(...).
 	Objectives []sema.Expr
 	// Index is the index of a label among those of the program; negative for the built-in ones.
@@ -76,6 +80,7 @@ func Of(x sema.Expr) *Formula {
 		formula.ForAll, formula.Path = x.All, PathOf(x.Path)
 	case *sema.Strategy:
 		formula.Operand, formula.Some, formula.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		formula.Box, formula.AllPlayers, formula.Players = x.Box, x.All, x.Players
 	case *sema.Filter:
 		formula.Op, formula.Operand, formula.States = x.Op, x.X, x.States
 	case *sema.Multi:
@@ -195,7 +200,7 @@ func Describe(x sema.Expr) string {
 		if len(x.Costs) > 0 {
 			return "the reward objective C with reward bounds"
 		}
-		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[x.Kind]
+		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[x.Kind]
 	}
 	if x.Type() == sema.Path {
 		return "a combination of path formulas"

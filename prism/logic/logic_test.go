@@ -51,7 +51,7 @@ func property(t *testing.T, text string) sema.Expr {
 var (
 	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "path", "reward"}
 	paths = [...]string{"state", "next", "until", "late W", "costs", "LTL"}
-	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "co-safe"}
+	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "until reached", "zero unless reached", "co-safe"}
 )
 
 func showPath(p *logic.Path) string {

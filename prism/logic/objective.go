@@ -17,6 +17,8 @@ const (
 	TotalReward                          // C
 	LongRun                              // S: the long-run average
 	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
+	UntilReached                         // Fc: the reward until a state of the target; the total reward of a path that reaches none
+	ZeroUnlessReached                    // F0: the same, but 0 for a path that reaches none
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
 )
 
@@ -30,7 +32,7 @@ type Objective struct {
 	Err    error
 	// Ratio says that the rewards of two structures are divided.
 	Ratio bool
-	// Target are the states until which ReachReward and BoundedReachReward count.
+	// Target are the states until which ReachReward, BoundedReachReward, UntilReached and ZeroUnlessReached count.
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
 	At sema.Expr
@@ -44,8 +46,12 @@ type Objective struct {
 func objectiveOf(x *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
 	if rewardPath, ok := x.Path.(*sema.RewardPath); ok {
-		objective.At, objective.Costs = rewardPath.Bound, rewardPath.Costs
+		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
 		switch {
+		case rewardPath.Kind == syntax.UntilReached:
+			objective.Form = UntilReached
+		case rewardPath.Kind == syntax.ZeroUnlessReached:
+			objective.Form = ZeroUnlessReached
 		case rewardPath.Kind == syntax.LongRun:
 			objective.Form = LongRun
 		case rewardPath.Kind == syntax.Instantaneous:

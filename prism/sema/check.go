@@ -30,6 +30,7 @@ func CheckCommands(m *syntax.Model, report func(c *syntax.Command, clean bool)) 
 	c.checkRewardNames()
 	c.numberActions()
 	c.determineModelType()
+	c.checkPlayers()
 	c.resolve()
 	if err := c.err(); err != nil {
 		return nil, err
@@ -72,6 +73,7 @@ type items struct {
 	observableLists    []*syntax.Observables
 	definedObservables []*syntax.ObservableDecl
 	systems            []*syntax.System
+	players            []*syntax.Player
 }
 
 // itemsByKind sorts the items of a model file by kind, each kind in source order.
@@ -100,6 +102,8 @@ func itemsByKind(all []syntax.Item) (byKind items) {
 			byKind.definedObservables = append(byKind.definedObservables, item)
 		case *syntax.System:
 			byKind.systems = append(byKind.systems, item)
+		case *syntax.Player:
+			byKind.players = append(byKind.players, item)
 		}
 	}
 	return byKind

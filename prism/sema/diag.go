@@ -32,6 +32,7 @@ const (
 	phaseSystem
 	phaseActions
 	phaseModelType
+	phasePlayers // of PRISM-games
 	phaseSemantic
 	phaseTypes
 	phaseObservables

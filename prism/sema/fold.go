@@ -181,11 +181,11 @@ func (f *folder) foldOperator(e Expr) Expr {
 	case *Reward:
 		return f.foldReward(e)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.foldCosts(e.Costs)}
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.fold(e.Target), f.foldCosts(e.Costs)}
 	case *Quant:
 		return &Quant{e.Base, e.All, f.fold(e.Path)}
 	case *Strategy:
-		return &Strategy{e.Base, e.Box, e.All, e.Coalition, f.fold(e.X)}
+		return &Strategy{e.Base, e.Box, e.All, e.Coalition, e.Players, f.fold(e.X)}
 	case *Filter:
 		return &Filter{e.Base, e.Op, f.fold(e.X), f.fold(e.States)}
 	case *Multi:
@@ -386,7 +386,7 @@ func Operands(e Expr, visit func(Expr)) {
 	case *Reward:
 		visitAll(e.index, e.indexDiv, e.Bound, e.Path)
 	case *RewardPath:
-		visitAll(e.Bound)
+		visitAll(e.Bound, e.Target)
 		visitCostBounds(e.Costs, visitAll)
 	case *Quant:
 		visitAll(e.Path)

@@ -31,7 +31,7 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 // parameter, such as the range of a variable.
 func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
-	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Warnings: slices.Clone(m.warnings), model: m}
+	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		c := m.names[name].constant
 		if c == nil {

@@ -28,6 +28,7 @@ type Model struct {
 	init        Expr
 	system      System
 	observables []Observable
+	players     []Player
 	warnings    []error
 }
 

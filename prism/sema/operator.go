@@ -30,7 +30,8 @@ func (r *resolver) operator(e syntax.Expr) Expr {
 		if t != Bool && t != Invalid {
 			t = Double
 		}
-		return &Strategy{Base{t, e.Pos()}, e.Box, e.All, e.Coalition, x}
+		names, players := r.coalition(e)
+		return &Strategy{Base{t, e.Pos()}, e.Box, e.All, names, players, x}
 	case *syntax.Filter:
 		states := r.optional(e.States)
 		return r.filter(e, e.Op, r.expr(e.X), e.X, states, e.States)
@@ -297,11 +298,24 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, e syntax.Expr, x 
 
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
 func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
-	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S"}[e.Kind]
-	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.costs(e.Costs, letter)}
+	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[e.Kind]
+	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.optional(e.Target), r.costs(e.Costs, letter)}
+	if objective.Target != nil {
+		r.checkGameTarget(e, objective.Target, letter)
+	}
 	op := letter + " operator"
 	r.checkNumberBound(e.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return objective
+}
+
+// checkGameTarget checks the target of Fc or F0, which only games have.
+func (r *resolver) checkGameTarget(e *syntax.RewardPath, target Expr, letter string) {
+	if r.model.typ != syntax.SMG {
+		r.semanticError(e, "the %s reward operator only works for stochastic games (smg)", letter)
+	}
+	if t := target.Type(); t != Bool && t != Invalid {
+		r.typeError(e.Target, "target of the %s operator is not Boolean: %s", letter, typeMismatch(target, "bool"))
+	}
 }
 
 // oldFilterStates resolves the states of an old filter {states}, which PRISM resolves before the

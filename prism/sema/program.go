@@ -181,7 +181,9 @@ type (
 		Base
 		Kind  syntax.RewardPathKind
 		Bound Expr // nil for total C and for S
-		Costs []Cost
+		// Target is the target of Fc and F0; nil for others.
+		Target Expr
+		Costs  []Cost
 	}
 	// Quant is E or A.
 	Quant struct {
@@ -189,11 +191,13 @@ type (
 		All  bool
 		Path Expr
 	}
-	// Strategy is <<coalition>> or [[coalition]].
+	// Strategy is <<coalition>> or [[coalition]]. Players are the indices of the coalition in
+	// Program.Players if the model is a game.
 	Strategy struct {
 		Base
 		Box, All  bool
 		Coalition []string
+		Players   []int
 		X         Expr
 	}
 	// Filter is filter(op, X, States); States is nil when omitted. Op is the full
@@ -278,7 +282,9 @@ type Program struct {
 	// System is nil for the parallel composition of all modules on all common actions.
 	System      System
 	Observables []Observable
-	Warnings    []error
+	// Players are the players of a stochastic game, in file order; nil for other models.
+	Players  []Player
+	Warnings []error
 	// Differs says that a warning reports an expression that PRISM's float64 arithmetic
 	// evaluates to another value.
 	Differs bool

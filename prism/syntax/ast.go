@@ -48,11 +48,12 @@ const (
 	IDTMC
 	IMDP
 	IPOMDP
+	SMG // a turn-based stochastic game of several players
 )
 
 // String returns the name of the model type in capitals, as PRISM prints it.
 func (t ModelType) String() string {
-	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP"}
+	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP", "SMG"}
 	return names[t]
 }
 

@@ -144,15 +144,19 @@ type RewardPathKind uint8
 
 // The reward objectives.
 const (
-	Cumulative    RewardPathKind = iota // C<=t, or total C when Bound is nil
-	Instantaneous                       // I=t
-	LongRun                             // S
+	Cumulative        RewardPathKind = iota // C<=t, or total C when Bound is nil
+	Instantaneous                           // I=t
+	LongRun                                 // S
+	UntilReached                            // Fc: the reward until the target; all of it on a path that never reaches it
+	ZeroUnlessReached                       // F0: the same, but 0 on a path that never reaches it
 )
 
-// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator.
+// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator, or, of PRISM-games, `Fc target` or
+// `F0 target`.
 type RewardPath struct {
-	Kind  RewardPathKind
-	Bound Expr
+	Kind   RewardPathKind
+	Bound  Expr
+	Target Expr // nil unless Kind is UntilReached or ZeroUnlessReached
 	// Costs are upper bounds on the rewards of other structures, which C can have in Storm's dialect
 	// instead of Bound.
 	Costs []*CostBound
@@ -168,9 +172,9 @@ type Quant struct {
 
 // Strategy is `<<coalition>> X` or `[[coalition]] X`.
 type Strategy struct {
-	Box       bool // [[ ]]
-	All       bool // *
-	Coalition []string
+	Box       bool     // [[ ]]
+	All       bool     // *
+	Coalition []*Ident // names of players, or their numbers from 1
 	X         Expr
 	Span
 }

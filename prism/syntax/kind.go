@@ -17,6 +17,9 @@ func IsProperties(name string, src []byte) bool {
 	}
 	hasPropertyWord := false
 	for lexeme := range Lexemes(src) {
+		if lexeme.Class == Name && (lexeme.Text == wordSMG || lexeme.Text == wordPlayer) && !hasPropertyWord {
+			return false
+		}
 		if lexeme.Class != Keyword {
 			continue
 		}

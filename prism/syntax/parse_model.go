@@ -64,6 +64,9 @@ func (p *parser) item() Item {
 		decl.Notes, decl.Span = p.finishStatement(statement)
 		return decl
 	}
+	if x := p.gameItem(); x != nil {
+		return x
+	}
 	p.beginStatement()
 	if problem, ok := unsupported(p.text(p.tok)); ok { // the rest of such a model would only cause more errors
 		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", p.text(p.tok), problem))
@@ -120,12 +123,11 @@ func modelTypeOf(k kind) ModelType {
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
 func unsupported(word string) (what string, ok bool) {
-	const types = ", want dtmc, ctmc, mdp, pomdp, pta or popta"
+	const types = ", want dtmc, ctmc, mdp, pomdp, pta, popta or smg"
+	if what, ok := unsupportedGame(word); ok {
+		return what, true
+	}
 	switch word {
-	case "smg", "stpg", "csg", "tsg":
-		return "stochastic games, of PRISM-games, are not supported" + types, true
-	case "tptg", "tptsg":
-		return "timed games, of PRISM-games, are not supported" + types, true
 	case "ma":
 		return "Markov automata in Storm's extension of the language are not supported, want them as a JANI model", true
 	case "ctmdp":

@@ -214,6 +214,13 @@ func (p *parser) rewardObjective() Expr {
 	case p.longRunRewardAhead():
 		p.advance()
 		objective.Kind = LongRun
+	case p.gameReward():
+		objective.Kind = ZeroUnlessReached
+		if p.atWord(wordUntilReached) {
+			objective.Kind = UntilReached
+		}
+		p.advance()
+		objective.Target = p.expr(allowProperty)
 	case p.dialect == Storm && p.cumulativeAhead():
 		return p.cumulative()
 	case p.tok.kind == kwC:
@@ -379,12 +386,12 @@ func (p *parser) strategy(context exprContext) Expr {
 }
 
 // player parses the name or number of a player in a coalition.
-func (p *parser) player() string {
-	t := p.tok
+func (p *parser) player() *Ident {
+	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tInt) && !p.accept(tIdent) {
 		p.unexpected("a player")
 	}
-	return p.text(t)
+	return id
 }
 
 // strategyOperand parses the operand of a coalition operator: a P or R operator, or parentheses.

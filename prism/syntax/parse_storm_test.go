@@ -156,10 +156,9 @@ label done = s=1;
 func TestOtherTools(t *testing.T) {
 	const rest = "\nplayer p m endplayer\nmodule m\n  s : [0..1];\n  <> s=0 -> 2:(s'=1);\nendmodule\n"
 	for text, want := range map[string]string{
-		"smg" + rest:                         `m:1:1: found "smg": stochastic games, of PRISM-games, are not supported`,
-		"csg" + rest:                         `m:1:1: found "csg": stochastic games, of PRISM-games, are not supported`,
-		"stpg" + rest:                        `m:1:1: found "stpg": stochastic games, of PRISM-games, are not supported`,
-		"tptg" + rest:                        `m:1:1: found "tptg": timed games, of PRISM-games, are not supported`,
+		"csg" + rest:                         `m:1:1: found "csg": a concurrent stochastic game: not supported, PRISM-games has it`,
+		"stpg" + rest:                        `m:1:1: found "stpg": a two-player game in the form of STPGs: not supported, PRISM-games has it`,
+		"tptg" + rest:                        `m:1:1: found "tptg": a turn-based probabilistic timed game: not supported, PRISM-games has it`,
 		"ma" + rest:                          `m:1:1: found "ma": Markov automata in Storm's extension of the language are not supported`,
 		"ctmdp" + rest:                       `m:1:1: found "ctmdp": continuous-time Markov decision processes are not supported`,
 		"dtmc\nhole int h in {1..3};" + rest: `m:2:1: found "hole": holes, of PAYNT's sketches, are not supported`,

@@ -291,6 +291,9 @@ func (p *printer) rewardPath(x *RewardPath) {
 	case x.Kind == Instantaneous:
 		p.write("I=")
 		p.expr(x.Bound, levelUntil)
+	case x.Target != nil:
+		p.write(choose(x.Kind == UntilReached, "Fc ", "F0 "))
+		p.expr(x.Target, levelUntil)
 	case x.Bound != nil:
 		p.write("C<=")
 		p.expr(x.Bound, levelUntil)
@@ -306,7 +309,11 @@ func (p *printer) strategy(x *Strategy) {
 	if x.Box {
 		left, right = "[[", "]] "
 	}
-	coalition := strings.Join(x.Coalition, ",")
+	var players []string
+	for _, id := range x.Coalition {
+		players = append(players, id.Name)
+	}
+	coalition := strings.Join(players, ",")
 	if x.All {
 		coalition = "*"
 	}

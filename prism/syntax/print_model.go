@@ -59,6 +59,8 @@ func (p *printer) item(item Item) {
 		p.commentBehind(n.Notes)
 	case *System:
 		p.system(n)
+	case *Player:
+		p.player(n)
 	}
 }
 

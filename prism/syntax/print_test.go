@@ -215,7 +215,7 @@ func TestParenthesesOfBuiltTrees(t *testing.T) {
 		{&syntax.Reward{Path: steady}, "R=? [ (S=? [ a ]) ]"},
 		{&syntax.Reward{Path: bin(syntax.OpAnd, steady, a)}, "R=? [ (S=? [ a ] & a) ]"},
 		{&syntax.Strategy{All: true, X: a}, "<<*>> (a)"},
-		{&syntax.Strategy{Box: true, Coalition: []string{"1", "x"}, X: reward}, "[[1,x]] R=? [ S ]"},
+		{&syntax.Strategy{Box: true, Coalition: []*syntax.Ident{{Name: "1"}, {Name: "x"}}, X: reward}, "[[1,x]] R=? [ S ]"},
 		{&syntax.IntLit{Value: math.MinInt32}, "(-2147483647-1)"},
 		{bin(syntax.OpPow, a, &syntax.IntLit{Value: -2}), "a^-2"},
 		{&syntax.DoubleLit{Text: "2"}, "2.0"},

@@ -105,7 +105,7 @@ func (r *rewriter) propChildren(x Expr) Expr {
 		return keep(r, x, &result)
 	case *RewardPath:
 		result := *x
-		result.Bound, result.Costs = r.expr(x.Bound), r.costs(x.Costs)
+		result.Bound, result.Target, result.Costs = r.expr(x.Bound), r.expr(x.Target), r.costs(x.Costs)
 		return keep(r, x, &result)
 	}
 	return x

@@ -44,6 +44,8 @@ func children(n Node, visit func(Node)) {
 		visitAll(n.Assigns, visit)
 	case *Rewards:
 		visitAll(n.Items, visit)
+	case *Player:
+		visitAll(n.Items, visit)
 	case *System:
 		visit(n.X)
 	case SysExpr:
@@ -141,7 +143,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		visitExprs(visit, rewardIndexExpr(n.Struct), rewardIndexExpr(n.StructDiv), n.Bound, n.Path)
 		visitFilter(visit, n.Filter)
 	case *RewardPath:
-		visitExprs(visit, n.Bound)
+		visitExprs(visit, n.Bound, n.Target)
 		visitAll(n.Costs, visit)
 	case *Quant:
 		visit(n.Path)

@@ -254,6 +254,17 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 // compiled model's output, whose transitions begin at transition. All their weights are in
 // weightLists.
 func (w *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
+	if w.owners != nil && endChoice > firstChoice {
+		moves := w.compiled.output.Moves[firstChoice:endChoice]
+		owner, err := w.owners.ofState(func() []int32 { return w.state }, len(moves), func(i int) owned {
+			move := &w.expander.Moves()[moves[i]]
+			return owned{move.Action, move.Module, move.Commands}
+		})
+		if err != nil {
+			return err
+		}
+		w.batch.setOwner(len(w.batch.Choices), owner)
+	}
 	if w.kind == sparse.MDP {
 		return w.addCompiledChoices(ctx, firstChoice, endChoice, transition)
 	}

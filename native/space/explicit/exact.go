@@ -30,6 +30,9 @@ type exactExpander struct {
 	constantWeights map[*sema.Command][]*big.Rat
 	// constantIntervals is the same cache for interval models.
 	constantIntervals map[*sema.Command][]interval
+	// owners has the owners of the choices of a game, and owner is that of the last state.
+	owners *ownership
+	owner  uint16
 }
 
 func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
@@ -57,6 +60,15 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []ex
 	enabled, err := x.updates.Enabled(state)
 	if err != nil {
 		return nil, 0, err
+	}
+	if x.owners != nil {
+		x.owner, err = x.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
+			c := &enabled.List[i]
+			return owned{c.Action, c.Module, c.Commands}
+		})
+		if err != nil {
+			return nil, 0, err
+		}
 	}
 	for i := range enabled.List {
 		if err := ctx.Err(); err != nil {

@@ -26,6 +26,7 @@ type batch struct {
 	rats     []*big.Rat      // instead of Weights in exact models
 	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
+	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
 	overlaps int             // states of a DTMC with several commands enabled
 	merged   int             // choices that were dropped because their state has an equal one
 	relErr   float64         // bound on the relative error of Weights
@@ -44,7 +45,7 @@ func (batch *batch) reset() {
 	batch.states, batch.err, batch.overlaps, batch.merged, batch.relErr, batch.rangeErr = batch.states[:0], nil, 0, 0, 0, nil
 	batch.PackedChoices.Reset()
 	batch.actions, batch.rats, batch.hashes = batch.actions[:0], batch.rats[:0], batch.hashes[:0]
-	batch.highs = batch.highs[:0]
+	batch.highs, batch.owners = batch.highs[:0], batch.owners[:0]
 }
 
 // worker computes the choices of batches of states. Each worker runs in its own goroutine.
@@ -58,7 +59,8 @@ type worker struct {
 	// scratch space.
 	rationalWorker *exactWorker
 	weightErrors   *weightErrors
-	state          []int32 // scratch space for an unpacked state
+	owners         *ownership // nil unless the model is a game
+	state          []int32    // scratch space for an unpacked state
 	batch          *batch
 	moves          []compile.Move
 	// currentState unpacks the state of the batch with index current.
@@ -82,7 +84,11 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, state: make([]int32, len(program.Vars))}
+	owners, err := newOwnership(model)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
 	w.currentState = func() []int32 {
 		codec.unpack(w.state, w.batch.states[w.current*codec.words:(w.current+1)*codec.words])
 		return w.state
@@ -93,13 +99,14 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 			tolerance = compile.SumTolerance
 		}
 		w.exact = &exactWorker{worker: w, interpreter: newExactExpander(ctx, model, tolerance)}
+		w.exact.interpreter.owners = owners
 		if expander.Name() == "machine" {
 			w.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
 		}
 	} else {
-		scratch := &worker{program: program, codec: codec, kind: w.kind, batch: &batch{}}
+		scratch := &worker{program: program, codec: codec, kind: w.kind, owners: owners, batch: &batch{}}
 		w.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
-		w.rationalWorker.interpreter.allowEnclosures = true
+		w.rationalWorker.interpreter.allowEnclosures, w.rationalWorker.interpreter.owners = true, owners
 	}
 	return w, nil
 }
@@ -171,6 +178,17 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 		return nil
 	}
 	w.current = state
+	if w.owners != nil {
+		moves := batch.Moves[w.readChoices:]
+		owner, err := w.owners.ofState(w.currentState, numChoices, func(i int) owned {
+			move := &w.moves[moves[i]]
+			return owned{move.Action, move.Module, move.Commands}
+		})
+		if err != nil {
+			return err
+		}
+		batch.setOwner(state, owner)
+	}
 	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
 	if err != nil {
 		if _, ok := err.(needsFractions); !ok {
@@ -233,6 +251,9 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 		batch.actions = append(batch.actions[:w.keptTransitions], scratch.actions...)
 	}
 	batch.Choices[state] = scratch.Choices[0]
+	if len(scratch.owners) > 0 {
+		batch.setOwner(state, scratch.owners[0])
+	}
 	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
 	batch.relErr = max(batch.relErr, 2*unitRoundoff)
 	if exact.interpreter.usedEnclosure {
@@ -468,6 +489,9 @@ func (w *exactWorker) expandInterpreted(ctx context.Context) error {
 	}
 	if numEnabled > 1 && w.kind == sparse.DTMC {
 		batch.overlaps++
+	}
+	if w.owners != nil {
+		batch.setOwner(len(batch.Choices), w.interpreter.owner)
 	}
 	firstTransition := len(batch.rats)
 	for i := range choices {

@@ -111,6 +111,7 @@ type exploration struct {
 
 	expanded  int
 	deadlocks []uint32
+	owners    []uint16 // players of the expanded states of a game
 	overlaps  int
 	merged    int
 	relErr    float64 // relative error of the weights
@@ -158,6 +159,9 @@ func sparseKind(t syntax.ModelType) sparse.Kind {
 func hasIntervals(m *compile.Model) bool {
 	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
 }
+
+// game reports whether states have owners.
+func game(m *compile.Model) bool { return m.Program().Type == syntax.SMG }
 
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
@@ -304,6 +308,10 @@ func (x *exploration) commit(ctx context.Context, batch *batch) error {
 		Targets: x.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
 		Highs: batch.highs,
 	}
+	if game(x.model) {
+		x.owners = append(x.owners, batch.owners...)
+		x.owners = append(x.owners, make([]uint16, len(batch.Choices)-len(batch.owners))...) // deadlocks belong to the first player
+	}
 	for len(rows.Choices) > 0 {
 		numStates := slices.Index(rows.Choices, 0)
 		if numStates < 0 {
@@ -387,6 +395,9 @@ func (x *exploration) buildSpace() (*Space, error) {
 	model, err := x.builder.Finish()
 	if err != nil {
 		return nil, err
+	}
+	if game(x.model) {
+		model.Player = append(x.owners, make([]uint16, x.store.n-len(x.owners))...)
 	}
 	if !x.opts.Exact {
 		model.Err = x.relErr

@@ -23,7 +23,7 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 		var choices []int
 		valuation := p.space.State(nil, 0)
 		err := p.forEachState(func(number, state int) error {
-			p.dotState(number, p.space.State(valuation, state))
+			p.dotState(number, state, p.space.State(valuation, state))
 			var err error
 			choices, err = p.sortedChoices(choices, state)
 			for choice, choiceIndex := range choices {
@@ -47,8 +47,10 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// dotState writes the box of a state.
-func (p *printer) dotState(number int, valuation []int32) {
+// dotState writes a state. The states of the first player of a game are boxes, those of others are ovals.
+//
+// Source: prism-games -exportmodel model.dot.
+func (p *printer) dotState(number, state int, valuation []int32) {
 	p.writeInt(number)
 	p.write(` [label="`)
 	p.writeInt(number)
@@ -56,7 +58,11 @@ func (p *printer) dotState(number int, valuation []int32) {
 		p.write(`\n`)
 		p.writeValuation(valuation)
 	}
-	p.write(`"];`)
+	p.write(`"`)
+	if p.model.Player != nil && p.model.Player[state] > 0 {
+		p.write(`,shape="oval"`)
+	}
+	p.write(`];`)
 	p.endLine()
 }
 

@@ -21,6 +21,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 		if err := p.computeObservations(); err != nil {
 			return err
 		}
+		p.players = p.model.Player != nil
 		if p.opts.Format == Matlab {
 			p.declareMatrices(p.matrixSymbol())
 		} else {
@@ -66,10 +67,14 @@ func (p *printer) countTransitions(transitions func(dst []writtenTransition, cho
 	return total, nil
 }
 
-// writeTotals writes the line with the numbers of states, choices (in an MDP), transitions and
-// observations (in a POMDP).
+// writeTotals writes the line with the numbers of states, players (in a game), choices (in an MDP or
+// a game), transitions and observations (in a POMDP).
 func (p *printer) writeTotals(numTransitions int) {
 	p.writeInt(p.model.NumStates())
+	if p.players {
+		p.write(":")
+		p.writeInt(len(p.program.Players))
+	}
 	if p.nondeterministic() {
 		p.spaceInt(p.model.NumChoices())
 	}
@@ -168,6 +173,10 @@ func (p *printer) writeAssignment(name string, state, choice int, transition wri
 // writeTransition writes a line of a .tra or .trew file, with the weight if withWeight is set.
 func (p *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
 	p.writeInt(state)
+	if p.players {
+		p.write(":")
+		p.writeInt(int(p.model.Player[p.stateOrder[state]]))
+	}
 	if p.nondeterministic() {
 		p.spaceInt(choice)
 	}

@@ -77,7 +77,7 @@ type umbField struct {
 
 // newUMBWriter evaluates labels and rewards and fills the index.
 func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
-	if w.program.Type == syntax.POMDP {
+	if w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
 		return nil, w.requireNoIntervals("UMB")
 	}
 	u := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}

@@ -86,20 +86,20 @@ type Writer struct {
 	stateNumbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, and interval DTMCs and MDPs.
-// Other types are a *compile.UnsupportedError. LTSs, POMDPs and interval models are written as
+// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
+// Other types are a *compile.UnsupportedError. LTSs, POMDPs, SMGs and interval models are written as
 // PRISM's explicit engine does, because its other engines do not support them.
 func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 	program := cmp.Or(opts.Program, space.Program())
 	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
-	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
+	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		opts.Symbolic = false
 		if opts.Format != Plain {
 			return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", program.Type)}
 		}
 	default:
-		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs and POMDPs can be exported", program.Type)}
+		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs, POMDPs and SMGs can be exported", program.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
@@ -117,9 +117,11 @@ func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 type printer struct {
 	*Writer
 	observations *explicit.Observations // of a POMDP, for the .tra and .obs files
-	ctx          context.Context
-	out          *bufio.Writer
-	line         []byte
+	// players says that states are written with their player, as in the .tra file of a game.
+	players bool
+	ctx     context.Context
+	out     *bufio.Writer
+	line    []byte
 }
 
 // printTo calls body with a printer that writes to out, and flushes the output.
@@ -195,10 +197,10 @@ func (w *Writer) weight(transition int) number {
 	return number{float: w.model.Prob(transition)}
 }
 
-// requireNoIntervals returns an error for an interval model and for a POMDP, which the format cannot
+// requireNoIntervals returns an error for an interval model, a POMDP and a game, which the format cannot
 // express.
 func (w *Writer) requireNoIntervals(format string) error {
-	if w.model.Intervals() || w.program.Type == syntax.POMDP {
+	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as .tra or .pexp", w.program.Type, format)}
 	}
 	return nil

@@ -68,6 +68,9 @@ type Model struct {
 	// Actions has one entry per choice in an MDP, and per transition in a Markov chain; nil if there
 	// are no actions.
 	Actions []Action
+	// Player has the player who owns each state of a turn-based game, which otherwise is an MDP; nil for
+	// other models.
+	Player []uint16
 	// Initial are the initial states, in increasing order.
 	Initial []uint32
 	// Deadlocks are the states without a choice, which got a self-loop; nil if there are none.
@@ -221,5 +224,5 @@ func (m *Model) Exact() bool { return m.Rats != nil }
 // Bytes returns the memory of the states, choices and transitions.
 func (m *Model) Bytes() int64 {
 	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
-	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions))
+	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions) + 2*len(m.Player))
 }

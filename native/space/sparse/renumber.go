@@ -27,7 +27,7 @@ func (m *Model) Renumber(number []uint32) *Model {
 		}
 	}
 	out := b.Finish()
-	out.Actions = actions
+	out.Actions, out.Player = actions, selectEntries(m.Player, old)
 	m.renumberAnnotations(out, number, old, b.Origin)
 	return out
 }

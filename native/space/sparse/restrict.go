@@ -16,7 +16,7 @@ func (m *Model) Restrict(choices *Set) *Model {
 	}
 	out, kept := b.Finish(), b.Origin
 	out.Initial, out.Deadlocks, out.Labels = m.Initial, m.Deadlocks, m.Labels
-	out.Actions = selectEntries(m.Actions, kept)
+	out.Actions, out.Player = selectEntries(m.Actions, kept), m.Player
 	for _, r := range m.Rewards {
 		r.Choice, r.ChoiceRat = selectEntries(r.Choice, kept), selectEntries(r.ChoiceRat, kept)
 		out.Rewards = append(out.Rewards, r)

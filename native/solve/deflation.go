@@ -1,0 +1,239 @@
+package solve
+
+import (
+	"context"
+	"math"
+
+	"tilecheck/native/space/sparse"
+)
+
+// deflation is bounded value iteration of a game. It solves one strongly connected component after the
+// other, successors first. The lower bounds grow from 0 and the upper bounds shrink from 1. In an end
+// component, upper bounds can support each other forever; so they are lowered to the best exit of the
+// maximizer.
+//
+// This is right for any set of states in which the minimizer has, in each of its states, a choice that
+// stays in the set: it can stay until the maximizer leaves. Which sets are used only decides how fast the
+// bounds meet: those of the choices of the minimizer that are best for the lower bounds.
+//
+// Source: Kelmendi, Kraemer, Kretinsky and Weininger, Value iteration for simple stochastic games:
+// stopping criterion and learning algorithm (CAV 2018), algorithms 1 and 2.
+type deflation struct {
+	game  *Game
+	sys   *system
+	eps   float64
+	meter *meter
+	// strategy has the choice of each open state of the maximizer that raised its lower bound last: the
+	// value of this strategy is at least the lower bounds. Other entries do not change.
+	strategy []uint32
+	// endComponents are the sets of the current component whose upper bounds are lowered.
+	endComponents [][]uint32
+	inside        *sparse.Set // the states of one of them
+}
+
+// maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
+const maxGameSweeps = 4000
+
+func newDeflation(x *Game, sys *system, strategy []uint32, opts Options) *deflation {
+	return &deflation{game: x, sys: sys, eps: opts.epsilon(), strategy: strategy, inside: sparse.NewSet(x.g.NumStates())}
+}
+
+// solve computes bounds for the open states.
+func (d *deflation) solve(ctx context.Context, opts Options) error {
+	sys := d.sys
+	for s := range sys.maybe.All() {
+		sys.values.Upper[s] = 1
+	}
+	comps := sys.graph.Components(sys.maybe, nil)
+	cyclic := sys.cyclicComponents(comps)
+	d.eps /= float64(sys.cyclicDepth(comps, cyclic))
+	d.meter = newMeter(ctx, opts, len(comps.States))
+	for i := range comps.Num() {
+		members := comps.Members(i)
+		if len(members) == 1 {
+			d.update(int(members[0]), sys.optimum(int(members[0])))
+		} else if err := d.component(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
+			return err
+		}
+		d.meter.progress.Done += len(members)
+		if err := d.meter.addWork(len(members)); err != nil {
+			return err
+		}
+	}
+	sys.values.Sweeps += d.meter.progress.Sweeps
+	return nil
+}
+
+// component solves a component with several states.
+func (d *deflation) component(ctx context.Context, members []uint32, limit int) error {
+	v := d.sys.values
+	part := d.newPart(members)
+	d.endComponents = nil
+	for sweep := 1; ; sweep++ {
+		if part != nil && (sweep&(sweep-1) == 0 || sweep%256 == 0) {
+			if err := d.findEndComponents(ctx, part); err != nil {
+				return err
+			}
+		}
+		work, changed, wide := d.sweep(members)
+		d.meter.progress.Sweeps++
+		if err := d.meter.addWork(2 * work); err != nil {
+			return err
+		}
+		switch {
+		case !wide:
+			return nil
+		case sweep >= limit || !changed && sweep&(sweep-1) != 0:
+			v.Converged = false
+			return nil
+		}
+	}
+}
+
+// sweep applies the equations to both bounds of the states, and deflates.
+func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
+	sys, v := d.sys, d.sys.values
+	for _, s := range members {
+		changed = d.update(int(s), sys.optimum(int(s))) || changed
+		first, end := sys.graph.Choices(int(s))
+		work += int(sys.graph.Start[end] - sys.graph.Start[first])
+	}
+	for _, set := range d.endComponents {
+		changed = d.deflate(set) || changed
+	}
+	for _, s := range members {
+		if lo, hi := v.Lower[s], v.Upper[s]; hi-lo > d.eps*hi {
+			wide = true
+			break
+		}
+	}
+	return work, changed, wide
+}
+
+// update narrows the bounds of a state to those of its best choices. It reports whether that changed any.
+func (d *deflation) update(s int, b bestBounds) (changed bool) {
+	v := d.sys.values
+	if b.choice == sparse.None {
+		return false
+	}
+	if b.lower > v.Lower[s] {
+		v.Lower[s], changed = b.lower, true
+		if d.game.maximizer.Has(s) {
+			d.strategy[s] = b.choice
+		}
+	}
+	if b.upper < v.Upper[s] {
+		v.Upper[s], changed = b.upper, true
+	}
+	return changed
+}
+
+// deflate lowers the upper bounds of a set of states to that of the best exit of the maximizer. It
+// reports whether that changed any.
+func (d *deflation) deflate(set []uint32) (changed bool) {
+	for _, s := range set {
+		d.inside.Add(int(s))
+	}
+	exit := 0.0
+	for _, s := range set {
+		if !d.game.maximizer.Has(int(s)) {
+			continue
+		}
+		first, end := d.sys.graph.Choices(int(s))
+		for c := first; c < end; c++ {
+			if !d.game.stays(c, d.inside) {
+				exit = max(exit, d.sys.evaluateChoice(int(s), c).upper)
+			}
+		}
+	}
+	exit = min(exit, 1)
+	for _, s := range set {
+		d.inside.Remove(int(s))
+		if d.sys.values.Upper[s] > exit {
+			d.sys.values.Upper[s], changed = exit, true
+		}
+	}
+	return changed
+}
+
+// part is a component as a model of its own: the choices that stay in it.
+type part struct {
+	members []uint32 // the state of each number
+	model   *sparse.Model
+	origin  []uint32 // the choice of each choice
+}
+
+// newPart returns the part of the members; nil if no choice stays in it.
+func (d *deflation) newPart(members []uint32) *part {
+	g := d.sys.graph
+	number := make(map[uint32]uint32, len(members))
+	for i, s := range members {
+		number[s] = uint32(i)
+	}
+	p := &part{members: members, model: &sparse.Model{Kind: sparse.MDP}}
+	for _, s := range members {
+		p.model.First = append(p.model.First, uint32(len(p.origin)))
+		first, end := g.Choices(int(s))
+		for c := first; c < end; c++ {
+			at := len(p.model.Target)
+			for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
+				k, in := number[t]
+				if !in {
+					p.model.Target = p.model.Target[:at]
+					break
+				}
+				p.model.Target = append(p.model.Target, k)
+			}
+			if len(p.model.Target) > at {
+				p.model.Start, p.origin = append(p.model.Start, uint32(at)), append(p.origin, uint32(c))
+			}
+		}
+	}
+	p.model.First = append(p.model.First, uint32(len(p.origin)))
+	p.model.Start = append(p.model.Start, uint32(len(p.model.Target)))
+	if len(p.origin) == 0 {
+		return nil
+	}
+	return p
+}
+
+// findEndComponents finds the end components of the part if the minimizer makes only choices that are
+// best for the lower bounds, once exactly and once up to a small difference: bounds of choices with the
+// same value can differ for a long time.
+func (d *deflation) findEndComponents(ctx context.Context, p *part) error {
+	d.endComponents = d.endComponents[:0]
+	for _, tolerance := range []float64{0, d.eps / 16, math.Sqrt(d.eps)} {
+		allowed := sparse.NewSet(len(p.origin))
+		for i, s := range p.members {
+			d.allow(allowed, p, i, int(s), tolerance)
+		}
+		ends, err := p.model.EndComponents(ctx, nil, allowed)
+		if err != nil {
+			return err
+		}
+		for k := range ends.Num() {
+			var set []uint32
+			for _, i := range ends.Members(k) {
+				set = append(set, p.members[i])
+			}
+			d.endComponents = append(d.endComponents, set)
+		}
+		if err := d.meter.addWork(len(p.model.Target)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allow adds the choices of a state: all of the maximizer, those within the tolerance of the minimizer.
+func (d *deflation) allow(allowed *sparse.Set, p *part, i, s int, tolerance float64) {
+	limit := math.Inf(1)
+	if !d.game.maximizer.Has(s) {
+		limit = d.sys.optimum(s).lower * (1 + tolerance)
+	}
+	for k := p.model.First[i]; k < p.model.First[i+1]; k++ {
+		if math.IsInf(limit, 1) || d.sys.evaluateChoice(s, int(p.origin[k])).lower <= limit {
+			allowed.Add(int(k))
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package solve
+
+import (
+	"context"
+	"math"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Game is a turn-based stochastic game of two sides on the states of an MDP: the side that owns a state
+// makes its choice. One side maximizes the value, the other one minimizes it. A game in which only one
+// side has choices is solved as an MDP.
+type Game struct {
+	g *sparse.Graph
+	// maximizer has the states of the side that maximizes.
+	maximizer *sparse.Set
+}
+
+// NewGame returns the game in which the owner of the given states maximizes.
+func NewGame(g *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{g, maximizer} }
+
+// direction returns the direction of the game as an MDP; false if both sides have choices.
+func (x *Game) direction() (dir Direction, ok bool) {
+	var sides [2]bool
+	for s := range x.g.NumStates() {
+		if first, end := x.g.Choices(s); end-first > 1 {
+			sides[x.side(s)] = true
+		}
+	}
+	if sides[Max] && sides[Min] {
+		return Max, false
+	}
+	if sides[Min] {
+		return Min, true
+	}
+	return Max, true
+}
+
+func (x *Game) side(s int) Direction {
+	if x.maximizer.Has(s) {
+		return Max
+	}
+	return Min
+}
+
+// system returns the equations of the game.
+func (x *Game) system(r *sparse.Reward, opts Options) (*system, error) {
+	opts.Scheduler = false
+	sys, err := newSystem(x.g, r, Max, opts)
+	if err == nil {
+		sys.maximizer = x.maximizer
+	}
+	return sys, err
+}
+
+// Until returns bounds on the value of `left U right`: the probability that the maximizer can guarantee
+// against every strategy of the minimizer. Turn-based games are determined, so the minimizer can
+// guarantee no smaller one.
+//
+// Source: bounded value iteration with deflation of end components, Kelmendi, Kraemer, Kretinsky and
+// Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
+// fractions, strategy improvement, Hoffman and Karp (1966) and Condon (1992).
+func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options) (*Values, error) {
+	if dir, ok := x.direction(); ok {
+		return Until(ctx, x.g, left, right, dir, opts)
+	}
+	opts.Epsilon = opts.epsilon()
+	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	sys, err := x.system(nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.atMostOne = true
+	strategy := x.firstChoices()
+	zero, one, err := x.certain(ctx, left, right, strategy)
+	if err != nil {
+		return nil, err
+	}
+	sys.values.set(one, 1)
+	sys.maybe = zero.Union(one).Complement()
+	if sys.maybe.Empty() {
+		return sys.values, nil
+	}
+	// For fractions, bounds suggest the strategy to begin with.
+	float := opts
+	float.Exact = false
+	guess, err := x.system(nil, float)
+	if err != nil {
+		return nil, err
+	}
+	guess.atMostOne, guess.maybe = true, sys.maybe
+	guess.values.set(one, 1)
+	d := newDeflation(x, guess, strategy, float)
+	if err := d.solve(ctx, float); err != nil {
+		return nil, err
+	}
+	it := &strategyImprovement{game: x, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return Until(ctx, g, left, right, dir, opts)
+	}}
+	if opts.Exact {
+		return sys.values, it.exact(Max, d.strategy)
+	}
+	sys.values = d.sys.values
+	if sys.values.Converged {
+		return sys.values, nil
+	}
+	return sys.values, it.narrow(Max, d.strategy)
+}
+
+// firstChoices returns the strategy of both sides that makes the first choice in each state.
+func (x *Game) firstChoices() []uint32 {
+	out := make([]uint32, x.g.NumStates())
+	for s := range out {
+		first, _ := x.g.Choices(s)
+		out[s] = uint32(first)
+	}
+	return out
+}
+
+// certain returns the states whose value is 0, and those whose value is 1. It writes choices that attain
+// these values to strategy: of the minimizer where it is 0, of the maximizer where it is 1.
+//
+// Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1:
+// attractors. In a finite game the value is 1 where the maximizer can win almost surely.
+func (x *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
+	all := sparse.FullSet(x.g.NumStates())
+	reach := x.attract(attractor{left: left, right: right, inside: all})
+	zero = reach.Complement()
+	for s := range zero.Minus(x.maximizer).All() {
+		first, end := x.g.Choices(s)
+		for c := first; c < end; c++ {
+			if x.stays(c, zero) {
+				strategy[s] = uint32(c)
+				break
+			}
+		}
+	}
+	for one = reach; ; {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		next := x.attract(attractor{left: left, right: right, inside: one})
+		if next.Count() == one.Count() {
+			x.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
+			return zero, one, nil
+		}
+		one = next
+	}
+}
+
+// attractor says which states attract returns.
+type attractor struct {
+	left, right, inside *sparse.Set
+	// choices are choices that lead to the goal themselves; nil for none.
+	choices *sparse.Set
+	// strategy gets the choices of the maximizer, unless it is nil.
+	strategy []uint32
+}
+
+// attract returns the states from which the maximizer can reach right through left, or make one of the
+// given choices, with positive probability, by choices that never leave the set inside. A state of the
+// minimizer belongs to it only if that holds for all its choices.
+func (x *Game) attract(a attractor) *sparse.Set {
+	g := x.g
+	out := a.right.Intersect(a.inside)
+	var queue []uint32
+	for s := range out.All() {
+		queue = append(queue, uint32(s))
+	}
+	seen := sparse.NewSet(g.NumChoices())
+	missing := make([]uint32, g.NumStates()) // choices of the minimizer that were not seen yet
+	for s := range missing {
+		first, end := g.Choices(s)
+		missing[s] = uint32(end - first)
+	}
+	lead := func(c uint32) {
+		s := g.Owner(c)
+		if out.Has(s) || !a.left.Has(s) || !a.inside.Has(s) || seen.Has(int(c)) || !x.stays(int(c), a.inside) {
+			return
+		}
+		seen.Add(int(c))
+		if missing[s]--; missing[s] > 0 && !x.maximizer.Has(s) {
+			return
+		}
+		if a.strategy != nil && x.maximizer.Has(s) {
+			a.strategy[s] = c
+		}
+		out.Add(s)
+		queue = append(queue, uint32(s))
+	}
+	if a.choices != nil {
+		for c := range a.choices.All() {
+			lead(uint32(c))
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		for _, c := range g.Into(int(queue[i])) {
+			lead(c)
+		}
+	}
+	return out
+}
+
+// stays reports whether all transitions of a choice lead to states of a set.
+func (x *Game) stays(c int, set *sparse.Set) bool {
+	first, end := x.g.Row(c)
+	for _, t := range x.g.Target[first:end] {
+		if !set.Has(int(t)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Next returns bounds on the value of X set.
+func (x *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
+	if dir, ok := x.direction(); ok {
+		return Next(ctx, x.g, set, dir, opts)
+	}
+	sys, err := x.stepwise(nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.atMostOne = true
+	sys.values.set(set, 1)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), 1)
+}
+
+// BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
+// Strategies may count steps.
+func (x *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
+	if dir, ok := x.direction(); ok {
+		return BoundedUntil(ctx, x.g, left, right, bound, dir, opts)
+	}
+	if bound.Low > 0 {
+		opts.Within = nil
+	}
+	sys, err := x.stepwise(nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.atMostOne = true
+	if bound.High == Unbounded {
+		if sys.values, err = x.Until(ctx, left, right, opts); err != nil {
+			return nil, err
+		}
+	}
+	err = boundedUntil(sys.values, left, right, bound, func(open *sparse.Set, n int) error { return sys.steps(ctx, opts, open, n) })
+	return sys.values, err
+}
+
+// CumulReward returns bounds on the value of the expected reward of the first steps.
+func (x *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+	if dir, ok := x.direction(); ok {
+		return CumulReward(ctx, x.g, r, steps, dir, opts)
+	}
+	sys, err := x.stepwise(r, opts)
+	if err != nil {
+		return nil, err
+	}
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
+}
+
+// InstantReward returns bounds on the value of the expected state reward after the given number of
+// steps. Rewards of choices do not count.
+func (x *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+	if dir, ok := x.direction(); ok {
+		return InstantReward(ctx, x.g, r, steps, dir, opts)
+	}
+	sys, err := x.stepwise(r, opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.setStateRewards(r)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
+}
+
+func (x *Game) stepwise(r *sparse.Reward, opts Options) (*system, error) {
+	opts.Scheduler = false
+	sys, err := newStepwise(x.g, r, Max, opts)
+	if err == nil {
+		sys.maximizer = x.maximizer
+	}
+	return sys, err
+}
+
+// wide reports whether some bounds of the states are wider than a relative width.
+func (v *Values) wide(states *sparse.Set, eps float64) bool {
+	for s := range states.All() {
+		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && (math.IsInf(hi, 1) || hi-lo > eps*hi) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,270 @@
+package solve_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/native/space/sparse/sparsetest"
+)
+
+// overStrategies returns the value of a game over all pairs of memoryless strategies: for each strategy of the maximizer the
+// minimum over those of the minimizer, and of these the maximum.
+func (in *instance) overStrategies(maximizer *sparse.Set, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
+	worst := map[string][]*big.Rat{}
+	var order []string
+	for how := range sparsetest.Schedulers(in.m) {
+		key := ""
+		for s := range maximizer.All() {
+			key += string(rune(how[s]))
+		}
+		if worst[key] == nil {
+			order = append(order, key)
+		}
+		a := sparsetest.Stochastic(sparsetest.Matrix(in.m, how))
+		worst[key] = sparsetest.Extremum(worst[key], value(a, how), true)
+	}
+	var best []*big.Rat
+	for _, key := range order {
+		best = sparsetest.Extremum(best, worst[key], false)
+	}
+	return best
+}
+
+// randomGame returns a set of states in which the maximizer chooses.
+func (in *instance) randomGame() *sparse.Set {
+	rng := rand.New(rand.NewPCG(in.seed, 99))
+	return sparsetest.RandomSet(rng, in.m.NumStates(), 0.5)
+}
+
+// checkFractions compares fractions with the oracle's.
+func (in *instance) checkFractions(name string, got, want []*big.Rat) {
+	in.Helper()
+	for s, x := range want {
+		if (x == nil) != (got[s] == nil) || x != nil && got[s].Cmp(x) != 0 {
+			in.Errorf("%s: state %d is %s, want %s", name, s, text(got[s]), text(x))
+		}
+	}
+}
+
+// TestGameUntil: bounds and fractions are those of the best pair of memoryless strategies.
+func TestGameUntil(t *testing.T) {
+	games := 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
+		want := in.overStrategies(maximizer, value)
+		x := solve.NewGame(in.g, maximizer)
+		v, err := x.Until(in.Context(), in.left, in.right, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("bounds", v, want, nil)
+		for s, x := range want {
+			certain := x.Sign() == 0 || x.Cmp(big.NewRat(1, 1)) == 0
+			if point := v.Lower[s] == v.Upper[s] && (v.Lower[s] == 0 || v.Lower[s] == 1); point != certain {
+				in.Errorf("state %d: [%v, %v] for %s", s, v.Lower[s], v.Upper[s], text(x))
+			}
+		}
+		exact, err := x.Until(in.Context(), in.left, in.right, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkFractions("fractions", exact.Exact, want)
+		games++
+	})
+	if games < 100 {
+		t.Errorf("%d games were compared, want more", games)
+	}
+}
+
+// TestGameFewSweeps: bounds hold however few sweeps there are, and strategy improvement narrows them.
+func TestGameFewSweeps(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
+		want := in.overStrategies(maximizer, value)
+		for _, sweeps := range []int{1, 2, 3, 7} {
+			v, err := solve.NewGame(in.g, maximizer).Until(in.Context(), in.left, in.right, solve.Options{MaxSweeps: sweeps})
+			if err != nil {
+				in.Fatal(err)
+			}
+			for s, x := range want {
+				if !contains(v.Lower[s], v.Upper[s], x) {
+					in.Errorf("%d sweeps: state %d: [%v, %v] does not contain %s", sweeps, s, v.Lower[s], v.Upper[s], text(x))
+				}
+			}
+		}
+	})
+}
+
+// TestGameSteps: formulas with bounds on steps agree with the recursion over the steps.
+func TestGameSteps(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		x := solve.NewGame(in.g, maximizer)
+		// step returns the value of one step before the values after it.
+		step := func(after []*big.Rat, reward *sparse.Reward) []*big.Rat {
+			out := make([]*big.Rat, len(after))
+			for s := range out {
+				first, end := in.m.Choices(s)
+				for c := first; c < end; c++ {
+					sum := new(big.Rat)
+					if reward != nil {
+						sum.Add(sum, reward.OfChoiceRat(s, c))
+					}
+					lo, hi := in.m.Row(c)
+					for i := lo; i < hi; i++ {
+						sum.Add(sum, new(big.Rat).Mul(in.m.Rat(i), after[in.m.Target[i]]))
+					}
+					if out[s] == nil || (sum.Cmp(out[s]) > 0) == maximizer.Has(s) && sum.Cmp(out[s]) != 0 {
+						out[s] = sum
+					}
+				}
+			}
+			return out
+		}
+		indicator := func(set *sparse.Set) []*big.Rat {
+			out := make([]*big.Rat, in.m.NumStates())
+			for s := range out {
+				out[s] = new(big.Rat)
+				if set.Has(s) {
+					out[s].SetInt64(1)
+				}
+			}
+			return out
+		}
+		until := func(low, high int) []*big.Rat { // high >= low
+			at := indicator(in.right)
+			for k := high; k > 0; k-- {
+				next := step(at, nil)
+				for s := range next {
+					switch {
+					case in.right.Has(s) && k-1 >= low:
+						next[s] = big.NewRat(1, 1)
+					case !in.left.Has(s):
+						next[s] = new(big.Rat)
+					}
+				}
+				at = next
+			}
+			return at
+		}
+		zero := indicator(sparse.NewSet(in.m.NumStates()))
+		check := func(name string, want []*big.Rat, solve1 func(opts solve.Options) (*solve.Values, error)) {
+			v, err := solve1(solve.Options{})
+			if err != nil {
+				in.Fatal(err)
+			}
+			in.checkValues(name, v, want, nil)
+			if v, err = solve1(solve.Options{Exact: true}); err != nil {
+				in.Fatal(err)
+			}
+			in.checkFractions(name, v.Exact, want)
+		}
+		check("next", step(indicator(in.right), nil), func(o solve.Options) (*solve.Values, error) { return x.Next(in.Context(), in.right, o) })
+		for _, b := range []solve.Steps{{Low: 0, High: 0}, {Low: 0, High: 3}, {Low: 2, High: 5}, {Low: 1, High: 1}} {
+			check("bounded", until(b.Low, b.High), func(o solve.Options) (*solve.Values, error) {
+				return x.BoundedUntil(in.Context(), in.left, in.right, b, o)
+			})
+		}
+		total := zero
+		instant := make([]*big.Rat, len(zero))
+		for s := range instant {
+			instant[s] = new(big.Rat)
+			if r := in.reward(); r.StateRat != nil && r.StateRat[s] != nil {
+				instant[s] = r.StateRat[s]
+			}
+		}
+		for k := range 4 {
+			check("cumulative", total, func(o solve.Options) (*solve.Values, error) { return x.CumulReward(in.Context(), in.reward(), k, o) })
+			check("instantaneous", instant, func(o solve.Options) (*solve.Values, error) { return x.InstantReward(in.Context(), in.reward(), k, o) })
+			total, instant = step(total, in.reward()), step(instant, nil)
+		}
+	})
+}
+
+// TestGameOfOnePlayer: a game in which one side has no choices has the bounds of the MDP, to the last bit.
+func TestGameOfOnePlayer(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		for _, dir := range krylovDimension {
+			maximizer := sparse.FullSet(in.m.NumStates())
+			if dir == solve.Min {
+				maximizer = sparse.NewSet(in.m.NumStates())
+			}
+			want, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{})
+			if err != nil {
+				in.Fatal(err)
+			}
+			got, err := solve.NewGame(in.g, maximizer).Until(in.Context(), in.left, in.right, solve.Options{})
+			if err != nil {
+				in.Fatal(err)
+			}
+			for s := range want.Lower {
+				if math.Float64bits(got.Lower[s]) != math.Float64bits(want.Lower[s]) || math.Float64bits(got.Upper[s]) != math.Float64bits(want.Upper[s]) {
+					in.Errorf("state %d: [%v, %v], want [%v, %v]", s, got.Lower[s], got.Upper[s], want.Lower[s], want.Upper[s])
+				}
+			}
+		}
+	})
+}
+
+// TestGameRewards: bounds and fractions of the three kinds of expected rewards are those of the best pair of memoryless
+// strategies.
+func TestGameRewards(t *testing.T) {
+	infinite, finite := 0, 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		x := solve.NewGame(in.g, maximizer)
+		gains := func(how []uint32) []*big.Rat { return sparsetest.Gains(in.m, how, in.reward()) }
+		check := func(name string, value func(a [][]*big.Rat, how []uint32) []*big.Rat, solve1 func(opts solve.Options) (*solve.Values, error)) {
+			want := in.overStrategies(maximizer, value)
+			v, err := solve1(solve.Options{})
+			if err != nil {
+				in.Fatal(err)
+			}
+			in.checkValues(name, v, want, nil)
+			if v, err = solve1(solve.Options{Exact: true}); err != nil {
+				in.Fatal(err)
+			}
+			in.checkFractions(name, v.Exact, want)
+			for _, r := range want {
+				if r == nil {
+					infinite++
+				} else if r.Sign() > 0 {
+					finite++
+				}
+			}
+		}
+		check("F", func(a [][]*big.Rat, how []uint32) []*big.Rat {
+			return sparsetest.RewardUntil(a, gains(how), in.right)
+		}, func(o solve.Options) (*solve.Values, error) {
+			return x.ReachReward(in.Context(), in.reward(), in.right, o)
+		})
+		check("C", func(a [][]*big.Rat, how []uint32) []*big.Rat {
+			return sparsetest.RewardTotal(a, gains(how))
+		}, func(o solve.Options) (*solve.Values, error) { return x.TotalReward(in.Context(), in.reward(), o) })
+		check("Fc", func(a [][]*big.Rat, how []uint32) []*big.Rat {
+			absorbing, earned := make([][]*big.Rat, len(a)), gains(how)
+			for s := range a {
+				absorbing[s] = a[s]
+				if in.right.Has(s) {
+					earned[s], absorbing[s] = new(big.Rat), make([]*big.Rat, len(a))
+					for t := range a {
+						absorbing[s][t] = new(big.Rat)
+					}
+					absorbing[s][s].SetInt64(1)
+				}
+			}
+			return sparsetest.RewardTotal(absorbing, earned)
+		}, func(o solve.Options) (*solve.Values, error) {
+			return x.UntilReached(in.Context(), in.reward(), in.right, o)
+		})
+	})
+	if infinite < 100 || finite < 100 {
+		t.Errorf("%d infinite and %d positive finite values, want more of both", infinite, finite)
+	}
+}

@@ -1,0 +1,205 @@
+package solve
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+)
+
+// strategyImprovement solves a game by a sequence of strategies of one side. If one side has a strategy,
+// an MDP of the other side is left, whose values are bounds: lower ones for a strategy of the maximizer,
+// upper ones for one of the minimizer. Where a choice is better than the value of its state, the
+// strategy changes to it.
+//
+// Such a change makes no value worse. In a set of states that is never left under the new strategy and
+// has no reward, the values are equal to their means; so no choice was changed in it, and the old strategy
+// could stay in it too. If no choice is better, the values x of the last strategy solve the equations of the
+// game, and are its values:
+//
+//   - For probabilities and total rewards, improved by the maximizer: x is a lower bound, and the values
+//     of the game are the least solution.
+//   - For rewards until a target, improved by the minimizer: x is an upper bound. If the maximizer makes
+//     choices that attain x, the sum of the rewards so far and the value of the state never decreases on
+//     average. It ends as the reward, if the minimizer reaches the target almost surely, which it must.
+//
+// Source: Hoffman and Karp, On nonterminating stochastic games (1966); Condon, The complexity of
+// stochastic games (1992); Patek and Bertsekas, Stochastic shortest path games (1999).
+type strategyImprovement struct {
+	game   *Game
+	ctx    context.Context
+	opts   Options
+	sys    *system // its values are those of the game
+	reward *sparse.Reward
+	// solve solves an MDP that is left if one side has a strategy.
+	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
+}
+
+// run improves a strategy of a side.
+func (it *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
+	if it.sys.maybe.Empty() {
+		return it.sys.values, nil
+	}
+	if it.opts.Exact {
+		return it.sys.values, it.exact(side, strategy)
+	}
+	for s := range it.sys.maybe.All() {
+		it.sys.values.Upper[s] = math.Inf(1)
+	}
+	return it.sys.values, it.narrow(side, strategy)
+}
+
+// restricted returns the MDP in which a side makes the choices of its strategy, and its rewards.
+func (it *strategyImprovement) restricted(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
+	g := it.game.g
+	choices := sparse.NewSet(g.NumChoices())
+	for s := range g.NumStates() {
+		if it.game.side(s) == side {
+			choices.Add(int(strategy[s]))
+			continue
+		}
+		first, end := g.Choices(s)
+		for c := first; c < end; c++ {
+			if !it.sys.maybe.Has(s) || it.sys.usable(c) {
+				choices.Add(c)
+			}
+		}
+	}
+	m := *g.Model
+	if it.reward != nil {
+		m.Rewards = []sparse.Reward{*it.reward}
+	}
+	out := m.Restrict(choices)
+	if it.reward == nil {
+		return sparse.NewGraph(out), nil
+	}
+	return sparse.NewGraph(out), &out.Rewards[0]
+}
+
+// evaluate solves the MDP that a strategy of a side leaves.
+func (it *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
+	g, r := it.restricted(side, strategy)
+	return it.solve(g, r, side.Opposite(), it.opts)
+}
+
+// exact computes fractions by improving a strategy of a side until no choice is better.
+func (it *strategyImprovement) exact(side Direction, strategy []uint32) error {
+	for {
+		v, err := it.evaluate(side, strategy)
+		if err != nil {
+			return err
+		}
+		for s := range it.sys.maybe.All() {
+			it.sys.values.Exact[s] = v.Exact[s]
+		}
+		if !it.improve(side, strategy) {
+			return nil
+		}
+		if err := it.ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// improve changes the strategy of a side where a choice is better than the value of its state. It reports
+// whether there is one.
+func (it *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
+	it.sys.oneStep = true // a choice is compared as one step
+	defer func() { it.sys.oneStep = false }()
+	for s := range it.sys.maybe.All() {
+		if it.game.side(s) != side {
+			continue
+		}
+		best, value := it.sys.optimumRat(s), it.sys.values.Exact[s]
+		if side == Max && greater(best.value, value) || side == Min && greater(value, best.value) {
+			strategy[s], changed = best.choice, true
+		}
+	}
+	return changed
+}
+
+// greater compares values, of which nil is infinite.
+func greater(x, y *big.Rat) bool {
+	switch {
+	case y == nil:
+		return false
+	case x == nil:
+		return true
+	}
+	return x.Cmp(y) > 0
+}
+
+// narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
+// side that are best for its values are the strategy that gives the bounds on the other side.
+func (it *strategyImprovement) narrow(side Direction, strategy []uint32) error {
+	v := it.sys.values
+	for range maxStrategies {
+		w, err := it.evaluate(side, strategy)
+		if err != nil {
+			return err
+		}
+		it.take(w, side)
+		changed := it.respond(side, strategy, w)
+		if w, err = it.evaluate(side.Opposite(), strategy); err != nil {
+			return err
+		}
+		it.take(w, side.Opposite())
+		if v.Converged = !v.wide(it.sys.maybe, it.opts.epsilon()); v.Converged || !changed {
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxStrategies limits the strategies for bounds; known games need a few.
+const maxStrategies = 100
+
+// take narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
+// side.
+func (it *strategyImprovement) take(w *Values, side Direction) {
+	v := it.sys.values
+	v.Sweeps, v.Extended = v.Sweeps+w.Sweeps, v.Extended || w.Extended
+	for s := range it.sys.maybe.All() {
+		if side == Max {
+			v.Lower[s] = max(v.Lower[s], w.Lower[s])
+		} else {
+			v.Upper[s] = min(v.Upper[s], w.Upper[s])
+		}
+	}
+}
+
+// respond changes the strategy to the best choices for the values w of a strategy of a side: those of the
+// other side always, those of the side itself where a choice is better by more than the rounding error. It
+// reports whether the side changed any.
+func (it *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
+	sys := *it.sys
+	sys.values = w
+	for s := range sys.maybe.All() {
+		least := sys.minimizes(s)
+		best, value := uint32(sparse.None), 0.0
+		first, end := sys.graph.Choices(s)
+		for c := first; c < end; c++ {
+			if !sys.usable(c) {
+				continue
+			}
+			x := sys.evaluateChoice(s, c)
+			if !x.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
+				continue // it only loops, and never reaches the target or earns without end
+			}
+			middle := x.lower/2 + x.upper/2
+			if best == sparse.None || (middle < value) == least && middle != value {
+				best, value = uint32(c), middle
+			}
+		}
+		current := w.Lower[s]/2 + w.Upper[s]/2
+		switch {
+		case best == sparse.None || best == strategy[s]:
+		case it.game.side(s) != side:
+			strategy[s] = best
+		case least && value < current*(1-1e-12), !least && value > current*(1+1e-12):
+			strategy[s], changed = best, true
+		}
+	}
+	return changed
+}

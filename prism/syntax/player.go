@@ -1,0 +1,150 @@
+package syntax
+
+import "fmt"
+
+// Player is `player NAME module, [action], … endplayer` of a stochastic game. The player moves in the
+// states where its commands are enabled: the unlabelled commands of its modules, and all commands with
+// its actions.
+//
+// Source: PRISM-games 3.2, the grammar and ModulesFile.getPlayerForModuleOrAction.
+type Player struct {
+	Doc   Doc
+	Name  *Ident
+	Items []*PlayerItem
+	Notes
+	Span
+}
+
+// PlayerItem is a module of a player, or an action in brackets.
+type PlayerItem struct {
+	Action bool
+	Name   *Ident
+	Span
+}
+
+func (*Player) itemNode() {}
+
+// The words of stochastic games are no keywords: PRISM 4.10 accepts them as names. They are read
+// where no name can stand: where an item begins, and before a formula.
+const (
+	wordSMG       = "smg"
+	wordPlayer    = "player"
+	wordEndplayer = "endplayer"
+
+	wordUntilReached      = "Fc"
+	wordZeroUnlessReached = "F0"
+)
+
+// gameReward reports whether tok is Fc or F0 before a formula. PRISM 4.10 accepts no formula behind a
+// name.
+func (p *parser) gameReward() bool {
+	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
+		return false
+	}
+	switch k := p.peek(); k {
+	case tIdent, tLParen, tNot, tInt, tDouble, kwTrue, kwFalse:
+		return true
+	default:
+		return startsPropertyOperator(k)
+	}
+}
+
+// atWord reports whether tok is a name with the given text.
+func (p *parser) atWord(word string) bool {
+	return p.tok.kind == tIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
+}
+
+// gameItem parses the model type smg or a player; nil if tok begins neither.
+func (p *parser) gameItem() Item {
+	switch {
+	case p.atWord(wordSMG):
+		statement := p.beginStatement()
+		d := &TypeDecl{Doc: statement.doc, Type: SMG, Word: wordSMG}
+		p.advance()
+		d.Notes, d.Span = p.finishStatement(statement)
+		return d
+	case p.atWord(wordPlayer):
+		return p.playerItem()
+	}
+	return nil
+}
+
+// playerItem parses a player, whose list may be empty.
+func (p *parser) playerItem() Item {
+	statement := p.beginStatement()
+	p.advance()
+	x := &Player{Doc: statement.doc, Name: p.name("a player name")}
+	for !p.failed && !(len(x.Items) == 0 && p.atWord(wordEndplayer)) {
+		x.Items = append(x.Items, p.ownedItem())
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	switch {
+	case p.failed:
+	case p.atWord(wordEndplayer):
+		p.advance()
+	case len(x.Items) == 0:
+		p.unexpected(`a module, an action in brackets or "endplayer"`)
+	default:
+		p.unexpected(`"," or "endplayer"`)
+	}
+	x.Notes, x.Span = p.finishStatement(statement)
+	return x
+}
+
+// ownedItem parses a module or [action].
+func (p *parser) ownedItem() *PlayerItem {
+	start := p.tok.pos
+	x := &PlayerItem{Action: p.accept(tLBrack)}
+	if x.Action {
+		x.Name = p.name("an action")
+		p.expect(tRBrack)
+	} else {
+		x.Name = p.name("a module or an action in brackets")
+	}
+	x.Span = p.span(start)
+	return x
+}
+
+// player writes a player on one line if it fits.
+func (p *printer) player(x *Player) {
+	p.commentsAbove(x.Notes, x.Doc, "")
+	p.write(wordPlayer + " ")
+	p.name(x.Name)
+	if len(x.Items) == 0 {
+		p.write(" " + wordEndplayer + "\n")
+		p.commentBehind(x.Notes)
+		return
+	}
+	p.commaList(len(x.Items), " ", func(i int) {
+		if item := x.Items[i]; item.Action {
+			p.write("[")
+			p.name(item.Name)
+			p.write("]")
+		} else {
+			p.name(item.Name)
+		}
+	})
+	p.writeIf(p.column() > 0, " ")
+	p.write(wordEndplayer + "\n")
+	p.commentBehind(x.Notes)
+}
+
+// unsupportedGame describes a model type of a game other than smg.
+//
+// Source: PRISM-games 3.2, prism/ModelType.java.
+func unsupportedGame(word string) (what string, ok bool) {
+	const elsewhere = "not supported, PRISM-games has it"
+	switch word {
+	case "csg":
+		return "a concurrent stochastic game: " + elsewhere, true
+	case "tsg":
+		return "the former name of turn-based stochastic games, want " + wordSMG, true
+	case "stpg":
+		return "a two-player game in the form of STPGs: " + elsewhere + fmt.Sprintf("; want %s, whose properties name a coalition", wordSMG), true
+	case "tptg", "tptsg":
+		return "a turn-based probabilistic timed game: " + elsewhere, true
+	}
+	return "", false
+}
