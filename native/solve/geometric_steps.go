@@ -42,16 +42,25 @@ const (
 	geometricRest  = 16
 )
 
-// newGeometricSteps returns nil if the steps of the given states must be taken one by one. The other states
-// keep their values.
-func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *geometricSteps {
+// allowsGeometricSteps reports whether geometricSteps can take total steps of the given states, which must have their values
+// before the first step.
+func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int) bool {
 	if opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0 || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
-		return nil
+		return false
 	}
 	for _, s := range states {
 		if first, end := sys.graph.Choices(int(s)); end != first+1 || sys.values.Upper[s] > 0 {
-			return nil
+			return false
 		}
+	}
+	return true
+}
+
+// newGeometricSteps begins with the first step again: it sets the values of the given states to 0. The other states keep
+// their values.
+func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *geometricSteps {
+	for _, s := range states {
+		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
 	}
 	numStates := sys.graph.NumStates()
 	current := &increments{
@@ -109,8 +118,8 @@ func (d *increments) clone() *increments {
 	copied.equations = &equations
 	copied.sumLower = slices.Clone(d.sumLower)
 	copied.sumUpper = slices.Clone(d.sumUpper)
-	copied.nextLower = slices.Clone(d.nextLower)
-	copied.nextUpper = slices.Clone(d.nextUpper)
+	copied.nextLower = make([]float64, len(d.nextLower)) // the next step writes them
+	copied.nextUpper = make([]float64, len(d.nextUpper))
 	return &copied
 }
 

@@ -66,10 +66,10 @@ func TestGeometricSteps(t *testing.T) {
 			for s := range open.All() {
 				states = append(states, uint32(s))
 			}
-			steps := sys.newGeometricSteps(Options{}, states, k)
-			if steps == nil {
+			if !sys.allowsGeometricSteps(Options{}, states, k) {
 				t.Fatal("geometric steps are not used")
 			}
+			steps := sys.newGeometricSteps(Options{}, states, k)
 			if err := steps.run(newMeter(t.Context(), Options{}, k)); err != nil {
 				t.Fatal(err)
 			}

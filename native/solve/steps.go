@@ -159,10 +159,7 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 	if ok {
 		dense, ok = sys.newDenseSteps(states)
 	}
-	var geometric *geometricSteps
-	if !ok {
-		geometric = sys.newGeometricSteps(opts, states, n)
-	}
+	geometric := !ok && sys.allowsGeometricSteps(opts, states, n)
 	return sys.values.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
 		if sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && sys.stepSkipper.trySkip(sys.values, done, n-done) {
 			return true, nil
@@ -172,8 +169,8 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 				return true, err
 			}
 		}
-		if geometric != nil && done == geometricAfter {
-			return true, geometric.run(meter)
+		if geometric && done == geometricAfter {
+			return true, sys.newGeometricSteps(opts, states, n).run(meter)
 		}
 		if ok && done == denseAfter {
 			finite, err := dense.run(meter, n)
