@@ -14,22 +14,21 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// cost is one bound on the cost of a path, in units: the cost of each move, and the interval in which the sum must be when
-// the target is reached.
+// cost is a bound on the cost of a path. The cost is the sum of the costs of its steps, in units.
 type cost struct {
-	state []int // nil for none
-	move  []int // of choices in an MDP, of transitions in a Markov chain; nil for none
-	every int   // on top of that
-	low   int
-	high  int // -1 for no end
-	// most is the sum that stands for all from there on.
-	most int
+	state   []int // cost of a step that leaves a state; nil for none
+	move    []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
+	perStep int   // further cost of every step
+	low     int   // the least cost that satisfies the bound
+	high    int   // the greatest; -1 if there is no upper bound
+	// limit is the cost at which counting stops, because a greater cost satisfies the bound or violates it alike.
+	limit int
 }
 
-// costBounded returns the extremal probability of F or U with bounds on costs: the probability to reach, in the product of
-// the model with the costs so far, a target within the bounds. Costs beyond an upper bound stay beyond it, and costs beyond
-// a lower bound need not be counted. Rewards are multiples of a unit, their greatest common divisor, so that the product is
-// finite; they are fractions, whatever the probabilities are. As for R [ F ], the reward of the target does not count.
+// costBounded returns the extremal probability of F or U with bounds on costs. It is the probability of reaching a target within
+// the bounds in the product of the model with the costs so far. The product is finite: costs are multiples of a unit, the
+// greatest common divisor of the rewards, and are counted only as long as they matter. The rewards are fractions even if the
+// probabilities are not. As for R [ F ], the reward of the target does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, error) {
@@ -131,53 +130,49 @@ func (e *evaluation) costBoundedReward(f *logic.Formula, r *sparse.Reward, dir s
 	return e.valuesWithoutCosts(v, begin), nil
 }
 
-// rewardWithinCosts returns the reward of each choice of the product: the reward r of the choice of the model if no transition
-// exceeds a bound, and otherwise the expected reward of the transitions that do not. Structure index of the program is r.
+// rewardWithinCosts returns the reward of each choice of the product. It is the reward r of the choice of the model if no
+// transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
+// of r in the program.
 func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, r *sparse.Reward, index int) (*sparse.Reward, error) {
 	m := e.space.Model()
-	var states, moves []*big.Rat // of the structure, once they are needed
 	out := &sparse.Reward{Name: r.Name, Unfit: r.Unfit, Choice: make([]float64, product.NumChoices())}
 	if m.Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
+	var partial *transitionRewards // of the structure, once a choice needs them
 	widest := 0
 	var within []int
 	for i := range product.NumStates() {
 		s := int(b.value(i, 0))
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
-			origin := b.rows.Origin[c]
-			if origin == sparse.None {
+			if b.rows.Origin[c] == sparse.None {
 				continue
 			}
-			within = b.appendTransitionsWithin(within[:0], product, c)
-			lo, hi := m.Row(int(origin))
-			switch {
-			case len(within) == hi-lo:
-				out.Choice[c] = r.OfChoice(s, int(origin))
+			origin := int(b.rows.Origin[c])
+			within = b.appendTransitionsWithin(within[:0], product, c, origin)
+			lo, hi := m.Row(origin)
+			if len(within) == hi-lo {
+				out.Choice[c] = r.OfChoice(s, origin)
 				if out.ChoiceRat != nil {
-					out.ChoiceRat[c] = r.OfChoiceRat(s, int(origin))
+					out.ChoiceRat[c] = r.OfChoiceRat(s, origin)
 				}
-			case len(within) > 0: // of a Markov chain: the choice of an MDP has one cost
-				if widest == 0 {
-					var err error
-					if states, moves, err = e.space.Costs(index); err != nil {
-						return nil, err
-					}
+				continue
+			}
+			if len(within) == 0 {
+				continue
+			}
+			if partial == nil { // of a Markov chain: all transitions of a choice of an MDP have the same cost
+				states, transitions, err := e.space.Costs(index)
+				if err != nil {
+					return nil, err
 				}
-				widest = max(widest, len(within))
-				sum := new(big.Rat)
-				for _, t := range within {
-					earned := addRats(states[s], moves[lo+t])
-					near, _ := earned.Float64()
-					out.Choice[c] += m.Weights[m.Weight[lo+t]] * near
-					if out.ChoiceRat != nil {
-						sum.Add(sum, earned.Mul(earned, m.Rats[m.Weight[lo+t]]))
-					}
-				}
-				if out.ChoiceRat != nil {
-					out.ChoiceRat[c] = sum
-				}
+				partial = &transitionRewards{m, states, transitions}
+			}
+			widest = max(widest, len(within))
+			out.Choice[c] = partial.expected(s, within)
+			if out.ChoiceRat != nil {
+				out.ChoiceRat[c] = partial.expectedRat(s, within)
 			}
 		}
 	}
@@ -189,27 +184,53 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 	return out, nil
 }
 
-// appendTransitionsWithin appends the indices of the transitions of a choice of the product that do not exceed a bound, counted
-// from the first of the choice.
-func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c int) []int {
-	lo, hi := product.Row(c)
-	for t := lo; t < hi; t++ {
-		if b.value(int(product.Target[t]), 1) != failed {
-			within = append(within, t-lo)
-		}
-	}
-	return within
+// transitionRewards has the rewards of the states and of the transitions of a Markov chain; nil stands for 0.
+type transitionRewards struct {
+	model               *sparse.Model
+	states, transitions []*big.Rat
 }
 
-// addRats returns the sum of two fractions, of which nil is 0.
-func addRats(x, y *big.Rat) *big.Rat {
+// reward returns the reward of leaving state s by a transition.
+func (r *transitionRewards) reward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
-	for _, r := range []*big.Rat{x, y} {
-		if r != nil {
-			sum.Add(sum, r)
+	for _, part := range []*big.Rat{r.states[s], r.transitions[transition]} {
+		if part != nil {
+			sum.Add(sum, part)
 		}
 	}
 	return sum
+}
+
+// expected returns the sum of the rewards of some transitions of state s, each times its probability.
+func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
+	for _, t := range transitions {
+		reward, _ := r.reward(s, t).Float64()
+		sum += r.model.Prob(t) * reward
+	}
+	return sum
+}
+
+// expectedRat returns the same as a fraction.
+func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
+	sum := new(big.Rat)
+	for _, t := range transitions {
+		reward := r.reward(s, t)
+		sum.Add(sum, reward.Mul(reward, r.model.Rat(t)))
+	}
+	return sum
+}
+
+// appendTransitionsWithin appends the transitions of choice origin of the model that exceed no bound as transitions of choice c of
+// the product.
+func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
+	lo, hi := product.Row(c)
+	first, _ := b.model.Row(origin)
+	for t := lo; t < hi; t++ {
+		if b.value(int(product.Target[t]), 1) != failed {
+			within = append(within, first+t-lo)
+		}
+	}
+	return within
 }
 
 // budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
@@ -240,8 +261,8 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 	return out, true
 }
 
-// maxSpent is the greatest number of units that are counted.
-const maxSpent = 1 << 30
+// maxUnits is the greatest number of units that are counted.
+const maxUnits = 1 << 30
 
 // costsOf converts the bounds of formula x to whole numbers.
 func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
@@ -261,7 +282,7 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
-		out.every = 1
+		out.perStep = 1
 	} else {
 		states, moves, err := e.space.Costs(c.Struct)
 		if err != nil {
@@ -284,8 +305,8 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
 		}
 	}
-	if out.most = out.low; out.high >= 0 {
-		out.most = out.high + 1
+	if out.limit = out.low; out.high >= 0 {
+		out.limit = out.high + 1
 	}
 	return out, nil
 }
@@ -312,7 +333,7 @@ func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int,
 	if n.Sign() < 0 {
 		return 0, e.refuse("type", x.Pos(), "no cost is below 0")
 	}
-	if !n.IsInt64() || n.Int64() > maxSpent {
+	if !n.IsInt64() || n.Int64() > maxUnits {
 		return 0, e.unsupported(x, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
 	}
 	return int(n.Int64()), nil
@@ -342,7 +363,7 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(num, denom)
 }
 
-// inUnits converts fractions to numbers of units, up to maxSpent+1.
+// inUnits converts fractions to numbers of units, up to maxUnits+1.
 func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	out := make([]int, len(list))
 	for i, r := range list {
@@ -350,7 +371,7 @@ func inUnits(list []*big.Rat, unit *big.Rat) []int {
 			continue
 		}
 		q := new(big.Rat).Quo(r, unit)
-		if out[i] = maxSpent + 1; q.Num().IsInt64() && q.Num().Int64() <= maxSpent {
+		if out[i] = maxUnits + 1; q.Num().IsInt64() && q.Num().Int64() <= maxUnits {
 			out[i] = int(q.Num().Int64())
 		}
 	}
@@ -364,22 +385,22 @@ type costProductBuilder struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	states *explicit.Numbering // of the product, packed: number in the model, and what was spent
+	states *explicit.Numbering // of the product, packed: the state of the model and the costs so far
 	packed []uint64
 	rows   *sparse.DerivedBuilder
 }
 
-// What stands for all that was spent where that does not matter any more.
+// Instead of the costs so far, a state of the product has one of these once it is decided whether the path satisfies the formula.
 const (
 	reached = math.MaxUint32 - iota // the goal, within the bounds
 	failed
 )
 
-// maxSpending is the greatest number of states of a product.
-const maxSpending = 1 << 26
+// maxProductStates is the greatest number of states of a product.
+const maxProductStates = 1 << 26
 
-// build builds the states that are reached from the given states of the model without costs. It returns their numbers in the
-// product, and the target states.
+// build explores the product from the given states of the model with cost 0. begin has the state of the product for each of
+// them; goal has the states of the product that satisfy the formula.
 func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
 	m := b.model
 	b.packed = make([]uint64, 1+len(b.costs)/2)
@@ -394,8 +415,8 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 		if i&0xfff == 0 && b.ctx.Err() != nil {
 			return nil, nil, b.ctx.Err()
 		}
-		if i >= maxSpending {
-			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxSpending)
+		if i >= maxProductStates {
+			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxProductStates)
 		}
 		b.expand(i)
 	}
@@ -410,24 +431,24 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 
 // index returns the number of the state of the product for a state of the model and the costs so far.
 func (b *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	within, open := true, b.left.Has(int(s))
+	within, possible := true, b.left.Has(int(s)) // possible: the formula may still become true
 	for i, c := range b.costs {
 		n := int(spent[i])
 		within = within && n >= c.low && (c.high < 0 || n <= c.high)
-		open = open && (c.high < 0 || n <= c.high)
+		possible = possible && (c.high < 0 || n <= c.high)
 	}
-	over := uint32(0)
+	decided := uint32(0)
 	switch {
 	case within && b.right.Has(int(s)):
-		over = reached
-	case !open:
-		over = failed
+		decided = reached
+	case !possible:
+		decided = failed
 	}
 	clear(b.packed)
 	b.packed[0] = uint64(s)
 	for k, n := range spent {
-		if over != 0 {
-			n = over
+		if decided != 0 {
+			n = decided
 		}
 		b.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
 	}
@@ -469,9 +490,9 @@ func (b *costProductBuilder) expand(i int) {
 
 // after returns the costs after leaving state s by a move.
 func (c *cost) after(spent uint32, s, move int) uint32 {
-	sum := int(spent) + c.every
+	sum := int(spent) + c.perStep
 	if c.state != nil {
 		sum += c.state[s] + c.move[move]
 	}
-	return uint32(min(sum, c.most))
+	return uint32(min(sum, c.limit))
 }
