@@ -23,7 +23,7 @@ type deflation struct {
 	sys   *system
 	eps   float64
 	meter *meter
-	// strategy has the choice of each open state of the maximizer that raised its lower bound last: the
+	// strategy has the choice of each maybe state of the maximizer that raised its lower bound last: the
 	// value of this strategy is at least the lower bounds. Other entries do not change.
 	strategy []uint32
 	// endComponents are the sets of the current component whose upper bounds are lowered.
@@ -34,11 +34,11 @@ type deflation struct {
 // maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
 const maxGameSweeps = 4000
 
-func newDeflation(x *Game, sys *system, strategy []uint32, opts Options) *deflation {
-	return &deflation{game: x, sys: sys, eps: opts.epsilon(), strategy: strategy, inside: sparse.NewSet(x.g.NumStates())}
+func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *deflation {
+	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, inside: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve computes bounds for the open states.
+// solve computes bounds for the maybe states.
 func (d *deflation) solve(ctx context.Context, opts Options) error {
 	sys := d.sys
 	for s := range sys.maybe.All() {

@@ -11,7 +11,7 @@ import (
 // makes its choice. One side maximizes the value, the other one minimizes it. A game in which only one
 // side has choices is solved as an MDP.
 type Game struct {
-	g *sparse.Graph
+	graph *sparse.Graph
 	// maximizer has the states of the side that maximizes.
 	maximizer *sparse.Set
 }
@@ -20,11 +20,11 @@ type Game struct {
 func NewGame(g *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{g, maximizer} }
 
 // direction returns the direction of the game as an MDP; false if both sides have choices.
-func (x *Game) direction() (dir Direction, ok bool) {
+func (game *Game) direction() (dir Direction, ok bool) {
 	var sides [2]bool
-	for s := range x.g.NumStates() {
-		if first, end := x.g.Choices(s); end-first > 1 {
-			sides[x.side(s)] = true
+	for s := range game.graph.NumStates() {
+		if first, end := game.graph.Choices(s); end-first > 1 {
+			sides[game.side(s)] = true
 		}
 	}
 	if sides[Max] && sides[Min] {
@@ -36,19 +36,20 @@ func (x *Game) direction() (dir Direction, ok bool) {
 	return Max, true
 }
 
-func (x *Game) side(s int) Direction {
-	if x.maximizer.Has(s) {
+// side returns the direction in which the owner of a state optimises.
+func (game *Game) side(s int) Direction {
+	if game.maximizer.Has(s) {
 		return Max
 	}
 	return Min
 }
 
-// system returns the equations of the game.
-func (x *Game) system(r *sparse.Reward, opts Options) (*system, error) {
+// newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
+func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), r *sparse.Reward, opts Options) (*system, error) {
 	opts.Scheduler = false
-	sys, err := newSystem(x.g, r, Max, opts)
+	sys, err := build(game.graph, r, Max, opts)
 	if err == nil {
-		sys.maximizer = x.maximizer
+		sys.maximizer = game.maximizer
 	}
 	return sys, err
 }
@@ -60,19 +61,19 @@ func (x *Game) system(r *sparse.Reward, opts Options) (*system, error) {
 // Source: bounded value iteration with deflation of end components, Kelmendi, Kraemer, Kretinsky and
 // Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
 // fractions, strategy improvement, Hoffman and Karp (1966) and Condon (1992).
-func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := x.direction(); ok {
-		return Until(ctx, x.g, left, right, dir, opts)
+func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return Until(ctx, game.graph, left, right, dir, opts)
 	}
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
-	sys, err := x.system(nil, opts)
+	sys, err := game.newSystem(newSystem, nil, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.atMostOne = true
-	strategy := x.firstChoices()
-	zero, one, err := x.certain(ctx, left, right, strategy)
+	strategy := game.firstChoices()
+	zero, one, err := game.certain(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -84,34 +85,34 @@ func (x *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options)
 	// For fractions, bounds suggest the strategy to begin with.
 	float := opts
 	float.Exact = false
-	guess, err := x.system(nil, float)
+	guess, err := game.newSystem(newSystem, nil, float)
 	if err != nil {
 		return nil, err
 	}
 	guess.atMostOne, guess.maybe = true, sys.maybe
 	guess.values.set(one, 1)
-	d := newDeflation(x, guess, strategy, float)
+	d := newDeflation(game, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
 		return nil, err
 	}
-	it := &strategyImprovement{game: x, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, g, left, right, dir, opts)
 	}}
 	if opts.Exact {
-		return sys.values, it.exact(Max, d.strategy)
+		return sys.values, improvement.exact(Max, d.strategy)
 	}
 	sys.values = d.sys.values
 	if sys.values.Converged {
 		return sys.values, nil
 	}
-	return sys.values, it.narrow(Max, d.strategy)
+	return sys.values, improvement.narrow(Max, d.strategy)
 }
 
 // firstChoices returns the strategy of both sides that makes the first choice in each state.
-func (x *Game) firstChoices() []uint32 {
-	out := make([]uint32, x.g.NumStates())
+func (game *Game) firstChoices() []uint32 {
+	out := make([]uint32, game.graph.NumStates())
 	for s := range out {
-		first, _ := x.g.Choices(s)
+		first, _ := game.graph.Choices(s)
 		out[s] = uint32(first)
 	}
 	return out
@@ -122,14 +123,14 @@ func (x *Game) firstChoices() []uint32 {
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1:
 // attractors. In a finite game the value is 1 where the maximizer can win almost surely.
-func (x *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
-	all := sparse.FullSet(x.g.NumStates())
-	reach := x.attract(attractor{left: left, right: right, inside: all})
+func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
+	all := sparse.FullSet(game.graph.NumStates())
+	reach := game.attract(attractor{left: left, right: right, inside: all})
 	zero = reach.Complement()
-	for s := range zero.Minus(x.maximizer).All() {
-		first, end := x.g.Choices(s)
+	for s := range zero.Minus(game.maximizer).All() {
+		first, end := game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if x.stays(c, zero) {
+			if game.stays(c, zero) {
 				strategy[s] = uint32(c)
 				break
 			}
@@ -139,9 +140,9 @@ func (x *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		next := x.attract(attractor{left: left, right: right, inside: one})
+		next := game.attract(attractor{left: left, right: right, inside: one})
 		if next.Count() == one.Count() {
-			x.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
+			game.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
 			return zero, one, nil
 		}
 		one = next
@@ -160,8 +161,8 @@ type attractor struct {
 // attract returns the states from which the maximizer can reach right through left, or make one of the
 // given choices, with positive probability, by choices that never leave the set inside. A state of the
 // minimizer belongs to it only if that holds for all its choices.
-func (x *Game) attract(a attractor) *sparse.Set {
-	g := x.g
+func (game *Game) attract(a attractor) *sparse.Set {
+	g := game.graph
 	out := a.right.Intersect(a.inside)
 	var queue []uint32
 	for s := range out.All() {
@@ -175,14 +176,14 @@ func (x *Game) attract(a attractor) *sparse.Set {
 	}
 	lead := func(c uint32) {
 		s := g.Owner(c)
-		if out.Has(s) || !a.left.Has(s) || !a.inside.Has(s) || seen.Has(int(c)) || !x.stays(int(c), a.inside) {
+		if out.Has(s) || !a.left.Has(s) || !a.inside.Has(s) || seen.Has(int(c)) || !game.stays(int(c), a.inside) {
 			return
 		}
 		seen.Add(int(c))
-		if missing[s]--; missing[s] > 0 && !x.maximizer.Has(s) {
+		if missing[s]--; missing[s] > 0 && !game.maximizer.Has(s) {
 			return
 		}
-		if a.strategy != nil && x.maximizer.Has(s) {
+		if a.strategy != nil && game.maximizer.Has(s) {
 			a.strategy[s] = c
 		}
 		out.Add(s)
@@ -202,9 +203,9 @@ func (x *Game) attract(a attractor) *sparse.Set {
 }
 
 // stays reports whether all transitions of a choice lead to states of a set.
-func (x *Game) stays(c int, set *sparse.Set) bool {
-	first, end := x.g.Row(c)
-	for _, t := range x.g.Target[first:end] {
+func (game *Game) stays(c int, set *sparse.Set) bool {
+	first, end := game.graph.Row(c)
+	for _, t := range game.graph.Target[first:end] {
 		if !set.Has(int(t)) {
 			return false
 		}
@@ -213,35 +214,35 @@ func (x *Game) stays(c int, set *sparse.Set) bool {
 }
 
 // Next returns bounds on the value of X set.
-func (x *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := x.direction(); ok {
-		return Next(ctx, x.g, set, dir, opts)
+func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return Next(ctx, game.graph, set, dir, opts)
 	}
-	sys, err := x.stepwise(nil, opts)
+	sys, err := game.newSystem(newStepwise, nil, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.atMostOne = true
 	sys.values.set(set, 1)
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), 1)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
 }
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
 // Strategies may count steps.
-func (x *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
-	if dir, ok := x.direction(); ok {
-		return BoundedUntil(ctx, x.g, left, right, bound, dir, opts)
+func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
 	}
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := x.stepwise(nil, opts)
+	sys, err := game.newSystem(newStepwise, nil, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.atMostOne = true
 	if bound.High == Unbounded {
-		if sys.values, err = x.Until(ctx, left, right, opts); err != nil {
+		if sys.values, err = game.Until(ctx, left, right, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -250,38 +251,29 @@ func (x *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound 
 }
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
-func (x *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := x.direction(); ok {
-		return CumulReward(ctx, x.g, r, steps, dir, opts)
+func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return CumulReward(ctx, game.graph, r, steps, dir, opts)
 	}
-	sys, err := x.stepwise(r, opts)
+	sys, err := game.newSystem(newStepwise, r, opts)
 	if err != nil {
 		return nil, err
 	}
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
 }
 
 // InstantReward returns bounds on the value of the expected state reward after the given number of
 // steps. Rewards of choices do not count.
-func (x *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := x.direction(); ok {
-		return InstantReward(ctx, x.g, r, steps, dir, opts)
+func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return InstantReward(ctx, game.graph, r, steps, dir, opts)
 	}
-	sys, err := x.stepwise(r, opts)
+	sys, err := game.newSystem(newStepwise, r, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.setStateRewards(r)
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(x.g.NumStates()), steps)
-}
-
-func (x *Game) stepwise(r *sparse.Reward, opts Options) (*system, error) {
-	opts.Scheduler = false
-	sys, err := newStepwise(x.g, r, Max, opts)
-	if err == nil {
-		sys.maximizer = x.maximizer
-	}
-	return sys, err
+	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
 }
 
 // wide reports whether some bounds of the states are wider than a relative width.

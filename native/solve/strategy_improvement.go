@@ -37,66 +37,66 @@ type strategyImprovement struct {
 }
 
 // run improves a strategy of a side.
-func (it *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
-	if it.sys.maybe.Empty() {
-		return it.sys.values, nil
+func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
+	if improvement.sys.maybe.Empty() {
+		return improvement.sys.values, nil
 	}
-	if it.opts.Exact {
-		return it.sys.values, it.exact(side, strategy)
+	if improvement.opts.Exact {
+		return improvement.sys.values, improvement.exact(side, strategy)
 	}
-	for s := range it.sys.maybe.All() {
-		it.sys.values.Upper[s] = math.Inf(1)
+	for s := range improvement.sys.maybe.All() {
+		improvement.sys.values.Upper[s] = math.Inf(1)
 	}
-	return it.sys.values, it.narrow(side, strategy)
+	return improvement.sys.values, improvement.narrow(side, strategy)
 }
 
 // restricted returns the MDP in which a side makes the choices of its strategy, and its rewards.
-func (it *strategyImprovement) restricted(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
-	g := it.game.g
+func (improvement *strategyImprovement) restricted(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
+	g := improvement.game.graph
 	choices := sparse.NewSet(g.NumChoices())
 	for s := range g.NumStates() {
-		if it.game.side(s) == side {
+		if improvement.game.side(s) == side {
 			choices.Add(int(strategy[s]))
 			continue
 		}
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if !it.sys.maybe.Has(s) || it.sys.usable(c) {
+			if !improvement.sys.maybe.Has(s) || improvement.sys.usable(c) {
 				choices.Add(c)
 			}
 		}
 	}
 	m := *g.Model
-	if it.reward != nil {
-		m.Rewards = []sparse.Reward{*it.reward}
+	if improvement.reward != nil {
+		m.Rewards = []sparse.Reward{*improvement.reward}
 	}
 	out := m.Restrict(choices)
-	if it.reward == nil {
+	if improvement.reward == nil {
 		return sparse.NewGraph(out), nil
 	}
 	return sparse.NewGraph(out), &out.Rewards[0]
 }
 
 // evaluate solves the MDP that a strategy of a side leaves.
-func (it *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, r := it.restricted(side, strategy)
-	return it.solve(g, r, side.Opposite(), it.opts)
+func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
+	g, r := improvement.restricted(side, strategy)
+	return improvement.solve(g, r, side.Opposite(), improvement.opts)
 }
 
 // exact computes fractions by improving a strategy of a side until no choice is better.
-func (it *strategyImprovement) exact(side Direction, strategy []uint32) error {
+func (improvement *strategyImprovement) exact(side Direction, strategy []uint32) error {
 	for {
-		v, err := it.evaluate(side, strategy)
+		v, err := improvement.evaluate(side, strategy)
 		if err != nil {
 			return err
 		}
-		for s := range it.sys.maybe.All() {
-			it.sys.values.Exact[s] = v.Exact[s]
+		for s := range improvement.sys.maybe.All() {
+			improvement.sys.values.Exact[s] = v.Exact[s]
 		}
-		if !it.improve(side, strategy) {
+		if !improvement.improve(side, strategy) {
 			return nil
 		}
-		if err := it.ctx.Err(); err != nil {
+		if err := improvement.ctx.Err(); err != nil {
 			return err
 		}
 	}
@@ -104,14 +104,14 @@ func (it *strategyImprovement) exact(side Direction, strategy []uint32) error {
 
 // improve changes the strategy of a side where a choice is better than the value of its state. It reports
 // whether there is one.
-func (it *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
-	it.sys.oneStep = true // a choice is compared as one step
-	defer func() { it.sys.oneStep = false }()
-	for s := range it.sys.maybe.All() {
-		if it.game.side(s) != side {
+func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
+	improvement.sys.oneStep = true // a choice is compared as one step
+	defer func() { improvement.sys.oneStep = false }()
+	for s := range improvement.sys.maybe.All() {
+		if improvement.game.side(s) != side {
 			continue
 		}
-		best, value := it.sys.optimumRat(s), it.sys.values.Exact[s]
+		best, value := improvement.sys.optimumRat(s), improvement.sys.values.Exact[s]
 		if side == Max && greater(best.value, value) || side == Min && greater(value, best.value) {
 			strategy[s], changed = best.choice, true
 		}
@@ -132,20 +132,20 @@ func greater(x, y *big.Rat) bool {
 
 // narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
 // side that are best for its values are the strategy that gives the bounds on the other side.
-func (it *strategyImprovement) narrow(side Direction, strategy []uint32) error {
-	v := it.sys.values
+func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32) error {
+	v := improvement.sys.values
 	for range maxStrategies {
-		w, err := it.evaluate(side, strategy)
+		w, err := improvement.evaluate(side, strategy)
 		if err != nil {
 			return err
 		}
-		it.take(w, side)
-		changed := it.respond(side, strategy, w)
-		if w, err = it.evaluate(side.Opposite(), strategy); err != nil {
+		improvement.tighten(w, side)
+		changed := improvement.respond(side, strategy, w)
+		if w, err = improvement.evaluate(side.Opposite(), strategy); err != nil {
 			return err
 		}
-		it.take(w, side.Opposite())
-		if v.Converged = !v.wide(it.sys.maybe, it.opts.epsilon()); v.Converged || !changed {
+		improvement.tighten(w, side.Opposite())
+		if v.Converged = !v.wide(improvement.sys.maybe, improvement.opts.epsilon()); v.Converged || !changed {
 			return nil
 		}
 	}
@@ -155,12 +155,12 @@ func (it *strategyImprovement) narrow(side Direction, strategy []uint32) error {
 // maxStrategies limits the strategies for bounds; known games need a few.
 const maxStrategies = 100
 
-// take narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
+// tighten narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
 // side.
-func (it *strategyImprovement) take(w *Values, side Direction) {
-	v := it.sys.values
+func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
+	v := improvement.sys.values
 	v.Sweeps, v.Extended = v.Sweeps+w.Sweeps, v.Extended || w.Extended
-	for s := range it.sys.maybe.All() {
+	for s := range improvement.sys.maybe.All() {
 		if side == Max {
 			v.Lower[s] = max(v.Lower[s], w.Lower[s])
 		} else {
@@ -172,8 +172,8 @@ func (it *strategyImprovement) take(w *Values, side Direction) {
 // respond changes the strategy to the best choices for the values w of a strategy of a side: those of the
 // other side always, those of the side itself where a choice is better by more than the rounding error. It
 // reports whether the side changed any.
-func (it *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
-	sys := *it.sys
+func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
+	sys := *improvement.sys
 	sys.values = w
 	for s := range sys.maybe.All() {
 		least := sys.minimizes(s)
@@ -195,7 +195,7 @@ func (it *strategyImprovement) respond(side Direction, strategy []uint32, w *Val
 		current := w.Lower[s]/2 + w.Upper[s]/2
 		switch {
 		case best == sparse.None || best == strategy[s]:
-		case it.game.side(s) != side:
+		case improvement.game.side(s) != side:
 			strategy[s] = best
 		case least && value < current*(1-1e-12), !least && value > current*(1+1e-12):
 			strategy[s], changed = best, true
