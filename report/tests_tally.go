@@ -169,7 +169,7 @@ func (r *TestResult) place() string { return placeText(r.source(), r.Line, r.Col
 // place returns "file:line:col" of a finding.
 func (f *TestFinding) place() string { return placeText(f.File, f.Line, f.Col) }
 
-// placeText returns "file:line:col" without unknown parts.
+// placeText returns a position as "file:line:col". It leaves out the line or the column if it is 0, which means unknown.
 func placeText(file string, line, col int) string {
 	if line > 0 {
 		file += ":" + strconv.Itoa(line)

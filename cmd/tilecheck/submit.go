@@ -104,7 +104,7 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	}
 	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.jobDirFlags, request)
+		return env.printScript(c.jobDirFlags, request)
 	}
 	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }
@@ -277,13 +277,13 @@ func computesStates(name string, flags map[string]*kong.Flag) bool {
 	return method == string(runner.States) || method == "" && name == "check"
 }
 
-// dryRun prints the script that would be submitted.
-func (e *environment) dryRun(f jobDirFlags, q cluster.Request) error {
-	dir, job, err := e.completeRequest(f, &q)
+// printScript prints the script that would be submitted, for --dry-run.
+func (e *environment) printScript(flags jobDirFlags, request cluster.Request) error {
+	dir, job, err := e.completeRequest(flags, &request)
 	if err != nil {
 		return err
 	}
-	text, err := submit.Preview(dir, job, q)
+	text, err := submit.Preview(dir, job, request)
 	if err != nil {
 		return err
 	}

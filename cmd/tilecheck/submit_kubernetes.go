@@ -54,7 +54,7 @@ func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	}
 	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: asked}
 	if c.DryRun {
-		return env.dryRun(c.jobDirFlags, request)
+		return env.printScript(c.jobDirFlags, request)
 	}
 	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
 }

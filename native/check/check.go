@@ -46,7 +46,7 @@ type Solver interface {
 	ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error)
 }
 
-// epsilon returns the required relative width of bounds.
+// epsilon returns the greatest relative width that is accepted for bounds: Epsilon, or the default of package solve if that is 0.
 func (o Options) epsilon() float64 {
 	if o.Epsilon > 0 {
 		return o.Epsilon

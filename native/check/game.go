@@ -10,9 +10,9 @@ import (
 // game reports whether the model is a stochastic game.
 func (e *evaluation) game() bool { return e.p.Program.Type == syntax.SMG }
 
-// beginCoalition makes a coalition of players the side that the operator within <<...>> is about, until end is called. The
-// coalition chooses in the states of its players for the best value of the operator, and the other players for the worst. An
-// operator outside of <<...>> is about all players together, as in PRISM-games.
+// beginCoalition evaluates the operator within <<...>> for a coalition of players, until end is called. In the states of its
+// players the coalition chooses, and optimises the value as the operator says; the other players choose in all other states,
+// and do the opposite. An operator outside of <<...>> is evaluated for all players together, as in PRISM-games.
 func (e *evaluation) beginCoalition(f *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(f.Operand).Kind; {
 	case f.Box:
@@ -41,8 +41,8 @@ func (e *evaluation) beginCoalition(f *logic.Formula) (end func(), err error) {
 	return func() { e.some, e.coalition = some, before }, nil
 }
 
-// sides returns the game in which the coalition chooses in a direction, and the other players in the opposite one. Without a
-// coalition all players choose in the direction.
+// sides returns the game in which the coalition optimises in a direction, and the other players in the opposite one. Without a
+// coalition all players optimise in the given direction.
 func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 	maximizer := e.coalition
 	if maximizer == nil {
@@ -54,7 +54,7 @@ func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, maximizer)
 }
 
-// gameUntil is until for a coalition.
+// gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
 func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if p.Bound == nil {
 		return e.solved(e.sides(dir).Until(e.ctx, left, right, e.opts))
@@ -66,7 +66,7 @@ func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve
 	return e.solved(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
 }
 
-// gameReward returns the value of a reward objective for a coalition, and of those that only games have.
+// gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
 func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	o, x := f.Objective, e.sides(dir)
 	switch o.Form {

@@ -345,7 +345,7 @@ func (m *multi) loss(o *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, e
 // attained returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
 // has a negative sign. weights are those for which the scheduler is optimal; they decide which objectives count at the end.
 func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
-	chain, origins, err := m.induce(ctx, choices)
+	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -399,9 +399,9 @@ func (m *multi) last(s int) int {
 // origin is the state and the choice of the product that a state of the chain stands for.
 type origin struct{ state, choice int }
 
-// induce returns the Markov chain of the states of the product that a scheduler reaches, with the origin of each state. Its last
+// inducedChain returns the Markov chain of the states of the product that a scheduler reaches, with the origin of each state. Its last
 // state is the end state, which has no origin.
-func (m *multi) induce(ctx context.Context, choices []uint32) (*sparse.Graph, []origin, error) {
+func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Graph, []origin, error) {
 	end := uint32(len(m.states))
 	number := make([]uint32, m.product.NumStates())
 	for i := range number {

@@ -450,8 +450,9 @@ func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, 
 	return solution[:n], nil
 }
 
-// weightedCosts returns the weighted cost of each choice. For a minimised objective the cost is its reward,
-// for a maximised one the amount by which the choice lowers the greatest value that is still possible.
+// weightedCosts returns the cost of each choice: the weighted sum of its costs for the objectives. For a
+// minimised objective the cost is the reward of the choice. For a maximised objective it is the amount by
+// which the choice lowers the greatest value that can still be reached.
 func (d *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	graph, model := d.graph, d.product.Model
 	costs := make([]*big.Rat, graph.NumChoices())

@@ -237,7 +237,8 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr fl
 	return gain+err <= 0
 }
 
-// sameEquation reports whether choices i and j have the same equation up to their rounding errors.
+// sameEquation reports whether the equations of choices i and j have the same columns, and coefficients that differ by
+// rounding errors only. It is false if j is sparse.None.
 func (l *localSystem) sameEquation(i, j uint32) bool {
 	if j == sparse.None || !slices.Equal(l.column[l.termStart[i]:l.termStart[i+1]], l.column[l.termStart[j]:l.termStart[j+1]]) {
 		return false

@@ -219,9 +219,10 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// evaluateChoiceRat is evaluateChoice in rational arithmetic: it returns the value of choice c of state s from
-// the values of its successors. Unless sys.oneStep is set, it removes the self-loop by dividing by the weight
-// that leaves. It returns nil for a choice that does not leave the state.
+// evaluateChoiceRat computes the value of choice c of state s from the values of its successors, as
+// evaluateChoice does, with fractions. Unless sys.oneStep is set, it solves the equation for s itself: it
+// leaves out transitions from s to s, and divides by the weight of the others. It returns nil if there are
+// no others.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)

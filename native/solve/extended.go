@@ -88,7 +88,8 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// eliminateRowExtended is eliminateRow in extended numbers.
+// eliminateRowExtended computes row p of the factors as eliminateRow does, in numbers with a larger range of exponents. work
+// counts multiplications.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
 	exit := extended{1, 0}

@@ -73,7 +73,7 @@ var ErrWork = errors.New("the solution takes too long")
 // DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
 const DefaultEpsilon = 1e-8
 
-// epsilon returns the wanted relative width, with the default where the option is 0.
+// epsilon returns the greatest relative width that is accepted for bounds: Epsilon, or its default if that is 0.
 func (o Options) epsilon() float64 {
 	switch {
 	case o.Epsilon > 0:

@@ -125,6 +125,7 @@ func zeroRewardEnds(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 	return components, endStates(graph, components), nil
 }
 
+// endStates returns the states that are in some end component.
 func endStates(graph *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
 	out := sparse.NewSet(graph.NumStates())
 	for _, s := range ends.States {

@@ -11,7 +11,7 @@ type facts struct {
 	intervals  map[*term]interval
 }
 
-// child returns facts with the same knowledge, to which more can be added.
+// child returns a copy of the facts, to which further facts can be added.
 func (f *facts) child() *facts {
 	return &facts{
 		graph: f.graph, parent: f,
@@ -20,17 +20,17 @@ func (f *facts) child() *facts {
 	}
 }
 
-// noFacts returns facts without knowledge, except for the declared ranges of variables.
+// noFacts returns the facts that hold in every state: the declared ranges of the variables.
 func (g *graph) noFacts() *facts { return (&facts{graph: g}).child() }
 
-// assume returns the facts extended by the knowledge that condition t has the given value.
+// assume returns the facts together with the assumption that a condition holds, or that it does not.
 func (f *facts) assume(term *term, holds bool) *facts {
 	child := f.child()
 	child.learn(term, holds)
 	return child
 }
 
-// learn adds the knowledge that condition t has the given value, and what follows for its operands.
+// learn adds the fact that a condition holds, or that it does not, and the facts about its operands that follow.
 func (f *facts) learn(term *term, holds bool) {
 	if was, ok := f.values[term]; ok && was == holds {
 		return

@@ -179,8 +179,8 @@ func (s *stormRewriter) call(x *Call, logicOnly bool) Expr {
 // maxFactors is the largest power that is written as a product.
 const maxFactors = 16
 
-// pow writes a power. Storm substitutes constants and formulas as text, so a negative base loses its
-// minus: -2^2 is -4. A base that may be negative is therefore multiplied out, or refused.
+// pow writes a power. Storm replaces a constant by its text without parentheses, so it reads x^2 with x = -2
+// as -2^2, which is -4. If the base may be negative, pow writes a product instead, or refuses the power.
 func (s *stormRewriter) pow(x Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
@@ -441,7 +441,8 @@ func (s *stormRewriter) checkOperator(x Expr, modifier *Ident, threshold Thresho
 	}
 }
 
-// reward rewrites an R operator. Storm has only the objective F among path formulas.
+// reward rewrites an R operator. It refuses path formulas other than an unbounded F, because Storm has no
+// rewards for them.
 func (s *stormRewriter) reward(x *Reward) Expr {
 	s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
 	if _, named := x.Struct.(*Quoted); x.Struct != nil && !named {

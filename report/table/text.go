@@ -332,9 +332,10 @@ func wider(line string, width int) bool {
 	return displayWidth(line) > width
 }
 
-// breakAt returns where the first line of text ends and the next one starts:
-// at the last blank that leaves the line no wider than width, else at the last
-// term of a formula, else after as many runes as fit, but at least one.
+// breakAt returns where the first line of text ends and where the next line
+// starts. It breaks at the last blank that keeps the line within width. If there
+// is none, it breaks before the last term of a formula that fits, and otherwise
+// after as many runes as fit, at least one.
 func breakAt(text string, width int) (end, next int) {
 	fits, term := 0, 0
 	for i, r := range text {

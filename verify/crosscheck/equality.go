@@ -190,7 +190,8 @@ func refusesText(f *result.Failure) bool {
 	return f.Class == result.Parse || f.Class == result.TypeError || f.Class == result.Model
 }
 
-// compareSpaces compares the two state spaces, and sets Difference and Remarks. A model that only one tool accepts is a difference.
+// compareSpaces compares our state space of a model with the other tool's, which theirs reads. It sets Difference if they differ or
+// if only one tool accepts the model, and adds the warnings of both to Remarks. It returns an error if there is nothing to compare.
 func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
 	second, secondErr := theirs(ctx, c.Exact)
 	failure, isFailure := errors.AsType[*result.Failure](secondErr)

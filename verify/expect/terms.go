@@ -221,8 +221,8 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// samplingKeys returns the terms that ask for sampling.
-func samplingKeys() []string {
+// keysForSampling returns the keys of the terms that ask for sampling.
+func keysForSampling() []string {
 	return []string{"samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward"}
 }
 
@@ -237,7 +237,7 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 		return
 	}
 	seen[key] = true
-	if slices.Contains(samplingKeys(), key) && t.Statistical == nil {
+	if slices.Contains(keysForSampling(), key) && t.Statistical == nil {
 		t.Statistical = &Statistical{}
 	}
 	sampling := t.Statistical

@@ -8,11 +8,13 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Promise has probabilities of the formula from the first initial state. Best, Worst and Uniform are
-// attained by the best, the worst and the uniformly random allowed scheduler; Free by the uniformly random
-// scheduler without a shield.
+// Promise has the probability of the formula, from the first initial state, under several schedulers. A
+// scheduler is allowed if it makes only choices that the shield allows.
 type Promise struct {
-	Best, Worst, Uniform, Free Number
+	Best    Number // under the best allowed scheduler
+	Worst   Number // under the worst allowed scheduler
+	Uniform Number // if the allowed choices of a state are equally likely
+	Free    Number // if all choices of a state are equally likely
 	// Obeying is the allowed scheduler that attains Worst.
 	Obeying []uint32
 }

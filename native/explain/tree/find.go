@@ -288,9 +288,9 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// choicesToFollow returns the range of the choices of a state that growUntilClosed follows: in an example the
-// choice of the tree, in other states that of the scheduler, and all choices if there is nothing to decide or
-// there were too many rounds.
+// choicesToFollow returns the range of choices of a state whose successors growUntilClosed adds. It is the
+// choice of the tree if the state is an example, and the choice of the scheduler if it is not. It is all
+// choices if the tree need not decide in the state, or after maxRounds rounds if several choices are allowed.
 func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	first, end := f.model.Choices(s)
 	scheduled := f.Choices[s]
