@@ -45,7 +45,7 @@ func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any,
 	}
 	certificate := new(bytes.Buffer)
 	if q.Certificate && (len(runs) != 1 || len(runs[0].instances) != 1) {
-		return nil, badf("a certificate is of one property and one value of each constant")
+		return nil, badf("a certificate proves one result, want one property and one value for each constant")
 	}
 	all := []verdict{}
 	for _, r := range runs {

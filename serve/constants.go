@@ -22,7 +22,7 @@ type constant struct {
 	// Values are the first values that the request gives, Count is their number.
 	Values []string `json:"values,omitempty"`
 	Count  int      `json:"count,omitempty"`
-	Error  string   `json:"error,omitempty"` // of the value that the request gives
+	Error  string   `json:"error,omitempty"` // why the values of the request cannot be used
 }
 
 // definition gives a constant the values of a list. Each is a value or a range of --const.
@@ -56,8 +56,8 @@ func (s *source) definitions() []definition {
 	return out
 }
 
-// consts yields the values of --const that the lists of Const stand for, the first constant varying
-// slowest. There is always one.
+// consts yields one text for --const for each combination of the values in the lists of Const. The first
+// constant varies slowest. Without constants it yields one empty text.
 func (s *source) consts() iter.Seq[string] {
 	defs := s.definitions()
 	return func(yield func(string) bool) {

@@ -18,7 +18,8 @@ type valued struct {
 	Text     string `json:"text"`
 }
 
-// path returns what describes paths of the model, with the values of the property, if there is one.
+// pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the
+// property in every state.
 func (h *handler) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
 	p := &picture{graph: &graph{}, m: m, index: map[string]int{}, src: simulate.FromModel(m.compiled)}
 	if q.Property != nil || q.Text != "" {
@@ -37,7 +38,7 @@ func (h *handler) pathsOf(ctx context.Context, s *source, q *valued, m *model, o
 type stepQuestion struct {
 	source
 	valued
-	State []int32 `json:"state"` // nil is the first one
+	State []int32 `json:"state"` // nil for the initial state
 }
 
 // move is a choice of a state with its possible targets.
@@ -89,6 +90,7 @@ func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, e
 	return s, err
 }
 
+// value returns the value of the property in a state; nil if there is no property, or if the state is not reachable.
 func (p *picture) value(state []int32) *valueRange {
 	if p.values == nil {
 		return nil
@@ -100,6 +102,7 @@ func (p *picture) value(state []int32) *valueRange {
 	return &valueRange{result.JSONNumber(p.values.Lo[s]), result.JSONNumber(p.values.Hi[s]), p.values.Boolean}
 }
 
+// situation describes a state, or the initial state for nil.
 func (p *picture) situation(ctx context.Context, state []int32) (*situation, error) {
 	prog := p.m.compiled.Program()
 	initial, err := p.src.Start(ctx, true)
@@ -125,6 +128,7 @@ func (p *picture) situation(ctx context.Context, state []int32) (*situation, err
 	return s, p.moves(s)
 }
 
+// moves adds the choices of the state to its description.
 func (p *picture) moves(s *situation) error {
 	choices, err := p.src.Expand(s.State)
 	if err != nil {

@@ -52,8 +52,8 @@ func (r *run) verdict(i int, v *result.Verdict) verdict {
 	return out
 }
 
-// digitsOf writes the number of a verdict with at most that many digits.
-func digitsOf(v *result.Verdict, most int) *digits {
+// digitsOf writes the number of a verdict with at most limit significant digits.
+func digitsOf(v *result.Verdict, limit int) *digits {
 	x := v.Value
 	if x.Rat != nil {
 		return &digits{Value: number.Exact(x.Rat)}
@@ -70,7 +70,7 @@ func digitsOf(v *result.Verdict, most int) *digits {
 	if math.IsInf(half, 0) || math.IsNaN(half) || half == 0 {
 		return &digits{Value: number.Of(x.Num, 0).Format(x.Num, 0)}
 	}
-	s := number.To(x.Num, half, most)
+	s := number.To(x.Num, half, limit)
 	out := &digits{Value: s.Format(x.Num, 0), Interval: s.Interval(lo, hi)}
 	shown, err := strconv.ParseFloat(out.Value, 64)
 	if err != nil {

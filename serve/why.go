@@ -15,15 +15,15 @@ type whyQuestion struct {
 	Property int `json:"property"`
 }
 
-// explanation is why a property has its value: the likeliest paths on which its formula holds, or
-// does not hold; for a bound, paths that decide it together.
+// explanation explains the value of a property by the likeliest paths on which its formula holds, or
+// does not hold. For a bound these are paths that decide together whether the bound holds.
 type explanation struct {
 	Verdict verdict           `json:"verdict"`
-	Holds   bool              `json:"holds"`            // on the paths
+	Holds   bool              `json:"holds"`            // whether the formula holds on the paths
 	Wanted  string            `json:"wanted,omitempty"` // the probability that decides a bound, such as ">1/2"
-	Enough  bool              `json:"enough,omitempty"` // the paths have it
-	Count   int               `json:"count"`            // of the paths, of which the first are listed
-	Sum     result.JSONNumber `json:"sum"`              // of the probabilities of all
+	Enough  bool              `json:"enough,omitempty"` // whether the paths have the wanted probability together
+	Count   int               `json:"count"`            // the number of paths; only the first ones are in Paths
+	Sum     result.JSONNumber `json:"sum"`              // the probability of all of them together
 	Paths   []likelyPath      `json:"paths"`
 }
 
@@ -38,7 +38,7 @@ func (h *handler) why(ctx context.Context, q *whyQuestion, out *reply) (any, err
 		return nil, err
 	}
 	if len(runs) != 1 || len(runs[0].instances) != 1 {
-		return nil, badf("paths are of one value of each constant")
+		return nil, badf("paths explain one result, want one value for each constant")
 	}
 	plan := runs[0].plan.WithOutputs(func(o *runner.Outputs) { o.Witness = &runner.Witness{Paths: maxWhyPaths} })
 	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.MaxStates = min(s.Numeric.MaxStates, maxExactStates) })
@@ -66,6 +66,7 @@ func (h *handler) why(ctx context.Context, q *whyQuestion, out *reply) (any, err
 	return why, nil
 }
 
+// explain converts a witness for the page, with states instead of valuations.
 func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
 	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Sum: w.Sum, Paths: []likelyPath{}}
 	for _, p := range w.Paths {
