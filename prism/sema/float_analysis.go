@@ -63,21 +63,6 @@ func (d FloatAnalysis) Doubtful(e Expr) []Expr {
 	return doubtful
 }
 
-// Error bounds the difference between the float64 value of e and its exact value, in every state
-// in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
-// The bound is infinite if none is known.
-func (d FloatAnalysis) Error(e Expr) float64 {
-	analysis := numberAnalysis{vars: d.vars}
-	switch x := analysis.magnitude(e); {
-	case !(x.maxAbs < math.MaxFloat64):
-		return math.Inf(1)
-	case x.err == 0:
-		return 0
-	default:
-		return x.withRounding().err
-	}
-}
-
 // OperandError bounds the float64 error on which a comparison or rounding depends: the sum of the
 // errors of its operands.
 func (d FloatAnalysis) OperandError(e Expr) float64 {
@@ -96,112 +81,10 @@ func unbounded() interval { return interval{math.Inf(-1), math.Inf(1)} }
 // numberAnalysis caches facts about the numbers in an expression.
 type numberAnalysis struct {
 	vars        []Variable
-	magnitudes  Memo[magnitude]
+	numbers     Memo[NumberFacts]
 	quotients   Memo[quotient]
 	ranges      Memo[interval]
 	multiplesOf Memo[multiples]
-}
-
-// magnitude bounds the absolute value of a float64, and its difference from the exact value.
-type magnitude struct{ maxAbs, err float64 }
-
-// withRounding adds the rounding error of one more operation. The factors 1.01 cover the rounding of
-// this analysis itself, the constant 2^-1000 covers underflow.
-func (x magnitude) withRounding() magnitude {
-	x.maxAbs *= 1.01
-	return magnitude{x.maxAbs, 1.01*x.err + x.maxAbs*0x1p-52 + 0x1p-1000}
-}
-
-// magnitude returns the cached result of computeMagnitude.
-func (n *numberAnalysis) magnitude(e Expr) magnitude {
-	if x, ok := n.magnitudes.Get(e); ok {
-		return x
-	}
-	return n.magnitudes.Put(e, n.computeMagnitude(e))
-}
-
-// computeMagnitude bounds the absolute value and the float64 error of a number in every state.
-func (n *numberAnalysis) computeMagnitude(e Expr) magnitude {
-	unknown := magnitude{math.Inf(1), math.Inf(1)}
-	if e.Type() == Int { // integer arithmetic is exact, or fails
-		return magnitude{n.intRange(e).maxAbs(), 0}
-	}
-	switch e := e.(type) {
-	case *Const:
-		return magnitude{math.Abs(e.Val.Float), constError(e)}
-	case *Unary:
-		return n.magnitude(e.X)
-	case *Binary:
-		return n.operationMagnitude(e)
-	case *Cond:
-		return n.magnitude(e.A).either(n.magnitude(e.B))
-	case *Call:
-		if e.Func != FuncMin && e.Func != FuncMax {
-			return unknown
-		}
-		x := n.magnitude(e.Args[0])
-		for _, a := range e.Args[1:] {
-			x = x.either(n.magnitude(a))
-		}
-		return x
-	}
-	return unknown
-}
-
-// either returns bounds for a number that is one of two.
-func (x magnitude) either(y magnitude) magnitude {
-	return magnitude{max(x.maxAbs, y.maxAbs), max(x.err, y.err)}
-}
-
-// constError bounds the difference between the float64 of a constant and its exact value.
-func constError(e *Const) float64 {
-	x, err := Enclose(e, nil)
-	if err != nil {
-		return math.Inf(1)
-	}
-	if lo, hi, ok := x.Ends(); ok {
-		return max(distance(e.Val.Float, lo), distance(e.Val.Float, hi))
-	}
-	return math.Inf(1)
-}
-
-// distance bounds the difference between a float64 and a fraction.
-func distance(f float64, x *big.Rat) float64 {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return math.Inf(1)
-	}
-	difference := new(big.Rat).SetFloat64(f)
-	absolute, _ := difference.Sub(difference, x).Float64()
-	return 1.01 * math.Abs(absolute)
-}
-
-// operationMagnitude bounds the result of + - * or / and its error, from the bounds of the operands.
-func (n *numberAnalysis) operationMagnitude(e *Binary) magnitude {
-	x, y := n.magnitude(e.X), n.magnitude(e.Y)
-	switch e.Op {
-	case syntax.OpAdd, syntax.OpSub:
-		return magnitude{x.maxAbs + y.maxAbs, x.err + y.err}.withRounding()
-	case syntax.OpMul:
-		return magnitude{x.maxAbs * y.maxAbs, x.maxAbs*y.err + y.maxAbs*x.err + x.err*y.err}.withRounding()
-	case syntax.OpDiv:
-		if minDivisor := n.minAbs(e.Y); minDivisor > 2*y.err {
-			maxQuotient := x.maxAbs / (minDivisor - y.err)
-			return magnitude{maxQuotient, (x.err + maxQuotient*y.err) / (minDivisor - y.err)}.withRounding()
-		}
-	}
-	return magnitude{math.Inf(1), math.Inf(1)}
-}
-
-// minAbs returns a lower bound on the absolute value of a divisor; 0 if none is known.
-func (n *numberAnalysis) minAbs(e Expr) float64 {
-	if c, ok := e.(*Const); ok {
-		return math.Abs(c.Val.Float)
-	}
-	if e.Type() != Int {
-		return 0
-	}
-	x := n.intRange(e)
-	return max(x.lo, -x.hi, 0)
 }
 
 // quotient describes a number that float64 arithmetic computes by rounding a quotient of two integers
@@ -393,5 +276,5 @@ func (n *numberAnalysis) callRange(e *Call) interval {
 	return x
 }
 
-// most returns the largest absolute value.
+// maxAbs returns the largest absolute value.
 func (x interval) maxAbs() float64 { return max(math.Abs(x.lo), math.Abs(x.hi)) }

@@ -105,8 +105,8 @@ func (n *numberAnalysis) quotientMultiples(x multiples, divisor Expr) multiples 
 	if c, ok := divisor.(*Const); ok && c.Val.Rat != nil && c.Val.Rat.Sign() != 0 {
 		return multiples{x.fixed * exactFloat(new(big.Int).Abs(c.Val.Rat.Num())), x.varying}
 	}
-	y, magnitude := n.multiples(divisor), n.magnitude(divisor)
-	return multiples{x.fixed, x.varying * math.Ceil(1.01*(magnitude.maxAbs+magnitude.err)*y.maxDenominator())}
+	y, value := n.multiples(divisor), n.number(divisor)
+	return multiples{x.fixed, x.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*y.maxDenominator())}
 }
 
 // either describes a number that is one of two numbers.

@@ -99,11 +99,11 @@ func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 	if evaluator.exact, err = s.newExactRewardEvaluator(evaluator.structure); err != nil {
 		return nil, err
 	}
-	floatFacts := expressionAnalysis{floats: sema.NewFloatAnalysis(s.Program())}
+	analysis := s.floatAnalysis()
 	for i := range evaluator.structure.Items {
 		item := &evaluator.structure.Items[i]
-		if facts := floatFacts.facts(item.Value); !math.IsNaN(facts.relErr) {
-			evaluator.relErr = max(evaluator.relErr, facts.relErr)
+		if relErr := analysis.Facts(item.Value).RelErr; !math.IsNaN(relErr) {
+			evaluator.relErr = max(evaluator.relErr, relErr)
 		} else {
 			evaluator.unbounded = append(evaluator.unbounded, item)
 		}
@@ -151,7 +151,7 @@ func (e *rewardEvaluator) checkedSum(x float64, err error, state []int32, applie
 	case exactErr != nil:
 		return 0, exactErr
 	case err == nil && sema.Close(x, exact):
-		e.relErr = max(e.relErr, relativeError(x, exact))
+		e.relErr = max(e.relErr, sema.RelativeError(x, exact))
 	default:
 		e.relErr = max(e.relErr, unitRoundoff)
 		x = 0
@@ -190,12 +190,12 @@ func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int3
 	if lo.Sign() < 0 || lo.Sign() != hi.Sign() {
 		return 0, notRational
 	}
-	relErr := max(relativeError(x, lo), relativeError(x, hi))
-	if !(relErr <= maxError) {
+	relErr := max(sema.RelativeError(x, lo), sema.RelativeError(x, hi))
+	if !(relErr <= sema.MaxRelErr) {
 		x, _ = lo.Float64()
-		relErr = max(relativeError(x, lo), relativeError(x, hi))
+		relErr = max(sema.RelativeError(x, lo), sema.RelativeError(x, hi))
 	}
-	if !(relErr <= maxError) {
+	if !(relErr <= sema.MaxRelErr) {
 		return 0, notRational
 	}
 	e.relErr = max(e.relErr, relErr)

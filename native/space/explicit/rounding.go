@@ -16,186 +16,9 @@ import (
 // unitRoundoff is the largest relative error of one rounding.
 const unitRoundoff = 0x1p-53
 
-// maxError is the largest relative error that a float64 weight or reward may have. A number with a
-// larger error is computed with fractions.
-const maxError = 0x1p-40
-
 // negligibleError is the size of an error bound that is small enough: a tighter bound is not
 // computed. It is a few roundings.
 const negligibleError = 0x1p-48
-
-// numberFacts holds what is known about the value of an expression in all states. The value lies
-// between lo and hi, and is either zero or at least minAbs in absolute value. The relative error of
-// its float64 value is at most relErr, or unknown if relErr is NaN. If it is known, the float64
-// value has the right sign, or is zero if the exact value is.
-type numberFacts struct{ relErr, lo, hi, minAbs float64 }
-
-// unknownFacts says that nothing is known about an expression.
-func unknownFacts() numberFacts { return numberFacts{relErr: math.NaN()} }
-
-// magnitude returns the largest possible absolute value.
-func (a numberFacts) magnitude() float64 { return max(math.Abs(a.lo), math.Abs(a.hi)) }
-
-// orUnknown returns a, or unknown facts if the error is too large or the value may be outside the
-// range of float64.
-func (a numberFacts) orUnknown() numberFacts {
-	if !(a.relErr <= maxError && a.magnitude() <= sparse.MaxNumber && a.minAbs >= sparse.MinNumber) {
-		return unknownFacts()
-	}
-	return a
-}
-
-// expressionAnalysis computes numberFacts of expressions, and caches them.
-type expressionAnalysis struct {
-	floats sema.FloatAnalysis
-	cache  sema.Memo[numberFacts]
-}
-
-// facts returns the facts of an expression. nil stands for the constant 1.
-func (n *expressionAnalysis) facts(e sema.Expr) numberFacts {
-	if e == nil {
-		return numberFacts{0, 1, 1, 1}
-	}
-	if e.Type() == sema.Int {
-		lo, hi := n.floats.Range(e)
-		return numberFacts{0, lo, hi, 1}
-	}
-	if x, ok := n.cache.Get(e); ok {
-		return x
-	}
-	return n.cache.Put(e, n.numberFacts(e))
-}
-
-// numberFacts computes the facts of an expression of type Double from those of its operands.
-func (n *expressionAnalysis) numberFacts(e sema.Expr) numberFacts {
-	switch e := e.(type) {
-	case *sema.Const:
-		return constantFacts(e)
-	case *sema.Unary:
-		x := n.facts(e.X)
-		x.lo, x.hi = -x.hi, -x.lo
-		return x
-	case *sema.Binary:
-		return n.binaryFacts(e).orUnknown()
-	case *sema.Cond:
-		return n.facts(e.A).either(n.facts(e.B))
-	case *sema.Call:
-		if e.Func != sema.FuncMin && e.Func != sema.FuncMax {
-			return unknownFacts()
-		}
-		x := n.facts(e.Args[0])
-		for _, a := range e.Args[1:] {
-			x = x.either(n.facts(a))
-		}
-		return x
-	}
-	return unknownFacts()
-}
-
-// constantFacts returns the facts of a constant: its float64 value, and how far the exact value is
-// away from it.
-func constantFacts(c *sema.Const) numberFacts {
-	x, err := sema.Enclose(c, nil)
-	if err != nil {
-		return unknownFacts()
-	}
-	return singleValue(c.Val.Float, enclosureError(c.Val.Float, x)).orUnknown()
-}
-
-// singleValue returns the facts of one float64 with the given relative error.
-func singleValue(value, relErr float64) numberFacts {
-	if value == 0 {
-		return numberFacts{relErr, 0, 0, math.Inf(1)}
-	}
-	return numberFacts{relErr, value, value, math.Abs(value)}
-}
-
-// either returns facts that hold for both numbers. They also hold for the minimum and the maximum,
-// because float64 arithmetic picks the wrong number only if the two are within their errors.
-func (a numberFacts) either(b numberFacts) numberFacts {
-	return numberFacts{max(a.relErr, b.relErr), min(a.lo, b.lo), max(a.hi, b.hi), min(a.minAbs, b.minAbs)}
-}
-
-// binaryFacts returns the facts of the result of an arithmetic operator. A division is analysed as
-// a product with the inverse of the divisor.
-func (n *expressionAnalysis) binaryFacts(e *sema.Binary) numberFacts {
-	x, y := n.facts(e.X), n.facts(e.Y)
-	switch e.Op {
-	case syntax.OpMul:
-		return x.product(y, x.minAbs*y.minAbs)
-	case syntax.OpDiv:
-		// Division by zero is an error in float64 and in exact arithmetic.
-		magnitude := 1 / y.minAbs
-		inverse := numberFacts{y.relErr, -magnitude, magnitude, 1 / y.magnitude()}
-		if y.lo >= 0 {
-			inverse.lo = 0
-		}
-		if y.hi <= 0 {
-			inverse.hi = 0
-		}
-		return x.product(inverse, x.minAbs/y.magnitude())
-	case syntax.OpAdd:
-		return x.sum(y)
-	case syntax.OpSub:
-		return x.sum(numberFacts{y.relErr, -y.hi, -y.lo, y.minAbs})
-	}
-	return unknownFacts()
-}
-
-// product returns the facts of a product whose absolute value is at least minAbs. The relative
-// errors of the factors add up.
-func (a numberFacts) product(b numberFacts, minAbs float64) numberFacts {
-	out := numberFacts{relErr: 1.01 * (a.relErr + b.relErr + unitRoundoff), minAbs: minAbs}
-	out.lo = min(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
-	out.hi = max(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
-	return out
-}
-
-// sum returns the facts of a sum. If the operands may have different signs, the relative error has
-// a bound only if the sum cannot be close to zero.
-func (a numberFacts) sum(b numberFacts) numberFacts {
-	out := numberFacts{lo: a.lo + b.lo, hi: a.hi + b.hi}
-	if a.lo >= 0 && b.lo >= 0 || a.hi <= 0 && b.hi <= 0 {
-		out.relErr, out.minAbs = 1.01*(max(a.relErr, b.relErr)+unitRoundoff), min(a.minAbs, b.minAbs)
-		return out
-	}
-	total := a.magnitude() + b.magnitude()
-	least := max(out.lo, -out.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
-	if !(least > 0) {
-		return unknownFacts()
-	}
-	absErr := a.relErr*a.magnitude() + b.relErr*b.magnitude()
-	out.relErr, out.minAbs = 1.01*(absErr/least+unitRoundoff), least
-	return out
-}
-
-// relativeError returns an upper bound on the relative difference between f and the exact value x.
-// It is infinite if only one of them is zero, or if f is not finite.
-func relativeError(f float64, x *big.Rat) float64 {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return math.Inf(1)
-	}
-	difference := new(big.Rat).SetFloat64(f)
-	difference.Sub(difference, x)
-	if difference.Sign() == 0 {
-		return 0
-	}
-	if x.Sign() == 0 || f == 0 {
-		return math.Inf(1)
-	}
-	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(x)).Float64()
-	return 1.01 * quotient
-}
-
-// enclosureError returns an upper bound on the relative difference between f and every number in an
-// enclosure. It is infinite if the enclosure may contain both signs.
-func enclosureError(f float64, x sema.Enclosed) float64 {
-	lo, hi, ok := x.Ends()
-	if !ok || lo.Sign() != hi.Sign() {
-		return math.Inf(1)
-	}
-	return max(relativeError(f, lo), relativeError(f, hi))
-}
 
 // weightErrors bounds the differences between the float64 weights and the exact weights of the
 // model. For example, the float64 value of 1-0.9 is not exactly a tenth. It is not safe for
@@ -211,13 +34,11 @@ type weightErrors struct {
 	moves []moveError
 }
 
-// updateProbability describes the rounding error of an update's probability. If no bound on its
-// relative error holds in every state, evaluator computes the probability, absErr bounds its
-// absolute error, and valueCache holds relative errors that were computed earlier.
+// updateProbability describes the rounding error of an update's probability. If RelErr
+// is NaN, evaluator computes the probability in a state, and valueCache holds relative errors that were computed earlier.
 type updateProbability struct {
-	numberFacts
+	sema.NumberFacts
 	evaluator  compile.Evaluator
-	absErr     float64
 	valueCache *valueCache
 }
 
@@ -295,22 +116,22 @@ type moveError struct {
 // newWeightErrors analyses the probabilities of all commands of the model.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	out := &weightErrors{program: model.Program()}
-	analysis := expressionAnalysis{floats: sema.NewFloatAnalysis(out.program)}
+	analysis := sema.NewFloatAnalysis(out.program)
 	for _, module := range out.program.Modules {
 		var updates [][]updateProbability
 		var sumIsOne []bool
 		for _, command := range module.Commands {
 			probabilities := make([]updateProbability, len(command.Updates))
 			for i, update := range command.Updates {
-				probabilities[i].numberFacts = analysis.facts(update.Prob)
-				if !math.IsNaN(probabilities[i].relErr) {
+				probabilities[i].NumberFacts = analysis.Facts(update.Prob)
+				if !math.IsNaN(probabilities[i].RelErr) {
 					continue
 				}
 				var err error
 				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
 					return nil, err
 				}
-				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(update.Prob), newValueCache(out.program, update.Prob)
+				probabilities[i].valueCache = newValueCache(out.program, update.Prob)
 			}
 			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
 		}
@@ -378,13 +199,13 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 	out := moveError{exactSum: true}
 	minProduct, maxProduct := 1.0, 1.0
 	for _, ref := range move.Commands {
-		worst := numberFacts{minAbs: 1}
+		worst := sema.NumberFacts{MinAbs: 1}
 		for _, update := range w.updates[ref.Module][ref.Command] {
-			worst = worst.either(update.numberFacts) // max propagates NaN
+			worst = worst.Either(update.NumberFacts)
 		}
-		out.relErr += worst.relErr + unitRoundoff
+		out.relErr += worst.RelErr + unitRoundoff
 		out.exactSum = out.exactSum && w.sumIsOne[ref.Module][ref.Command]
-		minProduct, maxProduct = minProduct*min(worst.minAbs, 1), maxProduct*max(worst.hi, 1)
+		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
 	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
 		out.relErr = math.NaN()
@@ -396,27 +217,27 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr, minProduct, maxProduct := 0.0, 1.0, 1.0
 	for _, ref := range move.Commands {
-		worst := numberFacts{minAbs: 1}
+		worst := sema.NumberFacts{MinAbs: 1}
 		for i := range w.updates[ref.Module][ref.Command] {
 			update := &w.updates[ref.Module][ref.Command][i]
-			facts := update.numberFacts
-			if math.IsNaN(facts.relErr) {
+			facts := update.NumberFacts
+			if math.IsNaN(facts.RelErr) {
 				value, err := update.evaluator.Num(state)
 				if err != nil {
 					return 0, err
 				}
-				updateErr := update.absErr / math.Abs(value)
+				updateErr := update.AbsErr / math.Abs(value)
 				if !(updateErr <= negligibleError) {
 					if updateErr, err = update.errorInState(w.program.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, value, state); err != nil {
 						return 0, err
 					}
 				}
-				facts = singleValue(value, 1.01*updateErr)
+				facts = sema.SingleValue(value, 1.01*updateErr)
 			}
-			worst = worst.either(facts)
+			worst = worst.Either(facts)
 		}
-		relErr += worst.relErr + unitRoundoff
-		minProduct, maxProduct = minProduct*worst.minAbs, maxProduct*max(worst.hi, 1)
+		relErr += worst.RelErr + unitRoundoff
+		minProduct, maxProduct = minProduct*worst.MinAbs, maxProduct*max(worst.Hi, 1)
 	}
 	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
 		return 0, needsFractions{errors.New("a probability or rate is outside the range of float64")}
@@ -425,14 +246,14 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 }
 
 // relativeErrorInState bounds the relative error of f, the float64 value of e in a state. The error
-// is needsFractions if the bound exceeds maxError.
+// is needsFractions if the bound exceeds sema.MaxRelErr.
 func relativeErrorInState(e sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(e, state)
 	if err != nil {
 		return 0, needsFractions{err}
 	}
-	relErr := enclosureError(value, exact)
-	if !(relErr <= maxError) {
+	relErr := exact.RelativeError(value)
+	if !(relErr <= sema.MaxRelErr) {
 		return 0, needsFractions{errors.New("a number is not close to the exact value")}
 	}
 	return relErr, nil

@@ -189,8 +189,7 @@ func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
 		return nil, nil, s.unsupportedLabel(e)
 	}
 	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
-	analysis := expressionAnalysis{floats: s.floatAnalysis()}
-	relErr := analysis.facts(e).relErr
+	relErr := s.floatAnalysis().Facts(e).RelErr
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
 		return func(i int, state []int32) error {

@@ -1,0 +1,272 @@
+package sema
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/prism/syntax"
+)
+
+// MaxRelErr is the largest relative error that the float64 value of a number may have. A number with a larger error is computed
+// with fractions.
+const MaxRelErr = 0x1p-40
+
+// The range of float64 numbers whose products of a few are neither infinite nor subnormal.
+const (
+	minMagnitude = 0x1p-900
+	maxMagnitude = 0x1p+900
+)
+
+// unitRoundoff is the largest relative error of one rounding.
+const unitRoundoff = 0x1p-53
+
+// NumberFacts holds what is known about the value of a numeric expression, in every state in which it and its operands have values.
+type NumberFacts struct {
+	// Lo and Hi bound the float64 value. Float64 operations are monotonic, so the bounds of an operation's result need no
+	// rounding outwards.
+	Lo, Hi float64
+	// MinAbs is a lower bound on the absolute value of the float64 value, if that is not zero; 0 if none is known.
+	MinAbs float64
+	// AbsErr bounds the difference of the float64 value and the exact value. It is infinite if no bound is known.
+	AbsErr float64
+	// RelErr bounds the difference relative to the exact value. It is NaN if no bound of at most MaxRelErr is known, or if the
+	// value may be outside the range of float64. If it is known, the float64 value has the sign of the exact value.
+	RelErr float64
+}
+
+// unknownFacts says that nothing is known about an expression.
+func unknownFacts() NumberFacts {
+	return NumberFacts{Lo: math.Inf(-1), Hi: math.Inf(1), AbsErr: math.Inf(1), RelErr: math.NaN()}
+}
+
+// SingleValue returns the facts of one float64 number with the given relative error and an unknown absolute error.
+func SingleValue(value, relErr float64) NumberFacts {
+	facts := NumberFacts{value, value, math.Abs(value), math.Inf(1), relErr}
+	if value == 0 {
+		facts.MinAbs = math.Inf(1) // there is no value other than zero
+	}
+	return facts
+}
+
+// maxAbs returns the largest possible absolute value.
+func (x NumberFacts) maxAbs() float64 { return max(math.Abs(x.Lo), math.Abs(x.Hi)) }
+
+// withSmallRelErr forgets the relative error if it is too large, or if the value may be outside the range of float64.
+func (x NumberFacts) withSmallRelErr() NumberFacts {
+	if !(x.RelErr <= MaxRelErr && x.maxAbs() <= maxMagnitude && x.MinAbs >= minMagnitude) {
+		x.RelErr = math.NaN()
+	}
+	return x
+}
+
+// Either returns facts that hold for both numbers. They also hold for the minimum and the maximum, because float64 arithmetic
+// picks the wrong number only if the two are within their errors.
+func (x NumberFacts) Either(y NumberFacts) NumberFacts {
+	return NumberFacts{
+		min(x.Lo, y.Lo), max(x.Hi, y.Hi), min(x.MinAbs, y.MinAbs),
+		max(x.AbsErr, y.AbsErr), max(x.RelErr, y.RelErr), // max of NaN and another number is NaN
+	}
+}
+
+// Facts returns the facts of a numeric expression. nil stands for the constant 1.
+func (d FloatAnalysis) Facts(e Expr) NumberFacts {
+	if e == nil {
+		return NumberFacts{1, 1, 1, 0, 0}
+	}
+	analysis := numberAnalysis{vars: d.vars}
+	return analysis.number(e)
+}
+
+// Error bounds the difference between the float64 value of e and its exact value, in every state
+// in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
+// The bound is infinite if none is known.
+func (d FloatAnalysis) Error(e Expr) float64 {
+	switch x := d.Facts(e); {
+	case !(x.maxAbs() < math.MaxFloat64):
+		return math.Inf(1)
+	case x.AbsErr == 0:
+		return 0
+	default:
+		return x.roundedAbsErr(x.AbsErr)
+	}
+}
+
+// roundedAbsErr returns a bound on the absolute error of the result x of an operation: err, which its operands cause, and one
+// rounding. The factor 1.01 covers the rounding of this analysis itself, and the constant 2^-1000 covers underflow.
+func (x NumberFacts) roundedAbsErr(err float64) float64 {
+	bound := 1.01*err + 2*unitRoundoff*x.maxAbs() + 0x1p-1000
+	if math.IsNaN(bound) { // zero times an unknown error
+		return math.Inf(1)
+	}
+	return bound
+}
+
+// roundedRelErr is roundedAbsErr for relative errors, without underflow.
+func roundedRelErr(err float64) float64 { return 1.01 * (err + unitRoundoff) }
+
+// number returns the cached result of computeNumber.
+func (n *numberAnalysis) number(e Expr) NumberFacts {
+	if x, ok := n.numbers.Get(e); ok {
+		return x
+	}
+	return n.numbers.Put(e, n.computeNumber(e))
+}
+
+// computeNumber computes the facts of a numeric expression from the facts of its operands.
+func (n *numberAnalysis) computeNumber(e Expr) NumberFacts {
+	if e.Type() == Int { // integer arithmetic is exact, or fails
+		x := n.intRange(e)
+		return NumberFacts{Lo: x.lo, Hi: x.hi, MinAbs: max(1, x.lo, -x.hi)}
+	}
+	switch e := e.(type) {
+	case *Const:
+		return constantFacts(e)
+	case *Unary:
+		x := n.number(e.X)
+		x.Lo, x.Hi = -x.Hi, -x.Lo
+		return x
+	case *Binary:
+		return binaryFacts(e.Op, n.number(e.X), n.number(e.Y)).withSmallRelErr()
+	case *Cond:
+		return n.number(e.A).Either(n.number(e.B))
+	case *Call:
+		if e.Func != FuncMin && e.Func != FuncMax {
+			return unknownFacts()
+		}
+		x := n.number(e.Args[0])
+		for _, a := range e.Args[1:] {
+			x = x.Either(n.number(a))
+		}
+		return x
+	}
+	return unknownFacts()
+}
+
+// constantFacts returns the facts of a constant: its float64 value, and how far the exact value is
+// away from it.
+func constantFacts(c *Const) NumberFacts {
+	exact, err := Enclose(c, nil)
+	if err != nil {
+		return unknownFacts()
+	}
+	facts := SingleValue(c.Val.Float, exact.RelativeError(c.Val.Float))
+	facts.AbsErr = exact.absoluteError(c.Val.Float)
+	return facts.withSmallRelErr()
+}
+
+// binaryFacts returns the facts of the result of an arithmetic operator.
+func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
+	switch op {
+	case syntax.OpAdd:
+		return x.sum(y)
+	case syntax.OpSub:
+		y.Lo, y.Hi = -y.Hi, -y.Lo
+		return x.sum(y)
+	case syntax.OpMul:
+		return x.product(y)
+	case syntax.OpDiv:
+		return x.quotient(y)
+	}
+	return unknownFacts()
+}
+
+// product returns the facts of a product. The relative errors of the factors add up.
+func (x NumberFacts) product(y NumberFacts) NumberFacts {
+	out := NumberFacts{
+		Lo: min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi), Hi: max(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
+		MinAbs: x.MinAbs * y.MinAbs,
+		RelErr: roundedRelErr(x.RelErr + y.RelErr),
+	}
+	out.AbsErr = out.roundedAbsErr(x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr)
+	return out
+}
+
+// quotient returns the facts of a quotient. Division by zero is an error in float64 and in exact arithmetic. The absolute error has a
+// bound only if the divisor has one sign and is away from zero by more than its error.
+func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
+	out := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
+	switch {
+	case y.Lo >= 0:
+		out.Lo, out.Hi = x.rangeOfQuotient(max(y.Lo, y.MinAbs), y.Hi)
+	case y.Hi <= 0:
+		out.Lo, out.Hi = x.rangeOfQuotient(y.Lo, min(y.Hi, -y.MinAbs))
+	default:
+		out.Hi = x.maxAbs() / y.MinAbs
+		out.Lo = -out.Hi
+	}
+	if minDivisor := max(y.Lo, -y.Hi); minDivisor > 2*y.AbsErr {
+		out.AbsErr = out.roundedAbsErr((x.AbsErr + out.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr))
+	}
+	return out
+}
+
+// rangeOfQuotient returns the bounds of the quotients of a number and the divisors between low and high, which have one sign.
+func (x NumberFacts) rangeOfQuotient(low, high float64) (lo, hi float64) {
+	return min(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high), max(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high)
+}
+
+// sum returns the facts of a sum. If the operands may have different signs, the relative error has
+// a bound only if the sum cannot be close to zero.
+func (x NumberFacts) sum(y NumberFacts) NumberFacts {
+	out := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
+	out.AbsErr = out.roundedAbsErr(x.AbsErr + y.AbsErr)
+	if x.Lo >= 0 && y.Lo >= 0 || x.Hi <= 0 && y.Hi <= 0 {
+		out.MinAbs, out.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
+		return out
+	}
+	total := x.maxAbs() + y.maxAbs()
+	least := max(out.Lo, -out.Hi) - 1e-9*total // the exact sum may be closer to zero than the float64 sum
+	if least > 0 {
+		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / least
+		out.MinAbs, out.RelErr = least, roundedRelErr(relativeToLeast)
+	}
+	return out
+}
+
+// RelativeError returns an upper bound on the relative difference between f and the exact value x.
+// It is infinite if only one of them is zero, or if f is not finite.
+func RelativeError(f float64, x *big.Rat) float64 {
+	difference := distance(f, x)
+	switch {
+	case difference == nil:
+		return math.Inf(1)
+	case difference.Sign() == 0:
+		return 0
+	case x.Sign() == 0 || f == 0:
+		return math.Inf(1)
+	}
+	quotient, _ := difference.Quo(difference, new(big.Rat).Abs(x)).Float64()
+	return 1.01 * quotient
+}
+
+// distance returns the absolute difference of a float64 and a fraction; nil if f is not finite.
+func distance(f float64, x *big.Rat) *big.Rat {
+	difference := new(big.Rat).SetFloat64(f)
+	if difference == nil {
+		return nil
+	}
+	difference.Sub(difference, x)
+	return difference.Abs(difference)
+}
+
+// RelativeError returns an upper bound on the relative difference between f and the enclosed number.
+// It is infinite if the enclosure contains both signs, or is not finite.
+func (x Enclosed) RelativeError(f float64) float64 {
+	lo, hi, ok := x.Ends()
+	if !ok || lo.Sign() != hi.Sign() {
+		return math.Inf(1)
+	}
+	return max(RelativeError(f, lo), RelativeError(f, hi))
+}
+
+// absoluteError returns an upper bound on the difference between f and the enclosed number; infinite if
+// one of them is.
+func (x Enclosed) absoluteError(f float64) float64 {
+	lo, hi, ok := x.Ends()
+	if !ok || math.IsInf(f, 0) || math.IsNaN(f) {
+		return math.Inf(1)
+	}
+	fromLo, _ := distance(f, lo).Float64()
+	fromHi, _ := distance(f, hi).Float64()
+	return 1.01 * max(fromLo, fromHi)
+}
