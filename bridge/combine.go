@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/parse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -109,19 +110,13 @@ func (q *question) evaluate(n *node, e *evaluator, r row) (answer, error) {
 	if p, ok := n.complement(); ok && r.parts[p.name].bounds {
 		of := r.parts[p.name]
 		out.accuracy, out.bounds = of.accuracy, true
-		out.lo, out.hi = max(0, below(1-of.hi)), min(1, above(1-of.lo))
+		out.lo, out.hi = max(0, interval.Below(1-of.hi)), min(1, interval.Above(1-of.lo))
 	}
 	if out.accuracy != result.Exact {
 		out.value.Rat = nil
 	}
 	return out, nil
 }
-
-// below returns the next smaller float64.
-func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
-
-// above returns the next larger float64.
-func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // complement returns the part p if the node's expression is 1-p.
 func (n *node) complement() (*part, bool) {
@@ -351,7 +346,7 @@ func combinedAccuracy(a, b answer) (result.Accuracy, bool) {
 	}
 	for _, x := range []*answer{&a, &b} {
 		if x.accuracy == result.Exact && !x.bounds {
-			x.lo, x.hi, x.bounds = below(x.value.Float), above(x.value.Float), true
+			x.lo, x.hi, x.bounds = interval.Below(x.value.Float), interval.Above(x.value.Float), true
 		}
 	}
 	if a.bounds && b.bounds {
@@ -365,7 +360,7 @@ func (a answer) ends() (lo, hi float64) {
 	if a.bounds {
 		return a.lo, a.hi
 	}
-	return below(a.value.Float), above(a.value.Float)
+	return interval.Below(a.value.Float), interval.Above(a.value.Float)
 }
 
 // extremum returns the smaller answer if least is true, otherwise the larger one, with bounds of the extremum.
@@ -398,7 +393,7 @@ func smaller(x, y sema.Value) bool {
 func add(a, b answer) answer {
 	al, ah := a.ends()
 	bl, bh := b.ends()
-	out := answer{value: sema.DoubleValue(a.value.Float + b.value.Float), lo: below(al + bl), hi: above(ah + bh)}
+	out := answer{value: sema.DoubleValue(a.value.Float + b.value.Float), lo: interval.Below(al + bl), hi: interval.Above(ah + bh)}
 	out.accuracy, out.bounds = combinedAccuracy(a, b)
 	if out.accuracy == result.Exact && a.value.Rat != nil && b.value.Rat != nil {
 		out.value = sema.RatValue(new(big.Rat).Add(a.value.Rat, b.value.Rat))
@@ -412,7 +407,7 @@ func add(a, b answer) answer {
 func average(sum answer, n int) answer {
 	out := sum
 	out.value = sema.DoubleValue(sum.value.Float / float64(n))
-	out.lo, out.hi = below(sum.lo/float64(n)), above(sum.hi/float64(n))
+	out.lo, out.hi = interval.Below(sum.lo/float64(n)), interval.Above(sum.hi/float64(n))
 	if sum.value.Rat != nil {
 		out.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(n), 1)))
 	}

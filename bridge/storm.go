@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/parse"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -257,7 +258,7 @@ func (item *workItem) setAccuracies(command runner.Command) {
 		case inaccurate:
 			v.Rat = nil
 			item.accuracies[i] = result.Claimed
-			item.bounds[i] = &result.Interval{Lo: below(below(v.Num)), Hi: above(above(v.Num))}
+			item.bounds[i] = &result.Interval{Lo: interval.Below(interval.Below(v.Num)), Hi: interval.Above(interval.Above(v.Num))}
 		}
 	}
 }

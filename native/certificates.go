@@ -13,6 +13,7 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
+	"tilecheck/internal/interval"
 	"tilecheck/native/check"
 	"tilecheck/native/prove"
 	"tilecheck/native/solve"
@@ -116,7 +117,7 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 		v.Accuracy = result.Proven
 		return nil
 	}
-	bound := result.Enclose(r.Lower, r.Upper)
+	bound := interval.Between(r.Lower, r.Upper)
 	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
 		return wrong
 	}

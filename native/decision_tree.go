@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/tree"
@@ -138,7 +139,7 @@ func loss(best, other *result.Verdict) float64 {
 	} else {
 		difference.Sub(bestHigh, otherLow)
 	}
-	_, upper := result.Around(difference)
+	upper := interval.Around(difference).Hi
 	return max(0, upper)
 }
 

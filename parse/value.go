@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/result"
 )
 
@@ -276,7 +277,7 @@ func intervalAround(v, d float64) *result.Interval {
 	if d == 0 {
 		return &result.Interval{Lo: v, Hi: v}
 	}
-	return &result.Interval{Lo: math.Nextafter(v-d, math.Inf(-1)), Hi: math.Nextafter(v+d, math.Inf(1))}
+	return &result.Interval{Lo: interval.Below(v - d), Hi: interval.Above(v + d)}
 }
 
 // stormAnswer parses the text after "Result (for …):". Storm does not print the accuracy; it follows from the options.

@@ -211,7 +211,7 @@ func (r *Record) Verdict() (*Verdict, error) {
 	case (r.Lower == nil) != (r.Upper == nil):
 		return nil, errors.New("the interval has one end, want lower and upper")
 	case r.Lower != nil:
-		v.Bound = &Interval{float64(*r.Lower), float64(*r.Upper)}
+		v.Bound = &Interval{Lo: float64(*r.Lower), Hi: float64(*r.Upper)}
 	}
 	if s := r.Steps; s != nil {
 		v.Steps = &Steps{s.Min, s.Max, float64(s.Mean)}

@@ -2,9 +2,9 @@ package result
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 
+	"tilecheck/internal/interval"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 )
@@ -84,10 +84,7 @@ func (k Kind) String() string {
 }
 
 // Interval is a closed interval of numbers.
-type Interval struct{ Lo, Hi float64 }
-
-// Contains reports whether x lies in the interval.
-func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
+type Interval = interval.Interval
 
 // Verdict is one engine's answer to one property under one valuation of the constants.
 type Verdict struct {
@@ -199,32 +196,4 @@ func Refuse(p *logic.Property, class Class, at syntax.Pos, format string, args .
 func (f *Failure) Error() string {
 	e := syntax.Error{File: f.File, Pos: f.Pos, Msg: f.Message}
 	return e.Error()
-}
-
-// Around returns the doubles next to a fraction, or the one that it is. There is
-// one on the side of zero however large it is.
-func Around(r *big.Rat) (lo, hi float64) {
-	f, exact := r.Float64()
-	switch {
-	case exact:
-		return f, f
-	case math.IsInf(f, 0):
-		return min(f, math.Copysign(math.MaxFloat64, f)), max(f, math.Copysign(math.MaxFloat64, f))
-	}
-	if new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
-		return f, math.Nextafter(f, math.Inf(1))
-	}
-	return math.Nextafter(f, math.Inf(-1)), f
-}
-
-// Enclose returns the doubles around what lies between two numbers of at least zero; nil is infinity.
-func Enclose(lower, upper *big.Rat) Interval {
-	in := Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
-	if lower != nil {
-		in.Lo, _ = Around(lower)
-	}
-	if upper != nil {
-		_, in.Hi = Around(upper)
-	}
-	return in
 }

@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
+	"tilecheck/internal/interval"
 	"tilecheck/internal/quote"
 	"tilecheck/native/load"
 	"tilecheck/native/prove"
@@ -185,7 +186,7 @@ func certifyRow(name string, checked *certify.Result) []any {
 	case !checked.Number:
 		text, value = strconv.FormatBool(checked.Holds), table.Cell{Text: strconv.FormatBool(checked.Holds), Value: checked.Holds}
 	default:
-		bounds := result.Enclose(checked.Lower, checked.Upper)
+		bounds := interval.Between(checked.Lower, checked.Upper)
 		lower[0], upper[0] = table.Cell{Text: number(bounds.Lo), Value: bounds.Lo}, table.Cell{Text: number(bounds.Hi), Value: bounds.Hi}
 		for k, bound := range []*big.Rat{checked.Lower, checked.Upper} {
 			if bound != nil {

@@ -18,6 +18,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 )
 
 // canonically plays a strategy on canonical boards, as a Part does.
@@ -79,10 +80,10 @@ func proofOf(t *testing.T, part *induced.Part) (*induced.Bound, []byte) {
 type proved struct {
 	g       setting
 	spec    string
-	best    *big.Rat         // the optimum
-	own     induced.Interval // the value of the strategy that was surveyed
-	states  int              // that were allowed; 0 is any number
-	refined string           // how; "" when it was not
+	best    *big.Rat          // the optimum
+	own     interval.Interval // the value of the strategy that was surveyed
+	states  int               // that were allowed; 0 is any number
+	refined string            // how; "" when it was not
 }
 
 // is checks that the bounds are on the right side of what is exactly true, and that the checker finds the same.

@@ -5,9 +5,10 @@ import (
 	"math/big"
 
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 )
 
-// Value has the expectations of a strategy from the random start. V is *big.Rat for exact values and Interval for bounds.
+// Value has the expectations of a strategy from the random start. V is *big.Rat for exact values and interval.Interval for bounds.
 type Value[V any] struct {
 	Win V // the probability that the winning tile appears
 	// Score and Moves are the expected score and the expected number of moves until the game is won or lost.
@@ -36,8 +37,8 @@ func (c *Chain) Exact(ctx context.Context) (*Value[*big.Rat], error) {
 }
 
 // Bracket computes intervals that contain the value, in floating point with outward rounding. The error is that of ctx.
-func (c *Chain) Bracket(ctx context.Context) (*Value[Interval], error) {
-	return evaluate(ctx, c, numbers[Interval]{rat: intervalOf, add: Interval.add, mul: Interval.mul})
+func (c *Chain) Bracket(ctx context.Context) (*Value[interval.Interval], error) {
+	return evaluate(ctx, c, numbers[interval.Interval]{rat: interval.Around, add: interval.Interval.Plus, mul: interval.Interval.Times})
 }
 
 // numbers is an arithmetic of non-negative numbers. Results may share memory with operands, so neither may be changed.

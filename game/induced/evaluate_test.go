@@ -10,6 +10,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 	"tilecheck/internal/needs"
 )
 
@@ -59,12 +60,12 @@ func compareWithSlow(t *testing.T, spec string, opt induced.Options) {
 	oracle, chooser := newSlow(opt), s.Chooser()
 	want := oracle.start(func(b []int) values { return oracle.played(t, chooser, b, 0) })
 	got := [3]*big.Rat{exact.Win, exact.Score, exact.Moves}
-	intervals := [3]induced.Interval{bracket.Win, bracket.Score, bracket.Moves}
+	intervals := [3]interval.Interval{bracket.Win, bracket.Score, bracket.Moves}
 	for i, what := range []string{"win", "score", "moves"} {
 		if got[i].Cmp(want[i]) != 0 {
 			t.Errorf("%s is %s, want %s", what, got[i].RatString(), want[i].RatString())
 		}
-		if x, _ := want[i].Float64(); !intervals[i].Contains(want[i]) || intervals[i].Width() > 1e-12*max(x, 1e-6) {
+		if x, _ := want[i].Float64(); !intervals[i].ContainsFraction(want[i]) || intervals[i].Width() > 1e-12*max(x, 1e-6) {
 			t.Errorf("%s is in %v, want a narrow interval around %s", what, intervals[i], want[i].RatString())
 		}
 	}

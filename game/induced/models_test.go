@@ -14,6 +14,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
@@ -32,7 +33,7 @@ type exported struct {
 	s     strategy.Strategy
 	chain *induced.Chain
 	win   *big.Rat // nil when the chain has numbers too long for models
-	about induced.Interval
+	about interval.Interval
 }
 
 // export explores a strategy on a board and evaluates it.

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 )
 
 // ShieldEffect compares a player with and without a shield.
 type ShieldEffect struct {
-	Optimal  Interval // the winning probability of optimal play
-	LeastWin float64  // a lower bound of the winning probability of any player under the shield
+	Optimal  interval.Interval // the winning probability of optimal play
+	LeastWin float64           // a lower bound of the winning probability of any player under the shield
 	// Without is the player alone, With is the player under the shield.
 	Without, With PlayerValue
 }
@@ -20,21 +21,21 @@ type ShieldEffect struct {
 type PlayerValue struct {
 	Known            bool
 	Reason           string
-	Win, Moves, Acts Interval
+	Win, Moves, Acts interval.Interval
 	States           int // number of states that were evaluated
 }
 
 // Loss returns by how much the winning probability under the shield is below that of optimal play; it is at least 0.
-func (g *ShieldEffect) Loss() Interval {
-	return Interval{down(g.Optimal.Lo - g.With.Win.Hi), up(max(0, g.Optimal.Hi-g.With.Win.Lo))}
+func (g *ShieldEffect) Loss() interval.Interval {
+	return interval.Interval{Lo: max(0, interval.Below(g.Optimal.Lo-g.With.Win.Hi)), Hi: interval.Above(max(0, g.Optimal.Hi-g.With.Win.Lo))}
 }
 
 // ActsShare returns the share of moves at which the shield acts: the expected number of such moves divided by the expected number of moves.
-func (w PlayerValue) ActsShare() Interval {
+func (w PlayerValue) ActsShare() interval.Interval {
 	if w.Acts.Hi == 0 {
-		return Interval{}
+		return interval.Interval{}
 	}
-	return Interval{down(w.Acts.Lo / w.Moves.Hi), min(1, up(w.Acts.Hi/w.Moves.Lo))}
+	return interval.Interval{Lo: max(0, interval.Below(w.Acts.Lo/w.Moves.Hi)), Hi: min(1, interval.Above(w.Acts.Hi/w.Moves.Lo))}
 }
 
 // ShieldValue evaluates a strategy with and without its shield, which must be prepared for the game of opt. It explores the chain of each. If the
@@ -50,7 +51,7 @@ func ShieldValue(ctx context.Context, s strategy.Strategy, opt Options) (*Shield
 	if !ok {
 		return nil, errors.New("the winning probability of optimal play is too small for a bound")
 	}
-	effect := &ShieldEffect{Optimal: Interval{low, high}, LeastWin: shield.LeastWin()}
+	effect := &ShieldEffect{Optimal: interval.Interval{Lo: low, Hi: high}, LeastWin: shield.LeastWin()}
 	for _, player := range []struct {
 		out *PlayerValue
 		strategy.Strategy
@@ -81,7 +82,7 @@ func chainValue(ctx context.Context, s strategy.Strategy, opt Options) (PlayerVa
 	if err != nil {
 		return PlayerValue{}, err
 	}
-	return PlayerValue{Known: true, Win: Interval{v.Win.Lo, min(1, v.Win.Hi)}, Moves: v.Moves, Acts: v.Acts, States: c.Len()}, nil
+	return PlayerValue{Known: true, Win: interval.Interval{Lo: v.Win.Lo, Hi: min(1, v.Win.Hi)}, Moves: v.Moves, Acts: v.Acts, States: c.Len()}, nil
 }
 
 func randomValue(ctx context.Context, x *strategy.Shield, shielded bool) (PlayerValue, error) {
@@ -93,8 +94,10 @@ func randomValue(ctx context.Context, x *strategy.Shield, shielded bool) (Player
 	if err != nil {
 		return PlayerValue{}, err
 	}
-	interval := func(v float64) Interval { return Interval{down(v / (1 + random.Error)), up(v / (1 - random.Error))} }
-	win := interval(random.Win)
+	widened := func(v float64) interval.Interval {
+		return interval.Interval{Lo: max(0, interval.Below(v/(1+random.Error))), Hi: interval.Above(v / (1 - random.Error))}
+	}
+	win := widened(random.Win)
 	win.Hi = min(1, win.Hi)
-	return PlayerValue{Known: true, Win: win, Moves: interval(random.Moves), Acts: interval(random.Acts), States: int(x.Table().Stats().Positions)}, nil
+	return PlayerValue{Known: true, Win: win, Moves: widened(random.Moves), Acts: widened(random.Acts), States: int(x.Table().Stats().Positions)}, nil
 }

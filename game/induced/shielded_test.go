@@ -10,6 +10,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/solve"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 	"tilecheck/internal/needs"
 )
 
@@ -74,7 +75,7 @@ func TestShieldTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		share := gain.With.ActsShare()
-		for i, x := range []induced.Interval{gain.Without.Win, gain.With.Win, gain.Loss()} {
+		for i, x := range []interval.Interval{gain.Without.Win, gain.With.Win, gain.Loss()} {
 			if got := fmt.Sprintf("%.6f", (x.Lo+x.Hi)/2); got != cells[2+i] {
 				t.Errorf("%s: column %d is %s, want %s", line, 2+i, cells[2+i], got)
 			}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/pareto"
 	"tilecheck/native/space/automata"
@@ -318,8 +319,8 @@ func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.In
 	}
 	v := fraction(lower)
 	if lower.Cmp(upper) != 0 {
-		lo, _ := result.Around(lower)
-		_, hi := result.Around(upper)
+		lo := interval.Around(lower).Lo
+		hi := interval.Around(upper).Hi
 		if o.form != rewards { // a probability
 			hi = min(hi, 1)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve/pareto"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -56,7 +57,7 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	}
 	out := result.Value{Kind: result.Curve}
 	if found.Beyond.Sign() > 0 {
-		_, out.Num = result.Around(found.Beyond)
+		out.Num = interval.Around(found.Beyond).Hi
 	}
 	for _, vertex := range found.Points {
 		var point []float64

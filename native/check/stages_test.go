@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/interval"
 	"tilecheck/internal/needs"
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
@@ -79,14 +80,14 @@ func TestStages(t *testing.T) {
 			if want.Err != nil {
 				t.Fatal(want.Err)
 			}
-			lo, hi := result.Around(want.Value.Rat)
+			nearest := interval.Around(want.Value.Rat)
 			for _, part := range []int{1, 2, 5, 17, 1000} {
 				v, ok := stages(t.Context(), t, src, true, part, text)
 				if !ok || v.Accuracy != result.Exact || v.Value.Rat.Cmp(want.Value.Rat) != 0 {
 					t.Fatalf("%s in parts of %d: %v, %v, want %v\n%s", text, part, ok, v.Value, want.Value, src)
 				}
 				v, ok = stages(t.Context(), t, src, false, part, text)
-				if !ok || v.Bound == nil || v.Bound.Lo > hi || v.Bound.Hi < lo {
+				if !ok || v.Bound == nil || v.Bound.Lo > nearest.Hi || v.Bound.Hi < nearest.Lo {
 					t.Fatalf("%s in parts of %d: %v, %+v, want %v\n%s", text, part, ok, v.Bound, want.Value, src)
 				}
 				answered++

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/result"
@@ -40,9 +41,8 @@ func point(x float64) number { return number{lo: x, hi: x} }
 
 // fraction returns an exact number.
 func fraction(r *big.Rat) number {
-	x := number{rat: r}
-	x.lo, x.hi = result.Around(r)
-	return x
+	nearest := interval.Around(r)
+	return number{lo: nearest.Lo, hi: nearest.Hi, rat: r}
 }
 
 // isPoint reports whether the bounds are equal, so that the value is a float64 number.
@@ -121,7 +121,8 @@ func solved(v *solve.Values) *numbers {
 		if r == nil {
 			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
 		} else {
-			out.lo[s], out.hi[s] = result.Around(r)
+			nearest := interval.Around(r)
+			out.lo[s], out.hi[s] = nearest.Lo, nearest.Hi
 		}
 	}
 	return out

@@ -10,12 +10,12 @@ import (
 
 	"tilecheck/certify/certificate"
 	"tilecheck/certify/several"
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/result"
 )
 
 // multiObjective translates multi(...), in which at most one objective has no bound.
@@ -147,7 +147,7 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 	}
 	for k, s := range w.orderedStates() {
 		if x := proven[1].Rat(k); x != nil {
-			in := result.Enclose(proven[0].Rat(k), x)
+			in := interval.Between(proven[0].Rat(k), x)
 			out.Lower[s], out.Upper[s] = in.Lo, in.Hi
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/certify/exact"
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
-	"tilecheck/result"
 )
 
 // Options says how a Prover computes. The zero value is the default.
@@ -407,7 +407,7 @@ func (p *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) 
 func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
 	n := len(b.Lower)
 	m := membership{sparse.NewSet(n), sparse.NewSet(n)}
-	below, above := result.Around(threshold)
+	nearest := interval.Around(threshold)
 	holds := func(sign int) bool {
 		switch relation {
 		case ">=":
@@ -421,9 +421,9 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 	}
 	sign := func(x float64) int { // of x - threshold
 		switch {
-		case x < above:
+		case x < nearest.Hi:
 			return -1
-		case x == above && below == above:
+		case x == nearest.Hi && nearest.Lo == nearest.Hi:
 			return 0
 		}
 		return 1

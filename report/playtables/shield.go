@@ -5,12 +5,13 @@ import (
 
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/interval"
 	"tilecheck/report/table"
 )
 
 // Shield adds the proven facts about a shield to the table of its player.
 func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table.Format) {
-	row := func(quantity, key string, x float64, i induced.Interval, how string) {
+	row := func(quantity, key string, x float64, i interval.Interval, how string) {
 		value, interval := table.Estimate(x, i.Lo, i.Hi)
 		if f.Machine() {
 			t.Append(key, nil, nil, nil, x, i.Lo, i.Hi, 1, nil, how, true, nil)
@@ -18,11 +19,11 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table
 		}
 		t.Append(quantity, nil, value, interval, how)
 	}
-	add := func(quantity, key string, i induced.Interval, how string) {
+	add := func(quantity, key string, i interval.Interval, how string) {
 		row(quantity, key, i.Lo+(i.Hi-i.Lo)/2, i, how)
 	}
 	add("won by optimal play", "optimal", g.Optimal, "solved")
-	row("won by whoever obeys", "least", g.LeastWin, induced.Interval{Lo: g.LeastWin, Hi: g.LeastWin}, "at least")
+	row("won by whoever obeys", "least", g.LeastWin, interval.Point(g.LeastWin), "at least")
 	for _, w := range []struct {
 		worth      induced.PlayerValue
 		what, name string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tilecheck/internal/interval"
 	"tilecheck/result"
 	"tilecheck/stats"
 )
@@ -102,7 +103,8 @@ func (a *Answer) readNumber(v *result.Verdict) {
 	case math.IsNaN(x.Num):
 	case (v.Accuracy == result.Exact || v.Accuracy == result.Proven) && x.Rat != nil:
 		a.rat = x.Rat
-		a.lo, a.hi = result.Around(x.Rat)
+		nearest := interval.Around(x.Rat)
+		a.lo, a.hi = nearest.Lo, nearest.Hi
 	case v.Accuracy == result.Exact:
 		if !a.integer && !math.IsInf(x.Num, 0) {
 			a.basis = Estimated // the fraction was rounded when it was printed

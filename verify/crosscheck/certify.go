@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"tilecheck/certify"
+	"tilecheck/internal/interval"
 	"tilecheck/native/check"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
@@ -114,7 +115,7 @@ func provenVerdict(proven *certify.Result) *result.Verdict {
 	if !proven.Number {
 		return verdict
 	}
-	bound := result.Enclose(proven.Lower, proven.Upper)
+	bound := interval.Between(proven.Lower, proven.Upper)
 	verdict.Bound = &bound
 	verdict.Value = result.Value{Kind: result.Number, Num: verdict.Bound.Lo}
 	return verdict
@@ -135,7 +136,7 @@ func maxDistance(lower, upper *big.Rat, x float64) float64 {
 			greatest = distance
 		}
 	}
-	_, upperBound := result.Around(greatest)
+	upperBound := interval.Around(greatest).Hi
 	return upperBound
 }
 
@@ -185,8 +186,8 @@ func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, proof *P
 		return
 	}
 	proof.Widened = true
-	_, proof.WideningDistance = result.Around(widened.distance)
-	proof.LeastDistance, _ = result.Around(widened.leastDistance)
+	proof.WideningDistance = interval.Around(widened.distance).Hi
+	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
 }
 
 // computesFractions reports whether the engine computes exact values in this run.

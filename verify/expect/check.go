@@ -76,8 +76,8 @@ func valueMistake(value string) string {
 			return fmt.Sprintf("found an empty word in %q, want Error:word,word", value)
 		}
 		return ""
-	case interval.MatchString(text):
-		match := interval.FindStringSubmatch(text)
+	case intervalPattern.MatchString(text):
+		match := intervalPattern.FindStringSubmatch(text)
 		lo, ok := parseDouble(match[1])
 		hi, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {

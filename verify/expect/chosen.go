@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -108,35 +109,32 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// numberRange is an expected number: every number from lo to hi meets the expectation.
-type numberRange struct{ lo, hi float64 }
-
-// expectedRange parses the expected value: an interval, a number, a fraction, or an expression over constants.
-func (e *Expectation) expectedRange(rules Rules) (numberRange, error) {
+// expectedRange parses the expected value, whose every number meets the expectation: an interval, a number, a fraction, or an expression over constants.
+func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
-	if match := interval.FindStringSubmatch(text); match != nil {
+	if match := intervalPattern.FindStringSubmatch(text); match != nil {
 		lo, ok := parseDouble(match[1])
 		hi, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {
-			return numberRange{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
+			return interval.Interval{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		return numberRange{lo, hi}, nil
+		return interval.Interval{Lo: lo, Hi: hi}, nil
 	}
 	if x, ok := parseDouble(text); ok {
-		return numberRange{x, x}, nil
+		return interval.Point(x), nil
 	}
 	if x := parseRational(text); x != nil {
 		f, _ := x.Float64()
-		return numberRange{f, f}, nil
+		return interval.Point(f), nil
 	}
 	value, err := evaluateExpression(text, rules)
 	if err != nil {
-		return numberRange{}, err
+		return interval.Interval{}, err
 	}
 	if value.Type == sema.Bool {
-		return numberRange{}, problem("Invalid RESULT specification %q: want a number", text)
+		return interval.Interval{}, problem("Invalid RESULT specification %q: want a number", text)
 	}
-	return numberRange{value.Float, value.Float}, nil
+	return interval.Point(value.Float), nil
 }
 
 // compareWithTolerance compares a number within the tolerance of the terms. The engine's error bounds have no effect, except that the bounds of
@@ -165,18 +163,18 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 		}
 	}
 	got := verdict.Value.Num
-	if notFinite(got) || want.lo == want.hi && notFinite(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
-		if want.lo < want.hi && want.lo <= got && got <= want.hi {
+	if notFinite(got) || want.Lo == want.Hi && notFinite(want.Lo) || math.IsNaN(want.Lo) || math.IsNaN(want.Hi) {
+		if want.Lo < want.Hi && want.Lo <= got && got <= want.Hi {
 			return nil
 		}
-		return compareNumbers(got, want.lo, 0, e.Value)
+		return compareNumbers(got, want.Lo, 0, e.Value)
 	}
 	relative := orZero(terms.Tolerance)
 	if terms.Reference == Precise && !guaranteesBounds(verdict.Accuracy) {
 		relative = max(relative, Unsound)
 	}
-	allowed := max(relative*want.scale(got), orZero(terms.Absolute))
-	distance := max(want.lo-got, got-want.hi, 0)
+	allowed := max(relative*scale(want, got), orZero(terms.Absolute))
+	distance := max(want.Lo-got, got-want.Hi, 0)
 	const subtractionError = 4 * 0x1p-52 // relative to got
 	if !(distance <= allowed+subtractionError*math.Abs(got)) {
 		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(distance), numberText(allowed))
@@ -184,17 +182,17 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 	return nil
 }
 
-// scale returns the number to which a relative error is relative: the larger absolute value of the two ends. If that is infinite, it is the
-// absolute value of the end that is nearer to x.
-func (r numberRange) scale(x float64) float64 {
-	larger := max(math.Abs(r.lo), math.Abs(r.hi))
+// scale returns the number to which a relative error is relative: the larger absolute value of the two ends of the expected interval. If that is infinite, it is the
+// absolute value of the end that is nearer to got.
+func scale(want interval.Interval, got float64) float64 {
+	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
 	switch {
 	case !notFinite(larger):
 		return larger
-	case x > r.hi:
-		return math.Abs(r.hi)
+	case got > want.Hi:
+		return math.Abs(want.Hi)
 	}
-	return math.Abs(r.lo)
+	return math.Abs(want.Lo)
 }
 
 // compareGuarantee requires that the engine's guarantee is true for an exact reference value: its bounds contain the value, or its
@@ -255,7 +253,7 @@ func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms 
 	if err != nil {
 		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
 	}
-	if !(want.lo <= confidence.Hi && confidence.Lo <= want.hi) {
+	if !(want.Lo <= confidence.Hi && confidence.Lo <= want.Hi) {
 		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
 			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, verdict.Samples)
 	}

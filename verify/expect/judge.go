@@ -98,7 +98,7 @@ func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
 func isNonFiniteOrInterval(text string) bool {
 	x, ok := parseDouble(text)
-	return ok && notFinite(x) || interval.MatchString(strings.TrimPrefix(text, "~"))
+	return ok && notFinite(x) || intervalPattern.MatchString(strings.TrimPrefix(text, "~"))
 }
 
 // compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
@@ -164,13 +164,13 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 	return nil
 }
 
-// interval matches an expected interval.
-var interval = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
+// intervalPattern matches an expected interval.
+var intervalPattern = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
 
 // compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
-	if match := interval.FindStringSubmatch(text); match != nil {
+	if match := intervalPattern.FindStringSubmatch(text); match != nil {
 		lo, ok := parseDouble(match[1])
 		hi, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {

@@ -3,11 +3,11 @@ package shield
 import (
 	"context"
 	"errors"
-	"math"
 	"math/big"
 	"slices"
 	"sort"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -44,11 +44,8 @@ type Number struct {
 
 // exactNumber returns a Number with an exact value, and the nearest bounds.
 func exactNumber(x *big.Rat) Number {
-	f, exact := x.Float64()
-	if exact {
-		return Number{f, f, x}
-	}
-	return Number{math.Nextafter(f, -1), math.Nextafter(f, 2), x}
+	nearest := interval.Around(x)
+	return Number{nearest.Lo, nearest.Hi, x}
 }
 
 // Value returns the float64 nearest to the exact value, or the midpoint of the bounds.
@@ -200,9 +197,9 @@ func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact b
 }
 
 // roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
-func roundDown(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1) }
+func roundDown(x float64) float64 { return min(max(0, interval.Below(x)), 1) }
 
-func roundUp(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
+func roundUp(x float64) float64 { return min(max(0, interval.Above(x)), 1) }
 
 // computeChoiceBounds computes bounds on the value of each choice from those of its successors.
 func (x *Shield) computeChoiceBounds() {
