@@ -51,7 +51,7 @@ func Complete(s *settings.Settings, dir string) error {
 	k := &s.Kubernetes
 	switch {
 	case k.Image == "":
-		return errors.New("there is no image, want --image: any will do, the program is staged; ci/build-image makes one that has nothing else")
+		return errors.New("there is no image, want --image: any will do, the program is staged; packaging/build-image makes one that has nothing else")
 	case k.Claim == "":
 		return errors.New("there is no claim, want --claim: the persistent volume claim, ReadWriteMany, that has the directory")
 	}

@@ -108,7 +108,7 @@ func TestSubmitKubernetesContainers(t *testing.T) {
 	image := "local/tilecheck-kubetest:" + strconv.Itoa(os.Getpid())
 	dir := t.TempDir()
 	program := filepath.Join(dir, "tilecheck")
-	run("../../ci/build-image", image)
+	run("../../packaging/build-image", image)
 	t.Cleanup(func() { run("docker", "image", "rm", image) })
 	run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "tilecheck/cmd/tilecheck")
 
