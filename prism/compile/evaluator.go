@@ -21,19 +21,19 @@ type evaluator struct {
 
 // Evaluator compiles an expression over the model's variables and labels. It returns an *UnsupportedError for path formulas and
 // for operators such as P.
-func (m *Model) Evaluator(e sema.Expr) (Evaluator, error) {
-	if e.Type() == sema.Bool {
-		f, err := m.boolClosure(e)
+func (m *Model) Evaluator(expr sema.Expr) (Evaluator, error) {
+	if expr.Type() == sema.Bool {
+		closure, err := m.boolClosure(expr)
 		if err != nil {
 			return nil, err
 		}
-		return &evaluator{model: m, bool: f, float: func(env *env) float64 { return boolToFloat(f(env)) }}, nil
+		return &evaluator{model: m, bool: closure, float: func(env *env) float64 { return boolToFloat(closure(env)) }}, nil
 	}
-	f, err := m.floatClosure(e)
+	closure, err := m.floatClosure(expr)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{model: m, bool: func(env *env) bool { return f(env) != 0 }, float: f}, nil
+	return &evaluator{model: m, bool: func(env *env) bool { return closure(env) != 0 }, float: closure}, nil
 }
 
 // boolToFloat returns 1 for true and 0 for false.

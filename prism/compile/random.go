@@ -4,16 +4,16 @@ import "math"
 
 // next returns 64 random bits and advances the stream, by the algorithm xoshiro256**.
 func (s *Stream) next() uint64 {
-	x := s[1] * 5
-	x = (x<<7 | x>>57) * 9
-	t := s[1] << 17
+	result := s[1] * 5
+	result = (result<<7 | result>>57) * 9
+	shifted := s[1] << 17
 	s[2] ^= s[0]
 	s[3] ^= s[1]
 	s[1] ^= s[2]
 	s[0] ^= s[3]
-	s[2] ^= t
+	s[2] ^= shifted
 	s[3] = s[3]<<45 | s[3]>>19
-	return x
+	return result
 }
 
 // Unit returns a random multiple of 2^-53 in [0, 1).
@@ -46,11 +46,11 @@ func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit())
 // a polynomial in s².
 func logUnit(x float64) float64 {
 	bits := math.Float64bits(x)
-	k := int64(bits>>52) - 1022
+	intExponent := int64(bits>>52) - 1022
 	f := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // [0.5, 1)
 	if f < math.Sqrt2/2 {
 		f *= 2
-		k--
+		intExponent--
 	}
 	f--
 	s := f / (2 + f)
@@ -60,8 +60,8 @@ func logUnit(x float64) float64 {
 	t2 := float64(s4 * (logL2 + float64(s4*(logL4+float64(s4*logL6)))))
 	r := t1 + t2
 	half := float64(float64(0.5*f) * f)
-	kf := float64(k)
-	return float64(kf*ln2Hi) - ((half - (float64(s*(half+r)) + float64(kf*ln2Lo))) - f)
+	exponent := float64(intExponent)
+	return float64(exponent*ln2Hi) - ((half - (float64(s*(half+r)) + float64(exponent*ln2Lo))) - f)
 }
 
 const (

@@ -12,13 +12,13 @@ import (
 func (m *Model) StateText(state []int32) string { return StateText(m.program, state) }
 
 // StateText returns a state of a program as Model.StateText does.
-func StateText(prog *sema.Program, state []int32) string {
-	var b strings.Builder
-	for i, v := range prog.Vars {
-		b.WriteString([]string{"(", ","}[min(i, 1)])
-		b.WriteString(v.Name + "=" + valueText(v.Type, state[i]))
+func StateText(program *sema.Program, state []int32) string {
+	var text strings.Builder
+	for i, variable := range program.Vars {
+		text.WriteString([]string{"(", ","}[min(i, 1)])
+		text.WriteString(variable.Name + "=" + valueText(variable.Type, state[i]))
 	}
-	return b.String() + ")"
+	return text.String() + ")"
 }
 
 // valueText returns the value of a variable as PRISM writes it.

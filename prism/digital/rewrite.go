@@ -5,7 +5,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func typeAndPos(typ sema.Type, at syntax.Pos) sema.Base { return sema.Base{T: typ, At: at} }
+func typeAndPos(typ sema.Type, at syntax.Pos) sema.Base { return sema.Base{ValueType: typ, Position: at} }
 
 func trueAt(at syntax.Pos) sema.Expr {
 	return &sema.Const{Base: typeAndPos(sema.Bool, at), Val: sema.BoolValue(true)}
@@ -39,7 +39,7 @@ func (t *translation) rewriteAt(x sema.Expr, later bool) sema.Expr {
 	case *sema.Binary:
 		return &sema.Binary{Base: x.Base, Op: x.Op, X: t.rewriteAt(x.X, later), Y: t.rewriteAt(x.Y, later)}
 	case *sema.Cond:
-		return &sema.Cond{Base: x.Base, C: t.rewriteAt(x.C, later), A: t.rewriteAt(x.A, later), B: t.rewriteAt(x.B, later)}
+		return &sema.Cond{Base: x.Base, Condition: t.rewriteAt(x.Condition, later), Then: t.rewriteAt(x.Then, later), Else: t.rewriteAt(x.Else, later)}
 	case *sema.Call:
 		result := &sema.Call{Base: x.Base, Func: x.Func}
 		for _, a := range x.Args {
@@ -68,7 +68,7 @@ func (t *translation) clockReading(x *sema.Var, later bool) sema.Expr {
 	if t.clocks[x.Slot] == nil {
 		return x
 	}
-	pos := x.At
+	pos := x.Position
 	value := varAt(x.Slot, pos)
 	if later {
 		value = &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: value, Y: intAt(1, pos)}

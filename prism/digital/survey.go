@@ -169,9 +169,9 @@ func (t *translation) checkClosed(x sema.Expr, positive bool) {
 		}
 	case *sema.Cond:
 		if x.Type() == sema.Bool {
-			t.noClocks(x.C, "a condition")
-			t.checkClosed(x.A, positive)
-			t.checkClosed(x.B, positive)
+			t.noClocks(x.Condition, "a condition")
+			t.checkClosed(x.Then, positive)
+			t.checkClosed(x.Else, positive)
 			return
 		}
 	}

@@ -71,7 +71,7 @@ func PathOf(x sema.Expr) *Path {
 
 // Not returns the negation of a formula.
 func Not(x sema.Expr) sema.Expr {
-	return &sema.Unary{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: syntax.OpNot, X: x}
+	return &sema.Unary{Base: sema.Base{ValueType: x.Type(), Position: x.Pos()}, Op: syntax.OpNot, X: x}
 }
 
 // Reaches reports whether the formula is F or U of state formulas without bounds, and without a negation.

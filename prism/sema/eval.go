@@ -218,7 +218,7 @@ func (ev evaluator) variable(e *Var) (operand, error) {
 	}
 	x := ev.state[e.Slot]
 	switch {
-	case e.T == Bool:
+	case e.ValueType == Bool:
 		return operand{Value: BoolValue(x != 0)}, nil
 	case ev.exact:
 		return operand{Value: IntValue(x)}, nil
@@ -301,16 +301,16 @@ func (ev evaluator) applyBinary(e *Binary, x, y operand) (operand, error) {
 
 // cond evaluates the condition of ?: and only the chosen branch.
 func (ev evaluator) cond(e *Cond) (operand, error) {
-	c, err := ev.eval(e.C)
+	c, err := ev.eval(e.Condition)
 	if err != nil {
 		return c, err
 	}
-	branch := e.B
+	branch := e.Else
 	if c.Bool {
-		branch = e.A
+		branch = e.Then
 	}
 	x, err := ev.eval(branch)
-	if e.T == Double {
+	if e.ValueType == Double {
 		x.Value = x.toDouble()
 	}
 	return x, err
@@ -324,7 +324,7 @@ func (ev evaluator) call(e *Call, args []operand) (operand, error) {
 		for _, y := range args[1:] {
 			x = ev.extremum(e.Func, x, y)
 		}
-		if e.T == Double {
+		if e.ValueType == Double {
 			x.Value = x.toDouble()
 		}
 		return x, nil

@@ -21,7 +21,7 @@ func (d FloatAnalysis) Decide(e Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	switch e := e.(type) {
 	case *Binary:
-		if e.T != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
+		if e.ValueType != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
 			return true
 		}
 		x, y := analysis.quotient(e.X), analysis.quotient(e.Y)
@@ -134,7 +134,7 @@ func (n *numberAnalysis) computeMagnitude(e Expr) magnitude {
 	case *Binary:
 		return n.operationMagnitude(e)
 	case *Cond:
-		return n.magnitude(e.A).either(n.magnitude(e.B))
+		return n.magnitude(e.Then).either(n.magnitude(e.Else))
 	case *Call:
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknown
@@ -272,7 +272,7 @@ func (n *numberAnalysis) computeQuotient(e Expr) quotient {
 	case *Binary:
 		return binaryQuotient(e.Op, n.quotient(e.X), n.quotient(e.Y))
 	case *Cond:
-		return eitherQuotient(n.quotient(e.A), n.quotient(e.B))
+		return eitherQuotient(n.quotient(e.Then), n.quotient(e.Else))
 	case *Call:
 		if e.Func == FuncMin || e.Func == FuncMax {
 			x := n.quotient(e.Args[0])
@@ -351,7 +351,7 @@ func (n *numberAnalysis) computeIntRange(e Expr) interval {
 	case *Binary:
 		result = operationRange(e.Op, n.intRange(e.X), n.intRange(e.Y))
 	case *Cond:
-		a, b := n.intRange(e.A), n.intRange(e.B)
+		a, b := n.intRange(e.Then), n.intRange(e.Else)
 		result = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
 	case *Call:
 		result = n.callRange(e)

@@ -145,7 +145,7 @@ func (f *folder) foldOperands(e Expr) Expr {
 		}
 		return e
 	case *Cond:
-		return &Cond{e.Base, f.fold(e.C), f.fold(e.A), f.fold(e.B)}
+		return &Cond{e.Base, f.fold(e.Condition), f.fold(e.Then), f.fold(e.Else)}
 	case *Call:
 		return &Call{e.Base, e.Func, f.foldAll(e.Args)}
 	}
@@ -227,7 +227,7 @@ func constantOperands(e Expr) bool {
 	case *Binary:
 		return value(e.X) && value(e.Y)
 	case *Cond:
-		return value(e.C) && value(e.A) && value(e.B)
+		return value(e.Condition) && value(e.Then) && value(e.Else)
 	case *Call:
 		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !value(a) })
 	}
@@ -294,18 +294,18 @@ func simplify(e Expr) Expr {
 			return simplifyLogic(e)
 		}
 	case *Cond:
-		c, ok := e.C.(*Const)
-		if !ok || !Stateless(e.A) || !Stateless(e.B) {
+		c, ok := e.Condition.(*Const)
+		if !ok || !Stateless(e.Then) || !Stateless(e.Else) {
 			return e
 		}
-		branch := e.B
+		branch := e.Else
 		if c.Val.Bool {
-			branch = e.A
+			branch = e.Then
 		}
 		if _, ok := branch.(*Const); ok {
-			return castTo(e.T, branch)
+			return castTo(e.ValueType, branch)
 		}
-		if branch.Type() == e.T {
+		if branch.Type() == e.ValueType {
 			return branch
 		}
 	}
@@ -368,7 +368,7 @@ func Operands(e Expr, visit func(Expr)) {
 	case *Binary:
 		visitAll(e.X, e.Y)
 	case *Cond:
-		visitAll(e.C, e.A, e.B)
+		visitAll(e.Condition, e.Then, e.Else)
 	case *Call:
 		visitAll(e.Args...)
 	case *Temporal:

@@ -74,7 +74,7 @@ func (n *numberAnalysis) computeMultiples(e Expr) multiples {
 	case *Unary:
 		return n.multiples(e.X)
 	case *Cond:
-		return n.multiples(e.A).either(n.multiples(e.B))
+		return n.multiples(e.Then).either(n.multiples(e.Else))
 	case *Call:
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknown

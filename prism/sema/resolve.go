@@ -24,7 +24,7 @@ type erroneousExpr struct {
 
 // invalidExpr returns an expression that stands for e, which has an error.
 func invalidExpr(e syntax.Node, operands ...Expr) Expr {
-	return &erroneousExpr{Base{At: e.Pos()}, operands}
+	return &erroneousExpr{Base{Position: e.Pos()}, operands}
 }
 
 // resolver resolves expressions and determines their types. It reports the errors of PRISM's
@@ -96,7 +96,7 @@ func isIntQuotient(x Expr) bool {
 	case *Binary:
 		return x.Op != syntax.OpPow && isIntQuotient(x.X) && isIntQuotient(x.Y)
 	case *Cond:
-		return isIntQuotient(x.A) && isIntQuotient(x.B)
+		return isIntQuotient(x.Then) && isIntQuotient(x.Else)
 	case *Call:
 		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !isIntQuotient(a) })
 	}
@@ -217,7 +217,7 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		return &constRef{Base{meaning.constant.typ, e.Pos()}, meaning.constant}
 	}
 	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(e)}, meaning.index}
-	if variable.T == Clock && (r.inFormula || !r.clocksAllowed) {
+	if variable.ValueType == Clock && (r.inFormula || !r.clocksAllowed) {
 		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.entries[len(r.entries)-1].kind = clockUse
 	}

@@ -131,7 +131,7 @@ func (r *Rewriter) copyNode(e Expr) (Expr, error) {
 	case *Binary:
 		return &Binary{base(e.Base), e.Op, rewriteOperand(e.X), rewriteOperand(e.Y)}, err
 	case *Cond:
-		return &Cond{base(e.Base), rewriteOperand(e.C), rewriteOperand(e.A), rewriteOperand(e.B)}, err
+		return &Cond{base(e.Base), rewriteOperand(e.Condition), rewriteOperand(e.Then), rewriteOperand(e.Else)}, err
 	case *Call:
 		out := &Call{base(e.Base), e.Func, make([]Expr, len(e.Args))}
 		for i, a := range e.Args {

@@ -78,7 +78,7 @@ func (n *expressionAnalysis) numberFacts(e sema.Expr) numberFacts {
 	case *sema.Binary:
 		return n.binaryFacts(e).orUnknown()
 	case *sema.Cond:
-		return n.facts(e.A).either(n.facts(e.B))
+		return n.facts(e.Then).either(n.facts(e.Else))
 	case *sema.Call:
 		if e.Func != sema.FuncMin && e.Func != sema.FuncMax {
 			return unknownFacts()

@@ -187,7 +187,7 @@ func ExtendU(x Operand[int32]) Expr[int64] { return Convert[int64](I64ExtendI32U
 func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64ReinterpretF64, x) }
 
 // Double is an integer as a double.
-func Double(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
+func ToFloat64(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
 
 // Select is x if the condition is not zero, otherwise y. It evaluates x, y and the
 // condition, in this order.
@@ -262,7 +262,7 @@ func (v Var[T]) Tee(x Operand[T]) Expr[T] {
 }
 
 // Into evaluates x and returns a new local with its value.
-func Into[T Number](f *Func, x Operand[T]) Var[T] {
+func InLocal[T Number](f *Func, x Operand[T]) Var[T] {
 	x.Emit(f)
 	v := Local[T](f)
 	f.with(localSet, v.index)

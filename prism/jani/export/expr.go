@@ -37,7 +37,7 @@ func (x *exporter) expr(e sema.Expr) (any, error) {
 		return x.operation(operatorNames[e.Op], e.X, e.Y)
 	case *sema.Cond:
 		parts := make([]any, 3)
-		for i, y := range []sema.Expr{e.C, e.A, e.B} {
+		for i, y := range []sema.Expr{e.Condition, e.Then, e.Else} {
 			var err error
 			if parts[i], err = x.expr(y); err != nil {
 				return nil, err

@@ -53,7 +53,7 @@ func (x *exporter) writeFilter(f *logic.Formula, out object) error {
 	out["fun"] = fun
 	states := f.States
 	if states == nil {
-		states = &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.BoolValue(true)}
+		states = &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 	}
 	var err error
 	out["states"], err = x.expr(states)
