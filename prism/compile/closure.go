@@ -402,7 +402,7 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 }
 
 // checkedOperation returns the closure of an operator that is undefined for some operands.
-func checkedOperation(pos syntax.Pos, left, right intClosure, op func(x, y int32) (int32, error)) intClosure {
+func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, y int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue := left(env)
 		result, err := op(leftValue, right(env))
@@ -444,9 +444,9 @@ func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	}
 	switch expr.Func {
 	case sema.FuncMin:
-		return foldArgs(args, func(x, y int32) int32 { return min(x, y) }), nil
+		return foldArgs(args, func(left, right int32) int32 { return min(left, right) }), nil
 	case sema.FuncMax:
-		return foldArgs(args, func(x, y int32) int32 { return max(x, y) }), nil
+		return foldArgs(args, func(left, right int32) int32 { return max(left, right) }), nil
 	case sema.FuncMod:
 		return checkedOperation(expr.Position, args[0], args[1], sema.Mod), nil
 	case sema.FuncPow:

@@ -37,8 +37,8 @@ func (m *Model) Evaluator(expr sema.Expr) (Evaluator, error) {
 }
 
 // boolToFloat returns 1 for true and 0 for false.
-func boolToFloat(b bool) float64 {
-	if b {
+func boolToFloat(value bool) float64 {
+	if value {
 		return 1
 	}
 	return 0
@@ -47,15 +47,15 @@ func boolToFloat(b bool) float64 {
 // Bool implements Evaluator.
 func (e *evaluator) Bool(state []int32) (bool, error) {
 	e.env.state = state
-	b := e.bool(&e.env)
-	return b, e.failure()
+	value := e.bool(&e.env)
+	return value, e.failure()
 }
 
 // Num implements Evaluator.
 func (e *evaluator) Num(state []int32) (float64, error) {
 	e.env.state = state
-	x := e.float(&e.env)
-	return x, e.failure()
+	number := e.float(&e.env)
+	return number, e.failure()
 }
 
 // failure returns the error of the last evaluation. It returns a plain nil, not a nil *StateError in an error.

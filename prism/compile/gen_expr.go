@@ -40,8 +40,8 @@ const (
 )
 
 // wasmType returns the WebAssembly type of values of a sort.
-func wasmType(s sortKind) wasm.Type {
-	if s == sortFloat {
+func wasmType(sort sortKind) wasm.Type {
+	if sort == sortFloat {
 		return wasm.F64
 	}
 	return wasm.I32
@@ -186,10 +186,10 @@ func (c *codeGenerator) variable(slot int) wasm.Var[int32] {
 func constI32[T int | int32 | int64](x T) wasm.Expr[int32] { return wasm.Const(int32(x)) }
 
 // constI64 returns the code of an i64 constant.
-func constI64(x int64) wasm.Expr[int64] { return wasm.Const(x) }
+func constI64(value int64) wasm.Expr[int64] { return wasm.Const(value) }
 
 // constF64 returns the code of an f64 constant.
-func constF64(x float64) wasm.Expr[float64] { return wasm.Const(x) }
+func constF64(number float64) wasm.Expr[float64] { return wasm.Const(number) }
 
 // operationCode returns the code of a term's operation.
 func (c *codeGenerator) operationCode(term *term) typedCode {

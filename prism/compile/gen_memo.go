@@ -71,9 +71,9 @@ func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest 
 	return groups, rest
 }
 
-// isSubset reports whether ys contains every element of xs.
-func isSubset(xs, ys []int) bool {
-	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
+// isSubset reports whether the second list contains every element of the first.
+func isSubset(firsts, seconds []int) bool {
+	return !slices.ContainsFunc(firsts, func(x int) bool { return !slices.Contains(seconds, x) })
 }
 
 // worthMemo reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for

@@ -204,12 +204,12 @@ func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
 
 // stateReward emits the reward of the current state.
 func (p *pathGenerator) stateReward() wasm.Expr[float64] {
-	return p.rewardSum(func(it *sema.RewardItem) bool { return !it.Transition })
+	return p.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
 }
 
 // choiceReward emits the reward of a choice with the given action.
 func (p *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
-	return p.rewardSum(func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
+	return p.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 }
 
 // rewardSum emits the sum of the reward items for which applies returns true and whose guards hold.

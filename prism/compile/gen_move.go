@@ -45,11 +45,11 @@ func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 
 // constantWeight computes the product of constant weights as expander.weight does.
 func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
-	w := p.constantWeights[move.commands[0]][updates[0]]
+	weight := p.constantWeights[move.commands[0]][updates[0]]
 	for i, command := range move.commands[1:] {
-		w = float64(w * p.constantWeights[command][updates[i+1]])
+		weight = float64(weight * p.constantWeights[command][updates[i+1]])
 	}
-	return w
+	return weight
 }
 
 // weight emits the product of the weights of a move's updates, as expander.weight computes it. updates has the index of one update
@@ -287,11 +287,11 @@ func (p *moveGenerator) valueOf(alternative alternative, slot int) *term {
 
 // oldValue returns the value of a variable before the transition.
 func (p *moveGenerator) oldValue(slot int) *term {
-	s := sortInt
+	sort := sortInt
 	if p.model.program.Vars[slot].Type == sema.Bool {
-		s = sortBool
+		sort = sortBool
 	}
-	return p.facts.simplify(p.graph.variable(slot, s))
+	return p.facts.simplify(p.graph.variable(slot, sort))
 }
 
 // valuesInAlternatives returns the new value of a variable in each alternative.
@@ -304,13 +304,13 @@ func (p *moveGenerator) valuesInAlternatives(alternatives []alternative, slot in
 }
 
 // allEqual reports whether all terms are the same.
-func allEqual(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(term *term) bool { return term != ts[0] })
+func allEqual(terms []*term) bool {
+	return !slices.ContainsFunc(terms, func(term *term) bool { return term != terms[0] })
 }
 
 // allConstants reports whether all terms are constants.
-func allConstants(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(term *term) bool { return !term.isConst() })
+func allConstants(terms []*term) bool {
+	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
 // newValue is a value to compute for a variable.

@@ -198,8 +198,8 @@ func (p *pathGenerator) emitPath(index wasm.Var[int32]) {
 }
 
 // endPath emits code that ends the path with a status.
-func (p *pathGenerator) endPath(s Status) {
-	p.status.Set(p.fn, constI32(int32(s)))
+func (p *pathGenerator) endPath(status Status) {
+	p.status.Set(p.fn, constI32(int32(status)))
 	p.fn.Br(p.finish)
 }
 

@@ -61,8 +61,8 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 // initialState returns the valuation with the declared initial value of each variable.
 func (m *Model) initialState() []int32 {
 	state := make([]int32, len(m.program.Vars))
-	for i, v := range m.program.Vars {
-		state[i] = v.Init
+	for i, variable := range m.program.Vars {
+		state[i] = variable.Init
 	}
 	return state
 }

@@ -138,9 +138,9 @@ func (g *graph) intern(candidate term) *term {
 }
 
 // boolConst returns a constant of type Bool.
-func (g *graph) boolConst(b bool) *term {
+func (g *graph) boolConst(value bool) *term {
 	t := term{op: opConst, sort: sortBool}
-	if b {
+	if value {
 		t.intValue = 1
 	}
 	return g.intern(t)
@@ -152,15 +152,15 @@ func (g *graph) intConst(i int64) *term {
 }
 
 // floatConst returns a constant of type Double.
-func (g *graph) floatConst(f float64) *term {
-	t := term{op: opConst, sort: sortFloat, floatValue: f, floatLow: f, floatHigh: f, maybeNaN: f != f}
+func (g *graph) floatConst(inFloat float64) *term {
+	t := term{op: opConst, sort: sortFloat, floatValue: inFloat, floatLow: inFloat, floatHigh: inFloat, maybeNaN: inFloat != inFloat}
 	return g.intern(t)
 }
 
 // variable returns a variable of the model.
-func (g *graph) variable(slot int, s sortKind) *term {
+func (g *graph) variable(slot int, sort sortKind) *term {
 	r := g.ranges[slot]
-	return g.intern(term{op: opVar, sort: s, slot: slot, low: r.low, high: r.high})
+	return g.intern(term{op: opVar, sort: sort, slot: slot, low: r.low, high: r.high})
 }
 
 // isConst reports whether the term is a constant.
@@ -180,10 +180,14 @@ func (g *graph) not(operand *term) *term {
 }
 
 // and returns the conjunction of terms.
-func (g *graph) and(xs ...*term) *term { return g.newConnective(opAnd, g.trueTerm, g.falseTerm, xs) }
+func (g *graph) and(operands ...*term) *term {
+	return g.newConnective(opAnd, g.trueTerm, g.falseTerm, operands)
+}
 
 // or returns the disjunction of terms.
-func (g *graph) or(xs ...*term) *term { return g.newConnective(opOr, g.falseTerm, g.trueTerm, xs) }
+func (g *graph) or(operands ...*term) *term {
+	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
+}
 
 // newConnective returns the conjunction or disjunction of operands. It leaves out neutral operands (true in a conjunction), repeated
 // ones, and everything after a dominant one (false in a conjunction). If no operand may fail, one dominant operand is the result.
@@ -324,8 +328,8 @@ func resultInterval(op opcode, left, right interval) interval {
 	case opSub:
 		return interval{left.low - right.high, left.high - right.low}
 	case opMul:
-		a, b, c, d := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
-		return interval{min(a, b, c, d), max(a, b, c, d)}
+		first, second, c, d := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
+		return interval{min(first, second, c, d), max(first, second, c, d)}
 	case opMin:
 		return interval{min(left.low, right.low), min(left.high, right.high)}
 	case opMax:

@@ -26,8 +26,8 @@ type builder struct {
 // newGraphBuilder returns a builder for expressions of the model.
 func (m *Model) newGraphBuilder() *builder {
 	ranges := make([]interval, len(m.program.Vars))
-	for i, v := range m.program.Vars {
-		ranges[i] = interval{int64(v.Low), int64(v.High)}
+	for i, variable := range m.program.Vars {
+		ranges[i] = interval{int64(variable.Low), int64(variable.High)}
 	}
 	return &builder{
 		graph: newGraph(ranges), model: m, terms: map[sema.Expr]*term{},
@@ -185,9 +185,9 @@ func (b *builder) newTermOf(expr sema.Expr) *term {
 }
 
 // failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
-func (b *builder) failingTerm(t sema.Type) *term {
+func (b *builder) failingTerm(typ sema.Type) *term {
 	x := b.mod(b.intConst(1), b.intConst(0))
-	if t == sema.Bool {
+	if typ == sema.Bool {
 		return b.equal(x, b.intConst(0))
 	}
 	return x

@@ -143,6 +143,6 @@ func (g *graph) toInt(op opcode, operand *term) *term {
 }
 
 // roundBy computes floor, ceil or round.
-func roundBy(op opcode, x float64) float64 {
-	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(x)
+func roundBy(op opcode, number float64) float64 {
+	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(number)
 }

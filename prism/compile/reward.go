@@ -61,11 +61,11 @@ func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 }
 
 // checked returns a reward, or the error that its evaluation recorded.
-func (r *Rewards) checked(x float64) (float64, error) {
+func (r *Rewards) checked(number float64) (float64, error) {
 	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
 	}
-	return x, nil
+	return number, nil
 }
 
 // stateReward returns the sum of the state items. An error is recorded in v.

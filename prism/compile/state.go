@@ -22,11 +22,11 @@ func StateText(program *sema.Program, state []int32) string {
 }
 
 // valueText returns the value of a variable as PRISM writes it.
-func valueText(t sema.Type, x int32) string {
-	if t == sema.Bool {
-		return strconv.FormatBool(x != 0)
+func valueText(typ sema.Type, value int32) string {
+	if typ == sema.Bool {
+		return strconv.FormatBool(value != 0)
 	}
-	return strconv.Itoa(int(x))
+	return strconv.Itoa(int(value))
 }
 
 // stateError returns an error of the model in a state.

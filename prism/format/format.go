@@ -116,7 +116,7 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 }
 
 // trim returns the text of a lexeme without the blanks at the end of a comment.
-func trimmedText(l syntax.Lexeme) string { return strings.TrimRight(l.Text, " \t") }
+func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.Text, " \t") }
 
 // unit is a statement, which starts on a new line, and whose tokens are formatted together.
 type unit struct {

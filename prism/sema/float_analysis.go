@@ -12,84 +12,84 @@ import (
 type FloatAnalysis struct{ vars []Variable }
 
 // NewFloatAnalysis returns the analysis for a program.
-func NewFloatAnalysis(p *Program) FloatAnalysis { return FloatAnalysis{p.Vars} }
+func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact result of e, if e is a comparison of
+// Decide reports whether float64 arithmetic gives the exact result of expr, if expr is a comparison of
 // numbers, or floor, ceil or round. For other expressions, whose results are not rounded to a Bool or
 // Int, it returns true.
-func (d FloatAnalysis) Decide(e Expr) bool {
+func (d FloatAnalysis) Decide(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Binary:
-		if e.ValueType != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
+		if expr.ValueType != Bool || expr.X.Type() == Bool || expr.X.Type() == Int && expr.Y.Type() == Int {
 			return true
 		}
-		x, y := analysis.quotient(e.X), analysis.quotient(e.Y)
-		if e.Op == syntax.OpEq || e.Op == syntax.OpNe {
-			if x.minusZero || y.minusZero { // in PRISM, -0.0 differs from 0.0
+		left, right := analysis.quotient(expr.X), analysis.quotient(expr.Y)
+		if expr.Op == syntax.OpEq || expr.Op == syntax.OpNe {
+			if left.minusZero || right.minusZero { // in PRISM, -0.0 differs from 0.0
 				return false
 			}
 		}
-		return x.comparable(y)
+		return left.comparable(right)
 	case *Call:
-		switch e.Func {
+		switch expr.Func {
 		case FuncFloor, FuncCeil, FuncRound:
-			x := analysis.quotient(e.Args[0])
-			return x.ok && x.num <= 1<<50 && x.den <= 1<<50
+			left := analysis.quotient(expr.Args[0])
+			return left.ok && left.num <= 1<<50 && left.den <= 1<<50
 		}
 	}
 	return true
 }
 
-// Decided reports whether Decide holds for e and all its operands.
-func (d FloatAnalysis) Decided(e Expr) bool { return e == nil || holdsEverywhere(e, d.Decide) }
+// Decided reports whether Decide holds for expr and all its operands.
+func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || holdsEverywhere(expr, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
-func (d FloatAnalysis) Range(e Expr) (low, high float64) {
+func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
 	analysis := numberAnalysis{vars: d.vars}
-	x := analysis.intRange(e)
-	return x.lo, x.hi
+	bounds := analysis.intRange(expr)
+	return bounds.lo, bounds.hi
 }
 
-// Doubtful returns e and its operands, as far as Decide is false for them.
-func (d FloatAnalysis) Doubtful(e Expr) []Expr {
+// Doubtful returns expr and its operands, as far as Decide is false for them.
+func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	var doubtful []Expr
-	Inspect(e, func(e Expr) bool {
-		if !d.Decide(e) {
-			doubtful = append(doubtful, e)
+	Inspect(expr, func(expr Expr) bool {
+		if !d.Decide(expr) {
+			doubtful = append(doubtful, expr)
 		}
 		return true
 	})
 	return doubtful
 }
 
-// Error bounds the difference between the float64 value of e and its exact value, in every state
+// Error bounds the difference between the float64 value of expr and its exact value, in every state
 // in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
 // The bound is infinite if none is known.
-func (d FloatAnalysis) Error(e Expr) float64 {
+func (d FloatAnalysis) Error(expr Expr) float64 {
 	analysis := numberAnalysis{vars: d.vars}
-	switch x := analysis.magnitude(e); {
-	case !(x.maxAbs < math.MaxFloat64):
+	switch result := analysis.magnitude(expr); {
+	case !(result.maxAbs < math.MaxFloat64):
 		return math.Inf(1)
-	case x.err == 0:
+	case result.err == 0:
 		return 0
 	default:
-		return x.withRounding().err
+		return result.withRounding().err
 	}
 }
 
 // OperandError bounds the float64 error on which a comparison or rounding depends: the sum of the
 // errors of its operands.
-func (d FloatAnalysis) OperandError(e Expr) float64 {
+func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
-	Operands(e, func(x Expr) { sum += d.Error(x) })
+	Operands(expr, func(resolved Expr) { sum += d.Error(resolved) })
 	return 1.01 * sum
 }
 
 // interval is an interval of float64 numbers.
 type interval struct{ lo, hi float64 }
 
-func point(f float64) interval { return interval{f, f} }
+func point(inFloat float64) interval { return interval{inFloat, inFloat} }
 
 func unbounded() interval { return interval{math.Inf(-1), math.Inf(1)} }
 
@@ -113,95 +113,95 @@ func (x magnitude) withRounding() magnitude {
 }
 
 // magnitude returns the cached result of computeMagnitude.
-func (n *numberAnalysis) magnitude(e Expr) magnitude {
-	if x, ok := n.magnitudes.Get(e); ok {
-		return x
+func (n *numberAnalysis) magnitude(expr Expr) magnitude {
+	if result, ok := n.magnitudes.Get(expr); ok {
+		return result
 	}
-	return n.magnitudes.Put(e, n.computeMagnitude(e))
+	return n.magnitudes.Put(expr, n.computeMagnitude(expr))
 }
 
 // computeMagnitude bounds the absolute value and the float64 error of a number in every state.
-func (n *numberAnalysis) computeMagnitude(e Expr) magnitude {
+func (n *numberAnalysis) computeMagnitude(expr Expr) magnitude {
 	unknown := magnitude{math.Inf(1), math.Inf(1)}
-	if e.Type() == Int { // integer arithmetic is exact, or fails
-		return magnitude{n.intRange(e).maxAbs(), 0}
+	if expr.Type() == Int { // integer arithmetic is exact, or fails
+		return magnitude{n.intRange(expr).maxAbs(), 0}
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return magnitude{math.Abs(e.Val.Float), constError(e)}
+		return magnitude{math.Abs(expr.Val.Float), constError(expr)}
 	case *Unary:
-		return n.magnitude(e.X)
+		return n.magnitude(expr.X)
 	case *Binary:
-		return n.operationMagnitude(e)
+		return n.operationMagnitude(expr)
 	case *Cond:
-		return n.magnitude(e.Then).either(n.magnitude(e.Else))
+		return n.magnitude(expr.Then).either(n.magnitude(expr.Else))
 	case *Call:
-		if e.Func != FuncMin && e.Func != FuncMax {
+		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return unknown
 		}
-		x := n.magnitude(e.Args[0])
-		for _, a := range e.Args[1:] {
-			x = x.either(n.magnitude(a))
+		result := n.magnitude(expr.Args[0])
+		for _, arg := range expr.Args[1:] {
+			result = result.either(n.magnitude(arg))
 		}
-		return x
+		return result
 	}
 	return unknown
 }
 
 // either returns bounds for a number that is one of two.
-func (x magnitude) either(y magnitude) magnitude {
-	return magnitude{max(x.maxAbs, y.maxAbs), max(x.err, y.err)}
+func (left magnitude) either(right magnitude) magnitude {
+	return magnitude{max(left.maxAbs, right.maxAbs), max(left.err, right.err)}
 }
 
 // constError bounds the difference between the float64 of a constant and its exact value.
-func constError(e *Const) float64 {
-	x, err := Enclose(e, nil)
+func constError(expr *Const) float64 {
+	enclosed, err := Enclose(expr, nil)
 	if err != nil {
 		return math.Inf(1)
 	}
-	if lo, hi, ok := x.Ends(); ok {
-		return max(distance(e.Val.Float, lo), distance(e.Val.Float, hi))
+	if low, high, ok := enclosed.Ends(); ok {
+		return max(distance(expr.Val.Float, low), distance(expr.Val.Float, high))
 	}
 	return math.Inf(1)
 }
 
 // distance bounds the difference between a float64 and a fraction.
-func distance(f float64, x *big.Rat) float64 {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
+func distance(inFloat float64, fraction *big.Rat) float64 {
+	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
 		return math.Inf(1)
 	}
-	difference := new(big.Rat).SetFloat64(f)
-	absolute, _ := difference.Sub(difference, x).Float64()
+	difference := new(big.Rat).SetFloat64(inFloat)
+	absolute, _ := difference.Sub(difference, fraction).Float64()
 	return 1.01 * math.Abs(absolute)
 }
 
 // operationMagnitude bounds the result of + - * or / and its error, from the bounds of the operands.
-func (n *numberAnalysis) operationMagnitude(e *Binary) magnitude {
-	x, y := n.magnitude(e.X), n.magnitude(e.Y)
-	switch e.Op {
+func (n *numberAnalysis) operationMagnitude(expr *Binary) magnitude {
+	left, right := n.magnitude(expr.X), n.magnitude(expr.Y)
+	switch expr.Op {
 	case syntax.OpAdd, syntax.OpSub:
-		return magnitude{x.maxAbs + y.maxAbs, x.err + y.err}.withRounding()
+		return magnitude{left.maxAbs + right.maxAbs, left.err + right.err}.withRounding()
 	case syntax.OpMul:
-		return magnitude{x.maxAbs * y.maxAbs, x.maxAbs*y.err + y.maxAbs*x.err + x.err*y.err}.withRounding()
+		return magnitude{left.maxAbs * right.maxAbs, left.maxAbs*right.err + right.maxAbs*left.err + left.err*right.err}.withRounding()
 	case syntax.OpDiv:
-		if minDivisor := n.minAbs(e.Y); minDivisor > 2*y.err {
-			maxQuotient := x.maxAbs / (minDivisor - y.err)
-			return magnitude{maxQuotient, (x.err + maxQuotient*y.err) / (minDivisor - y.err)}.withRounding()
+		if minDivisor := n.minAbs(expr.Y); minDivisor > 2*right.err {
+			maxQuotient := left.maxAbs / (minDivisor - right.err)
+			return magnitude{maxQuotient, (left.err + maxQuotient*right.err) / (minDivisor - right.err)}.withRounding()
 		}
 	}
 	return magnitude{math.Inf(1), math.Inf(1)}
 }
 
 // minAbs returns a lower bound on the absolute value of a divisor; 0 if none is known.
-func (n *numberAnalysis) minAbs(e Expr) float64 {
-	if c, ok := e.(*Const); ok {
-		return math.Abs(c.Val.Float)
+func (n *numberAnalysis) minAbs(expr Expr) float64 {
+	if constant, ok := expr.(*Const); ok {
+		return math.Abs(constant.Val.Float)
 	}
-	if e.Type() != Int {
+	if expr.Type() != Int {
 		return 0
 	}
-	x := n.intRange(e)
-	return max(x.lo, -x.hi, 0)
+	bounds := n.intRange(expr)
+	return max(bounds.lo, -bounds.hi, 0)
 }
 
 // quotient describes a number that float64 arithmetic computes by rounding a quotient of two integers
@@ -228,169 +228,169 @@ func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 // comparable reports whether the float64 values of two numbers compare in the same way as the exact
 // numbers. Rounding is monotonic, so equal numbers have equal float64 values; unequal ones must
 // differ by more than the rounding errors.
-func (x quotient) comparable(y quotient) bool {
+func (first quotient) comparable(second quotient) bool {
 	switch {
-	case !x.ok || !y.ok:
+	case !first.ok || !second.ok:
 		return false
-	case x.exact && y.exact:
+	case first.exact && second.exact:
 		return true
 	}
 	// Unequal numbers p/q and r/s differ by at least 1/(q*s). Each is rounded by at most 2^-53
 	// of its value, and if they are close, both are about as large as the smaller one.
-	common := min(x.num/choose(x.exact, x.den, 1), y.num/choose(y.exact, y.den, 1))
-	return x.den*y.den*max(common, 1) <= 1<<50
+	common := min(first.num/choose(first.exact, first.den, 1), second.num/choose(second.exact, second.den, 1))
+	return first.den*second.den*max(common, 1) <= 1<<50
 }
 
-func choose(c bool, x, y float64) float64 {
+func choose(c bool, left, right float64) float64 {
 	if c {
-		return x
+		return left
 	}
-	return y
+	return right
 }
 
 // quotient returns the cached result of computeQuotient.
-func (n *numberAnalysis) quotient(e Expr) quotient {
-	if x, ok := n.quotients.Get(e); ok {
-		return x
+func (n *numberAnalysis) quotient(expr Expr) quotient {
+	if result, ok := n.quotients.Get(expr); ok {
+		return result
 	}
-	return n.quotients.Put(e, n.computeQuotient(e))
+	return n.quotients.Put(expr, n.computeQuotient(expr))
 }
 
 // computeQuotient describes how float64 arithmetic computes a number.
-func (n *numberAnalysis) computeQuotient(e Expr) quotient {
-	if e.Type() == Int {
-		x := n.intRange(e)
-		return dyadicQuotient(x.maxAbs(), 1, x.lo < 0, false)
+func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
+	if expr.Type() == Int {
+		bounds := n.intRange(expr)
+		return dyadicQuotient(bounds.maxAbs(), 1, bounds.lo < 0, false)
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return constQuotient(e.Val)
+		return constQuotient(expr.Val)
 	case *Unary:
-		x := n.quotient(e.X)
-		x.negative, x.minusZero = true, true
-		return x
+		result := n.quotient(expr.X)
+		result.negative, result.minusZero = true, true
+		return result
 	case *Binary:
-		return binaryQuotient(e.Op, n.quotient(e.X), n.quotient(e.Y))
+		return binaryQuotient(expr.Op, n.quotient(expr.X), n.quotient(expr.Y))
 	case *Cond:
-		return eitherQuotient(n.quotient(e.Then), n.quotient(e.Else))
+		return eitherQuotient(n.quotient(expr.Then), n.quotient(expr.Else))
 	case *Call:
-		if e.Func == FuncMin || e.Func == FuncMax {
-			x := n.quotient(e.Args[0])
-			for _, a := range e.Args[1:] {
-				x = eitherQuotient(x, n.quotient(a))
+		if expr.Func == FuncMin || expr.Func == FuncMax {
+			result := n.quotient(expr.Args[0])
+			for _, arg := range expr.Args[1:] {
+				result = eitherQuotient(result, n.quotient(arg))
 			}
-			return x
+			return result
 		}
 	}
 	return quotient{}
 }
 
 // constQuotient describes a constant, if its float64 is exact.
-func constQuotient(v Value) quotient {
-	if v.Rat == nil || math.IsInf(v.Float, 0) || new(big.Rat).SetFloat64(v.Float).Cmp(v.Rat) != 0 {
+func constQuotient(value Value) quotient {
+	if value.Rat == nil || math.IsInf(value.Float, 0) || new(big.Rat).SetFloat64(value.Float).Cmp(value.Rat) != 0 {
 		return quotient{}
 	}
-	num, _ := new(big.Float).SetInt(v.Rat.Num()).Float64()
-	den, _ := new(big.Float).SetInt(v.Rat.Denom()).Float64()
-	negative := math.Signbit(v.Float)
-	return dyadicQuotient(math.Abs(num), den, negative, negative && v.Float == 0)
+	num, _ := new(big.Float).SetInt(value.Rat.Num()).Float64()
+	den, _ := new(big.Float).SetInt(value.Rat.Denom()).Float64()
+	negative := math.Signbit(value.Float)
+	return dyadicQuotient(math.Abs(num), den, negative, negative && value.Float == 0)
 }
 
 // binaryQuotient describes the result of op from the descriptions of two exactly computed operands.
-func binaryQuotient(op syntax.Op, x, y quotient) quotient {
-	if !x.ok || !y.ok || !x.exact || !y.exact {
+func binaryQuotient(op syntax.Op, left, right quotient) quotient {
+	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(x.den, y.den)
+	den := max(left.den, right.den)
 	switch op {
 	case syntax.OpAdd, syntax.OpSub:
-		negative := op == syntax.OpSub || x.negative || y.negative
-		return dyadicQuotient(x.num*(den/x.den)+y.num*(den/y.den), den, negative, x.minusZero)
+		negative := op == syntax.OpSub || left.negative || right.negative
+		return dyadicQuotient(left.num*(den/left.den)+right.num*(den/right.den), den, negative, left.minusZero)
 	}
-	negative := x.negative || y.negative || x.minusZero || y.minusZero
+	negative := left.negative || right.negative || left.minusZero || right.minusZero
 	switch op {
 	case syntax.OpMul:
-		return dyadicQuotient(x.num*y.num, x.den*y.den, negative, negative)
+		return dyadicQuotient(left.num*right.num, left.den*right.den, negative, negative)
 	case syntax.OpDiv:
-		num, den := x.num*y.den, x.den*y.num
+		num, den := left.num*right.den, left.den*right.num
 		return quotient{num <= exactLimit && den <= exactLimit, false, num, den, negative, negative}
 	}
 	return quotient{}
 }
 
 // eitherQuotient describes a number that is one of two exactly computed numbers.
-func eitherQuotient(x, y quotient) quotient {
-	if !x.ok || !y.ok || !x.exact || !y.exact {
+func eitherQuotient(left, right quotient) quotient {
+	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(x.den, y.den)
-	return dyadicQuotient(max(x.num*(den/x.den), y.num*(den/y.den)), den, x.negative || y.negative, x.minusZero || y.minusZero)
+	den := max(left.den, right.den)
+	return dyadicQuotient(max(left.num*(den/left.den), right.num*(den/right.den)), den, left.negative || right.negative, left.minusZero || right.minusZero)
 }
 
 // intRange returns bounds of an Int expression.
-func (n *numberAnalysis) intRange(e Expr) interval {
-	if x, ok := n.ranges.Get(e); ok {
-		return x
+func (n *numberAnalysis) intRange(expr Expr) interval {
+	if bounds, ok := n.ranges.Get(expr); ok {
+		return bounds
 	}
-	return n.ranges.Put(e, n.computeIntRange(e))
+	return n.ranges.Put(expr, n.computeIntRange(expr))
 }
 
 // computeIntRange returns bounds of an Int expression that hold in every state.
-func (n *numberAnalysis) computeIntRange(e Expr) interval {
+func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 	int32Range := interval{math.MinInt32, math.MaxInt32}
 	result := int32Range
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return point(float64(e.Val.Int))
+		return point(float64(expr.Val.Int))
 	case *Var:
-		v := &n.vars[e.Slot]
-		return interval{float64(v.Low), float64(v.High)}
+		variable := &n.vars[expr.Slot]
+		return interval{float64(variable.Low), float64(variable.High)}
 	case *Unary:
-		x := n.intRange(e.X)
-		result = interval{-x.hi, -x.lo}
+		bounds := n.intRange(expr.X)
+		result = interval{-bounds.hi, -bounds.lo}
 	case *Binary:
-		result = operationRange(e.Op, n.intRange(e.X), n.intRange(e.Y))
+		result = operationRange(expr.Op, n.intRange(expr.X), n.intRange(expr.Y))
 	case *Cond:
-		a, b := n.intRange(e.Then), n.intRange(e.Else)
-		result = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
+		first, second := n.intRange(expr.Then), n.intRange(expr.Else)
+		result = interval{min(first.lo, second.lo), max(first.hi, second.hi)}
 	case *Call:
-		result = n.callRange(e)
+		result = n.callRange(expr)
 	}
 	return interval{max(result.lo, int32Range.lo), min(result.hi, int32Range.hi)}
 }
 
 // operationRange returns bounds of op from bounds of its operands. Products of 32-bit integers fit 64
 // bits, and bounds beyond 32 bits are cut off later, so float64 rounding does not matter here.
-func operationRange(op syntax.Op, x, y interval) interval {
+func operationRange(op syntax.Op, left, right interval) interval {
 	switch op {
 	case syntax.OpAdd:
-		return interval{x.lo + y.lo, x.hi + y.hi}
+		return interval{left.lo + right.lo, left.hi + right.hi}
 	case syntax.OpSub:
-		return interval{x.lo - y.hi, x.hi - y.lo}
+		return interval{left.lo - right.hi, left.hi - right.lo}
 	case syntax.OpMul:
-		a, b, c, d := x.lo*y.lo, x.lo*y.hi, x.hi*y.lo, x.hi*y.hi
-		return interval{min(a, b, c, d), max(a, b, c, d)}
+		first, second, c, d := left.lo*right.lo, left.lo*right.hi, left.hi*right.lo, left.hi*right.hi
+		return interval{min(first, second, c, d), max(first, second, c, d)}
 	}
 	return unbounded()
 }
 
 // callRange returns bounds of a call of min, max or mod.
-func (n *numberAnalysis) callRange(e *Call) interval {
-	if e.Func != FuncMin && e.Func != FuncMax && e.Func != FuncMod {
+func (n *numberAnalysis) callRange(expr *Call) interval {
+	if expr.Func != FuncMin && expr.Func != FuncMax && expr.Func != FuncMod {
 		return unbounded()
 	}
-	x := n.intRange(e.Args[0])
-	for _, a := range e.Args[1:] {
-		switch y := n.intRange(a); e.Func {
+	left := n.intRange(expr.Args[0])
+	for _, arg := range expr.Args[1:] {
+		switch right := n.intRange(arg); expr.Func {
 		case FuncMin:
-			x = interval{min(x.lo, y.lo), min(x.hi, y.hi)}
+			left = interval{min(left.lo, right.lo), min(left.hi, right.hi)}
 		case FuncMax:
-			x = interval{max(x.lo, y.lo), max(x.hi, y.hi)}
+			left = interval{max(left.lo, right.lo), max(left.hi, right.hi)}
 		default:
-			x = interval{0, y.hi}
+			left = interval{0, right.hi}
 		}
 	}
-	return x
+	return left
 }
 
 // most returns the largest absolute value.

@@ -18,8 +18,8 @@ func (p *parser) touchesPrevious() bool {
 }
 
 // textAt reports whether the source text at the position of a token starts with the given text.
-func (p *parser) textAt(t token, text string) bool {
-	return bytes.HasPrefix(p.scanner.src[t.pos.Offset:], []byte(text))
+func (p *parser) textAt(tok token, text string) bool {
+	return bytes.HasPrefix(p.scanner.src[tok.pos.Offset:], []byte(text))
 }
 
 // spellingHint returns advice on operators and literals that other languages spell differently, for
@@ -82,8 +82,8 @@ func (p *parser) illegalHint() string {
 
 // wordHint returns advice on an unexpected keyword or identifier; "" if there is none.
 func (p *parser) wordHint() string {
-	for _, t := range []token{p.prevTok, p.tok} {
-		if hint := p.operatorWord(t); hint != "" {
+	for _, tok := range []token{p.prevTok, p.tok} {
+		if hint := p.operatorWord(tok); hint != "" {
 			return hint
 		}
 	}
@@ -108,8 +108,8 @@ func (p *parser) wordHint() string {
 
 // operatorWord returns advice if a token is a word such as "and", which other languages use as an
 // operator; "" otherwise.
-func (p *parser) operatorWord(t token) string {
-	switch string(p.scanner.src[t.pos.Offset:t.end]) {
+func (p *parser) operatorWord(tok token) string {
+	switch string(p.scanner.src[tok.pos.Offset:tok.end]) {
 	case "and":
 		return `"and" is written "&"`
 	case "or":

@@ -50,7 +50,7 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 // yield did.
 func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
 	for s.off < to {
-		switch c := s.src[s.off]; c {
+		switch char := s.src[s.off]; char {
 		case '\n', '\r':
 			s.newline()
 		case '/':

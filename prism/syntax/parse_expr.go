@@ -125,16 +125,16 @@ func (p *parser) expr(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	x := p.until(context)
+	resolved := p.until(context)
 	p.depth--
-	return x
+	return resolved
 }
 
 // until parses an expression whose outermost operator may be a binary temporal one, U, W or R,
 // which do not associate.
 func (p *parser) until(context exprContext) Expr {
 	start := p.tok.pos
-	x := p.temporal(context)
+	left := p.temporal(context)
 	var op TemporalOp
 	p.splitOperator(kwU)
 	switch p.tok.kind {
@@ -145,34 +145,34 @@ func (p *parser) until(context exprContext) Expr {
 	case kwR:
 		op = Release
 	default:
-		return x
+		return left
 	}
 	switch {
 	case p.lookingAhead && context&insideBound != 0: // R may start the operand instead
 		before := p.saveState()
-		if y := p.untilOperand(context, start, op, x); !p.failed {
-			return y
+		if right := p.untilOperand(context, start, op, left); !p.failed {
+			return right
 		}
 		p.restoreState(before)
-		return x
+		return left
 	case p.mayUse(context, allowTemporal):
-		return p.untilOperand(context, start, op, x)
+		return p.untilOperand(context, start, op, left)
 	case context&insideBound != 0:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
-	return x
+	return left
 }
 
 // untilOperand parses the temporal operator at the current token, its bound and its right operand,
-// and returns the formula x op operand.
-func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, x Expr) Expr {
+// and returns the formula left op operand.
+func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	height := p.height
 	p.advance()
 	bound, costs := p.bounds()
 	height = max(height, p.height)
-	y := p.temporal(context)
+	right := p.temporal(context)
 	p.growHeight(height)
-	return &Temporal{Op: op, X: x, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
+	return &Temporal{Op: op, X: left, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // temporal parses an expression that may start with the prefix operators X, F and G.
@@ -196,10 +196,10 @@ func (p *parser) temporal(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.temporal(context)
+	right := p.temporal(context)
 	p.depth--
 	p.growHeight(height)
-	return &Temporal{Op: op, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
+	return &Temporal{Op: op, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
@@ -270,22 +270,22 @@ func (p *parser) cond(context exprContext) Expr {
 // binary parses infix operators that bind at least as tightly as minLevel (precedence climbing).
 func (p *parser) binary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
-	var x Expr
+	var left Expr
 	if p.tok.kind == tNot && minLevel <= levelNot {
-		x = p.not(context)
+		left = p.not(context)
 	} else {
-		x = p.neg(context)
+		left = p.neg(context)
 	}
 	for {
 		op := infixOp(p.tok.kind)
 		if op == OpNone || op.level() < minLevel {
-			return x
+			return left
 		}
 		opPos, height := p.tok.pos, p.height
 		p.advance()
-		y := p.rightOperand(context, op)
+		right := p.rightOperand(context, op)
 		p.growHeight(height)
-		x = &Binary{Op: op, X: x, Y: y, OpPos: opPos, Span: p.span(start)}
+		left = &Binary{Op: op, X: left, Y: right, OpPos: opPos, Span: p.span(start)}
 	}
 }
 
@@ -297,25 +297,25 @@ func (p *parser) rightOperand(context exprContext, op Op) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.binary(context, op.level())
+	right := p.binary(context, op.level())
 	p.depth--
-	return y
+	return right
 }
 
-// not parses a negation !x, whose operand extends over comparisons.
+// not parses a negation !expr, whose operand extends over comparisons.
 func (p *parser) not(context exprContext) Expr {
 	start := p.tok.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.binary(context, levelNot)
+	expr := p.binary(context, levelNot)
 	p.depth--
 	p.growHeight(0)
-	return &Unary{Op: OpNot, X: x, Span: p.span(start)}
+	return &Unary{Op: OpNot, X: expr, Span: p.span(start)}
 }
 
-// neg parses a signed expression -x, or a primary expression.
+// neg parses a signed expression -expr, or a primary expression.
 func (p *parser) neg(context exprContext) Expr {
 	if p.tok.kind != tMinus {
 		return p.primary(context)
@@ -325,10 +325,10 @@ func (p *parser) neg(context exprContext) Expr {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.neg(context)
+	expr := p.neg(context)
 	p.depth--
 	p.growHeight(0)
-	return &Unary{Op: OpNeg, X: x, Span: p.span(start)}
+	return &Unary{Op: OpNeg, X: expr, Span: p.span(start)}
 }
 
 // primary parses a literal, name, function call, expression in parentheses or property operator.
@@ -350,11 +350,11 @@ func (p *parser) primary(context exprContext) Expr {
 		p.advance()
 		return &BoolLit{Value: value, Span: p.span(start)}
 	case tIdent:
-		id := p.ident("")
+		ident := p.ident("")
 		if p.tok.kind == tLParen {
-			return p.call(context, id)
+			return p.call(context, ident)
 		}
-		return id
+		return ident
 	case kwMin, kwMax:
 		return p.call(context, p.funcName())
 	case kwFunc:
@@ -376,37 +376,37 @@ func (p *parser) primary(context exprContext) Expr {
 func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
 	p.expect(tLParen)
-	x := p.expr(context)
+	expr := p.expr(context)
 	p.expect(tRParen)
 	p.growHeight(0)
-	return &Paren{X: x, Span: p.span(start)}
+	return &Paren{X: expr, Span: p.span(start)}
 }
 
 // intLit parses an integer literal of at most 2^31-1. PRISM detects a larger one only after it has
 // read it, and then reports the next token if it has read ahead; errors are in the same place here.
 func (p *parser) intLit() Expr {
-	t := p.tok
-	value, err := strconv.ParseInt(string(p.scanner.src[t.pos.Offset:t.end]), 10, 32)
+	tok := p.tok
+	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
 	if err != nil && !p.lookingAhead {
-		pos := t.pos
+		pos := tok.pos
 		if p.prescanned {
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, t)))
+		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, tok)))
 		return p.badExpr()
 	}
 	p.advance()
-	return &IntLit{Value: int32(value), Span: p.span(t.pos)}
+	return &IntLit{Value: int32(value), Span: p.span(tok.pos)}
 }
 
 // funcName parses the name of a function; min and max are keywords.
 func (p *parser) funcName() *Ident {
-	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tIdent) {
 		p.unexpected("a function name")
 	}
-	return id
+	return ident
 }
 
 // call parses the arguments of a function whose name has been read.

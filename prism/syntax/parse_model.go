@@ -57,9 +57,9 @@ func (p *parser) item() Item {
 	case kwSystem:
 		return p.system()
 	}
-	if t := modelTypeOf(p.tok.kind); t != TypeNone {
+	if modelType := modelTypeOf(p.tok.kind); modelType != TypeNone {
 		statement := p.beginStatement()
-		decl := &TypeDecl{Doc: statement.doc, Type: t, Word: p.text(p.tok)}
+		decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
 		p.advance()
 		decl.Notes, decl.Span = p.finishStatement(statement)
 		return decl
@@ -376,9 +376,9 @@ func (p *parser) action() *Ident {
 	if p.accept(tRBrack) {
 		return nil
 	}
-	id := p.name(`an action or "]"`)
+	ident := p.name(`an action or "]"`)
 	p.expect(tRBrack)
-	return id
+	return ident
 }
 
 // updates parses the right-hand side of a command: one update without probability, or several
@@ -443,13 +443,13 @@ func (p *parser) moveErrorToPrime() {
 }
 
 // looksLikeAssignments reports whether an expression in place of a probability looks like
-// assignments whose primes were forgotten, such as x=1 & y=2.
-func looksLikeAssignments(x Expr) bool {
-	switch x := x.(type) {
+// assignments whose primes were forgotten, such as expr=1 & y=2.
+func looksLikeAssignments(expr Expr) bool {
+	switch expr := expr.(type) {
 	case *Paren:
-		return looksLikeAssignments(x.X)
+		return looksLikeAssignments(expr.X)
 	case *Binary:
-		return x.Op == OpEq || x.Op == OpAnd && looksLikeAssignments(x.X)
+		return expr.Op == OpEq || expr.Op == OpAnd && looksLikeAssignments(expr.X)
 	}
 	return false
 }
@@ -496,15 +496,15 @@ func (p *parser) assign() *Assign {
 
 // primed parses a primed variable x' and returns its name without the prime.
 func (p *parser) primed() *Ident {
-	t := p.tok
-	id := &Ident{Span: Span{t.pos, t.endPos()}}
+	tok := p.tok
+	ident := &Ident{Span: Span{tok.pos, tok.endPos()}}
 	if !p.accept(tPrimed) {
 		p.unexpected("a primed variable")
-		return id
+		return ident
 	}
-	t.end--
-	id.Name = p.text(t)
-	return id
+	tok.end--
+	ident.Name = p.text(tok)
+	return ident
 }
 
 // rewards parses a reward structure, `rewards "name" ... endrewards`. After an error it goes on

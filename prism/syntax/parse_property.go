@@ -5,18 +5,18 @@ import "fmt"
 // properties parses a properties file.
 func (p *parser) properties() *Properties {
 	start := p.tok.pos
-	ps := &Properties{File: p.file}
+	props := &Properties{File: p.file}
 	for p.tok.kind != tEOF {
 		item := p.propItem()
 		if p.failed {
 			p.resynchronize(true)
 			continue
 		}
-		ps.Items = append(ps.Items, item)
+		props.Items = append(props.Items, item)
 	}
-	ps.Trailing = p.remainingComments()
-	ps.Span = p.span(start)
-	return ps
+	props.Trailing = p.remainingComments()
+	props.Span = p.span(start)
+	return props
 }
 
 // propItem parses one constant, label or property of a properties file.
@@ -115,9 +115,9 @@ func (p *parser) prob() Expr {
 func (p *parser) operatorOperand(context exprContext) Expr {
 	outer := p.inMulti
 	p.inMulti = false
-	x := p.expr(context)
+	expr := p.expr(context)
 	p.inMulti = outer
-	return x
+	return expr
 }
 
 // steady parses an S operator inside an R operator, where PRISM allows temporal operators between
@@ -184,23 +184,23 @@ func (p *parser) modifier() *Ident {
 	if !p.accept(tLParen) {
 		return nil
 	}
-	id := p.ident("a modifier")
+	ident := p.ident("a modifier")
 	p.expect(tRParen)
-	return id
+	return ident
 }
 
 // rewardIndex parses the reward structure of an R operator: {"name"}, or its number {expr}.
 func (p *parser) rewardIndex() Expr {
-	var x Expr
+	var expr Expr
 	p.expect(tLBrace)
 	if start := p.tok.pos; p.tok.kind == tQuote {
-		id := p.quotedName("the name of a reward structure")
-		x = &Quoted{Name: id.Name, Span: p.span(start)}
+		ident := p.quotedName("the name of a reward structure")
+		expr = &Quoted{Name: ident.Name, Span: p.span(start)}
 	} else {
-		x = p.expr(modelContext)
+		expr = p.expr(modelContext)
 	}
 	p.expect(tRBrace)
-	return x
+	return expr
 }
 
 // rewardObjective parses the text between the brackets of an R operator: C, C<=k, I=k, S or a path
@@ -387,11 +387,11 @@ func (p *parser) strategy(context exprContext) Expr {
 
 // player parses the name or number of a player in a coalition.
 func (p *parser) player() *Ident {
-	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tInt) && !p.accept(tIdent) {
 		p.unexpected("a player")
 	}
-	return id
+	return ident
 }
 
 // strategyOperand parses the operand of a coalition operator: a P or R operator, or parentheses.
@@ -412,16 +412,16 @@ func (p *parser) strategyOperand(context exprContext) Expr {
 func (p *parser) quoted() Expr {
 	start := p.tok.pos
 	p.advance()
-	t := p.tok
+	tok := p.tok
 	switch {
 	case p.accept(tIdent) || p.accept(kwInit):
-	case t.kind.isKeyword():
-		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[t.kind]))
+	case tok.kind.isKeyword():
+		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[tok.kind]))
 	default:
 		p.unexpected("a label or property name")
 	}
 	p.expect(tQuote)
-	return &Quoted{Name: p.text(t), Span: p.span(start)}
+	return &Quoted{Name: p.text(tok), Span: p.span(start)}
 }
 
 // filter parses filter(op, property, states), where the states may be missing.

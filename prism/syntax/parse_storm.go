@@ -118,14 +118,14 @@ func (p *parser) splitFuture(context exprContext) bool {
 // dialect allows, without changing the meaning. P>=p holds for all schedulers, so it equals
 // Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p. Objectives of multi(...) always
 // hold for some scheduler.
-func (p *parser) boundedForSchedulers(x Expr, threshold *Threshold) Expr {
+func (p *parser) boundedForSchedulers(expr Expr, threshold *Threshold) Expr {
 	lowerBound, extremum := threshold.Rel == OpGe || threshold.Rel == OpGt, threshold.Extremum
 	if threshold.Rel == OpNone || extremum == NoExtremum {
-		return x
+		return expr
 	}
 	threshold.Extremum = NoExtremum
 	if p.inMulti || lowerBound == (extremum == Min) {
-		return x
+		return expr
 	}
 	switch threshold.Rel {
 	case OpGe:
@@ -138,7 +138,7 @@ func (p *parser) boundedForSchedulers(x Expr, threshold *Threshold) Expr {
 		threshold.Rel = OpGe
 	}
 	p.growHeight(0)
-	return &Unary{Op: OpNot, X: x, Span: Span{x.Pos(), x.End()}}
+	return &Unary{Op: OpNot, X: expr, Span: Span{expr.Pos(), expr.End()}}
 }
 
 // longRunExtremum returns the extremum in one of Storm's names for the S operator, such as LRAmax;
@@ -216,7 +216,7 @@ func (p *parser) cumulative() Expr {
 	p.height = 0
 	boundPos := p.tok.pos
 	switch bound, costs := p.bounds(); {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !isNonStrictUpper(c.Bound) }):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(costBound *CostBound) bool { return !isNonStrictUpper(costBound.Bound) }):
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
 		objective.Costs = costs
@@ -232,7 +232,9 @@ func (p *parser) cumulative() Expr {
 }
 
 // isNonStrictUpper reports whether a bound is <=e.
-func isNonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
+func isNonStrictUpper(timeBound *TimeBound) bool {
+	return timeBound.High != nil && timeBound.Low == nil && !timeBound.HighStrict
+}
 
 // timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
 // over the reward structure TimeRewards.

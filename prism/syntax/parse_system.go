@@ -128,9 +128,9 @@ func (p *parser) sysPostfix() SysExpr {
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...} behind the term x.
-func (p *parser) sysRename(start Pos, x SysExpr) SysExpr {
-	rename := &SysRename{X: x}
+// sysRename parses a renaming {a<-b, ...} behind the term term.
+func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
+	rename := &SysRename{X: term}
 	p.advance()
 	for {
 		first := p.tok.pos
@@ -161,14 +161,14 @@ func (p *parser) sysAtom() SysExpr {
 	start := p.tok.pos
 	switch p.tok.kind {
 	case tQuote:
-		id := p.quotedName("the name of a system block")
-		return &SysRef{Name: id, Span: p.span(start)}
+		ident := p.quotedName("the name of a system block")
+		return &SysRef{Name: ident, Span: p.span(start)}
 	case tLParen:
 		p.advance()
-		x := p.sysFull()
+		term := p.sysFull()
 		p.expect(tRParen)
-		return &SysBrackets{X: x, Span: p.span(start)}
+		return &SysBrackets{X: term, Span: p.span(start)}
 	}
-	id := p.ident(`a module, a quoted name or "("`)
-	return &SysModule{Name: id, Span: p.span(start)}
+	ident := p.ident(`a module, a quoted name or "("`)
+	return &SysModule{Name: ident, Span: p.span(start)}
 }

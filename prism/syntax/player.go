@@ -73,9 +73,9 @@ func (p *parser) gameItem() Item {
 func (p *parser) playerItem() Item {
 	statement := p.beginStatement()
 	p.advance()
-	x := &Player{Doc: statement.doc, Name: p.name("a player name")}
-	for !p.failed && !(len(x.Items) == 0 && p.atWord(wordEndplayer)) {
-		x.Items = append(x.Items, p.ownedItem())
+	player := &Player{Doc: statement.doc, Name: p.name("a player name")}
+	for !p.failed && !(len(player.Items) == 0 && p.atWord(wordEndplayer)) {
+		player.Items = append(player.Items, p.ownedItem())
 		if !p.accept(tComma) {
 			break
 		}
@@ -84,13 +84,13 @@ func (p *parser) playerItem() Item {
 	case p.failed:
 	case p.atWord(wordEndplayer):
 		p.advance()
-	case len(x.Items) == 0:
+	case len(player.Items) == 0:
 		p.unexpected(`a module, an action in brackets or "endplayer"`)
 	default:
 		p.unexpected(`"," or "endplayer"`)
 	}
-	x.Notes, x.Span = p.finishStatement(statement)
-	return x
+	player.Notes, player.Span = p.finishStatement(statement)
+	return player
 }
 
 // ownedItem parses a module or [action].

@@ -200,8 +200,10 @@ func isWord(word string) bool {
 	return true
 }
 
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(char byte) bool {
+	return 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' || char == '_'
+}
+func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 
 // token is a lexeme: src[pos.Offset:end].
 type token struct {
@@ -216,15 +218,15 @@ func (t token) endPos() Pos {
 }
 
 // describe returns a token as text for an error message, at most 40 bytes of it.
-func describe(src []byte, t token) string {
+func describe(src []byte, tok token) string {
 	const limit = 40
-	text := src[t.pos.Offset:t.end]
+	text := src[tok.pos.Offset:tok.end]
 	switch {
-	case t.kind == tEOF:
+	case tok.kind == tEOF:
 		return "end of file"
-	case t.kind == tIllegal:
-		r, _ := utf8.DecodeRune(text)
-		return strconv.QuoteRune(r)
+	case tok.kind == tIllegal:
+		char, _ := utf8.DecodeRune(text)
+		return strconv.QuoteRune(char)
 	case len(text) > limit:
 		return `"` + string(text[:limit]) + `…"`
 	}

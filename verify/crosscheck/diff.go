@@ -221,15 +221,15 @@ func (v *view) constantValue(slot int) (int32, bool) {
 }
 
 // valuation returns state i of a space as a valuation of the first space's variables.
-func (d *spaceComparison) valuation(v *view, i int) []int32 {
-	v.state = v.Space.State(v.state, i)
-	out := make([]int32, len(v.slots))
-	for k, slot := range v.slots {
+func (d *spaceComparison) valuation(view *view, i int) []int32 {
+	view.state = view.Space.State(view.state, i)
+	out := make([]int32, len(view.slots))
+	for k, slot := range view.slots {
 		if slot < 0 {
 			out[k] = d.constants[k]
 			continue
 		}
-		out[k] = v.state[slot]
+		out[k] = view.state[slot]
 	}
 	return out
 }
@@ -361,25 +361,25 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 
 // transitionsOf returns the transitions of choice c of a space, sorted by target and action. reward returns the reward of a transition; it may be
 // nil.
-func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quantity) []transition {
-	begin, end := v.model.Row(c)
+func (d *spaceComparison) transitionsOf(view *view, c int, reward func(t int) quantity) []transition {
+	begin, end := view.model.Row(c)
 	out := make([]transition, 0, end-begin)
 	for t := begin; t < end; t++ {
-		converted := transition{target: v.inFirst[v.model.Target[t]]}
+		converted := transition{target: view.inFirst[view.model.Target[t]]}
 		if d.exact {
-			converted.weight.fraction = v.model.Rat(t)
+			converted.weight.fraction = view.model.Rat(t)
 		} else {
-			converted.weight.float = v.model.Prob(t)
+			converted.weight.float = view.model.Prob(t)
 		}
 		switch {
-		case !v.model.Intervals():
+		case !view.model.Intervals():
 		case d.exact:
-			converted.high.fraction = v.model.HighRat(t)
+			converted.high.fraction = view.model.HighRat(t)
 		default:
-			converted.high.float = v.model.Weights[v.model.High[t]]
+			converted.high.float = view.model.Weights[view.model.High[t]]
 		}
-		if v.model.Kind != sparse.MDP && d.namedActions {
-			converted.action = v.action(t)
+		if view.model.Kind != sparse.MDP && d.namedActions {
+			converted.action = view.action(t)
 		}
 		if reward != nil {
 			converted.weightedReward = converted.weight.times(reward(t))
@@ -389,7 +389,7 @@ func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quant
 			out = slices.Insert(out, k, converted)
 			continue
 		}
-		if v.model.Intervals() {
+		if view.model.Intervals() {
 			out[k].high = out[k].high.plus(converted.high)
 		}
 		out[k].weight = out[k].weight.plus(converted.weight)
@@ -399,14 +399,14 @@ func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quant
 }
 
 // compare orders transitions by target, then by action.
-func (e transition) compare(f transition) int {
-	return cmp.Or(cmp.Compare(e.target, f.target), strings.Compare(e.action, f.action))
+func (e transition) compare(transition transition) int {
+	return cmp.Or(cmp.Compare(e.target, transition.target), strings.Compare(e.action, transition.action))
 }
 
 // equal reports whether two choices have the same action and the same transitions.
 func (m *choice) equal(o *choice) bool {
-	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, f transition) bool {
-		return e.compare(f) == 0 && e.weight.equal(f.weight) && e.high.equal(f.high)
+	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, transition transition) bool {
+		return e.compare(transition) == 0 && e.weight.equal(transition.weight) && e.high.equal(transition.high)
 	})
 }
 

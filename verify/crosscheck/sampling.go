@@ -26,11 +26,11 @@ func (c *comparison) draw(ctx context.Context) {
 			c.askAgain(ctx, k, draw, samples)
 		}
 		undecided := false
-		for _, r := range c.rowsToCheck {
-			if draw > 1 && !slices.Contains(r.needsSamples, true) {
+		for _, row := range c.rowsToCheck {
+			if draw > 1 && !slices.Contains(row.needsSamples, true) {
 				continue
 			}
-			if r.compare(c) && !c.skipBroken(r) {
+			if row.compare(c) && !c.skipBroken(row) {
 				undecided = true
 			}
 		}
@@ -51,10 +51,10 @@ func (c *comparison) firstSamples() int64 {
 }
 
 // skipBroken reports whether the model of a row is broken. Such a row needs no further samples, so it clears needsSamples.
-func (c *comparison) skipBroken(r *row) bool {
+func (c *comparison) skipBroken(row *row) bool {
 	for _, model := range c.models {
-		if model.instances[r.instance].check.Validity == Broken {
-			r.needsSamples = make([]bool, len(c.engineRuns))
+		if model.instances[row.instance].check.Validity == Broken {
+			row.needsSamples = make([]bool, len(c.engineRuns))
 			return true
 		}
 	}
@@ -63,9 +63,9 @@ func (c *comparison) skipBroken(r *row) bool {
 
 // noteExhausted adds to the reason of undecided rows that no more samples are drawn. undecided says that there may be such rows.
 func (c *comparison) noteExhausted(undecided bool) {
-	for _, r := range c.rowsToCheck {
-		if undecided && r.Status == Undecided && slices.Contains(r.needsSamples, true) {
-			r.Reason += "; no more samples are drawn"
+	for _, row := range c.rowsToCheck {
+		if undecided && row.Status == Undecided && slices.Contains(row.needsSamples, true) {
+			row.Reason += "; no more samples are drawn"
 		}
 	}
 }
@@ -74,15 +74,15 @@ func (c *comparison) noteExhausted(undecided bool) {
 func (c *comparison) askAgain(ctx context.Context, k, draw int, samples int64) {
 	groups := make(map[string][]*row)
 	var order []string
-	for _, r := range c.rowsToCheck {
-		if !r.needsSamples[k] {
+	for _, row := range c.rowsToCheck {
+		if !row.needsSamples[k] {
 			continue
 		}
-		constants := result.Valuation(r.Constants).String()
+		constants := result.Valuation(row.Constants).String()
 		if groups[constants] == nil {
 			order = append(order, constants)
 		}
-		groups[constants] = append(groups[constants], r)
+		groups[constants] = append(groups[constants], row)
 	}
 	for _, constants := range order {
 		c.recordVerdicts(k, c.ask(ctx, c.engineRuns[k], groups[constants], draw, samples), groups[constants], draw)
@@ -91,20 +91,20 @@ func (c *comparison) askAgain(ctx context.Context, k, draw int, samples int64) {
 
 // recordVerdicts records the verdicts of engine k in a draw, one for each row.
 func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*row, draw int) {
-	for i, r := range rows {
-		r.recordAnswer(k, c.engineRuns[k], &verdicts[i], c.confidenceLevel(draw))
+	for i, row := range rows {
+		row.recordAnswer(k, c.engineRuns[k], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 
 // ask lets an engine check rows: in the first draw all rows of this shard, later some rows of one valuation. It returns a verdict for every row,
 // also if the engine fails.
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
-	plan := run.model.plan.WithSettings(func(s *runner.Settings) { c.configure(s, run, draw, samples) })
+	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
 		var tasks []int
-		for _, r := range rows {
-			if !slices.Contains(tasks, r.task) {
-				tasks = append(tasks, r.task)
+		for _, row := range rows {
+			if !slices.Contains(tasks, row.task) {
+				tasks = append(tasks, row.task)
 			}
 		}
 		var consts []string
@@ -156,9 +156,9 @@ func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.V
 		return verdicts
 	}
 	out := make([]result.Verdict, len(rows))
-	for i, r := range rows {
+	for i, row := range rows {
 		out[i] = result.Verdict{
-			Property: r.Property, Name: r.Name, Constants: r.Constants,
+			Property: row.Property, Name: row.Name, Constants: row.Constants,
 			Err: &result.Failure{Class: result.Other, Message: err.Error()},
 		}
 	}

@@ -23,9 +23,9 @@ func (r *suiteRun) keepBalancedPart() error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seconds[b], seconds[a]) }) // longest first
-	load := make([]float64, min(r.opt.Shard.Of, len(order)))                                        // the total seconds of each part
-	var own []int                                                                                   // the tests of this part
+	slices.SortStableFunc(order, func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }) // longest first
+	load := make([]float64, min(r.opt.Shard.Of, len(order)))                                                          // the total seconds of each part
+	var own []int                                                                                                     // the tests of this part
 	for _, test := range order {
 		part := slices.Index(load, slices.Min(load))
 		load[part] += seconds[test]
@@ -71,4 +71,6 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 }
 
 // testKey returns a text that identifies the test of a result by its files and switches.
-func testKey(r *report.TestResult) string { return fmt.Sprintf("%q %q %q", r.Model, r.Props, r.Args) }
+func testKey(result *report.TestResult) string {
+	return fmt.Sprintf("%q %q %q", result.Model, result.Props, result.Args)
+}
