@@ -271,8 +271,8 @@ func (m *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 
 // operandChain appends the operands of nested applications of one associative operator, from left to right.
 func (m *exprCompiler) operandChain(expr sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
-	if b, ok := expr.(*sema.Binary); ok && b.Op == op && m.sharedExprs[expr] == nil {
-		return m.operandChain(b.Y, op, m.operandChain(b.X, op, dst))
+	if binary, ok := expr.(*sema.Binary); ok && binary.Op == op && m.sharedExprs[expr] == nil {
+		return m.operandChain(binary.Y, op, m.operandChain(binary.X, op, dst))
 	}
 	return append(dst, expr)
 }
@@ -402,7 +402,7 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 }
 
 // checkedOperation returns the closure of an operator that is undefined for some operands.
-func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, y int32) (int32, error)) intClosure {
+func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, rightValue int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue := left(env)
 		result, err := op(leftValue, right(env))
@@ -487,8 +487,8 @@ func roundingShift(expr *sema.Call, slack float64) float64 {
 // floatClosure compiles a sub-expression of type Int or Double. The closure returns a float64.
 func (m *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 	if expr.Type() == sema.Int {
-		f, err := m.intClosure(expr)
-		return func(env *env) float64 { return float64(f(env)) }, err
+		intValue, err := m.intClosure(expr)
+		return func(env *env) float64 { return float64(intValue(env)) }, err
 	}
 	return compileOnce(m, expr, (*exprCompiler).compileFloat)
 }

@@ -22,12 +22,12 @@ func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 
 // exactFallback returns a closure that reports whether float64 arithmetic may give a wrong result in a state, and a closure that
 // evaluates the expression exactly.
-func (m *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, f func(*env) sema.Value, err error) {
+func (m *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, exactValue func(*env) sema.Value, err error) {
 	if mayBeWrong, err = m.mayBeWrong(expr); err != nil {
 		return nil, nil, err
 	}
-	f, err = m.exactClosure(expr)
-	return mayBeWrong, f, err
+	exactValue, err = m.exactClosure(expr)
+	return mayBeWrong, exactValue, err
 }
 
 // mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state. That

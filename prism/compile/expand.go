@@ -325,9 +325,9 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
 // addChoice appends the choice of a combination. Each combination of one update per command gives a transition; the update of the
 // first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed.
-func (x *expander) addChoice(c combination) *StateError {
-	commands := x.combinationCommands[c.first:c.last]
-	choice, first := x.withoutTransitions(c), len(x.transitions)
+func (x *expander) addChoice(chosen combination) *StateError {
+	commands := x.combinationCommands[chosen.first:chosen.last]
+	choice, first := x.withoutTransitions(chosen), len(x.transitions)
 	x.updates = x.updates[:0]
 	for range commands {
 		x.updates = append(x.updates, 0)
@@ -349,21 +349,21 @@ func (x *expander) addChoice(c combination) *StateError {
 }
 
 // withoutTransitions returns the choice of a combination without its transitions.
-func (x *expander) withoutTransitions(c combination) Choice {
-	commands, first := x.combinationCommands[c.first:c.last], len(x.commandRefs)
+func (x *expander) withoutTransitions(chosen combination) Choice {
+	commands, first := x.combinationCommands[chosen.first:chosen.last], len(x.commandRefs)
 	for _, cmd := range commands {
 		x.commandRefs = append(x.commandRefs, CommandRef{cmd.module, cmd.index})
 	}
-	return Choice{Action: c.action, Module: ownModule(c.action, commands), Commands: x.commandRefs[first:]}
+	return Choice{Action: chosen.action, Module: ownModule(chosen.action, commands), Commands: x.commandRefs[first:]}
 }
 
 // weight returns the product of the members' weights, multiplied in order.
 func (x *expander) weight(commands []*command, updates []int) float64 {
-	w := x.weights[commands[0].order][updates[0]]
+	product := x.weights[commands[0].order][updates[0]]
 	for i, command := range commands[1:] {
-		w = float64(w * x.weights[command.order][updates[i+1]])
+		product = float64(product * x.weights[command.order][updates[i+1]])
 	}
-	return w
+	return product
 }
 
 // nextCombination advances updates to the next combination of one update per command; the first varies fastest. It returns false

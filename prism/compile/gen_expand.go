@@ -55,20 +55,20 @@ type expandGenerator struct {
 // an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
-	p.noFacts = p.facts
-	p.emitLeaf = p.writeLeaf
-	p.registerModel()
-	if err := p.prepareMoves(); err != nil {
+	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
+	generator.noFacts = generator.facts
+	generator.emitLeaf = generator.writeLeaf
+	generator.registerModel()
+	if err := generator.prepareMoves(); err != nil {
 		return nil, nil, err
 	}
-	p.emitModule()
-	p.codeSize += p.fn.Size()
-	if p.codeSize > maxCode {
+	generator.emitModule()
+	generator.codeSize += generator.fn.Size()
+	if generator.codeSize > maxCode {
 		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
 	}
-	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
-	return p.module.Bytes(), p.describeMoves(), nil
+	generator.module.Memory(uint32(generator.memoryUsed+0xffff) >> 16)
+	return generator.module.Bytes(), generator.describeMoves(), nil
 }
 
 // describeMoves returns the moves in the form of the interface PackedExpander.
@@ -418,10 +418,10 @@ func (p *expandGenerator) constantChoice(move int, alternatives []alternative, s
 }
 
 // writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
-func (p *expandGenerator) writeTransition(at wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
-	wasm.Store(p.fn, at, uint32(offset), weight)
-	for w, word := range p.withValues(base, values) {
-		wasm.Store(p.fn, at, uint32(offset+8+8*w), word)
+func (p *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
+	wasm.Store(p.fn, address, uint32(offset), weight)
+	for wordIndex, word := range p.withValues(base, values) {
+		wasm.Store(p.fn, address, uint32(offset+8+8*wordIndex), word)
 	}
 }
 

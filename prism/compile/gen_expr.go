@@ -384,7 +384,7 @@ func (c *codeGenerator) conditional(choice *term) typedCode {
 func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	left, right := c.intCode(term.operands[0]), c.intCode(term.operands[1])
 	if !c.facts.overflows(term) {
-		if y := term.operands[1]; term.op == opMul && y.isConst() && y.intValue == 2 {
+		if factor := term.operands[1]; term.op == opMul && factor.isConst() && factor.intValue == 2 {
 			return left.Shl(1)
 		}
 		return calculate(term.op, left, right)

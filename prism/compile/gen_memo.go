@@ -89,23 +89,23 @@ func (p *moveGenerator) worthMemo(group memoGroup) bool {
 }
 
 // variablesOf returns the slots of the variables that a term reads, in ascending order.
-func (p *moveGenerator) variablesOf(t *term) []int {
+func (p *moveGenerator) variablesOf(root *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
-	walk = func(t *term) {
-		if seen[t] {
+	walk = func(root *term) {
+		if seen[root] {
 			return
 		}
-		seen[t] = true
-		if t.op == opVar {
-			slots = append(slots, t.slot)
+		seen[root] = true
+		if root.op == opVar {
+			slots = append(slots, root.slot)
 		}
-		for _, operand := range t.operands {
+		for _, operand := range root.operands {
 			walk(operand)
 		}
 	}
-	walk(t)
+	walk(root)
 	slices.Sort(slots)
 	return slices.Compact(slots)
 }

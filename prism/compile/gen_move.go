@@ -449,14 +449,14 @@ func (p *moveGenerator) certainlyInRange(term *term, slot int) bool {
 	if term.sort == sortBool {
 		return true
 	}
-	r, v := p.graph.ranges[slot], p.facts.interval(term)
-	return r.low <= v.low && v.high <= r.high
+	allowed, possible := p.graph.ranges[slot], p.facts.interval(term)
+	return allowed.low <= possible.low && possible.high <= allowed.high
 }
 
 // giveUpOutside emits code that gives up if a number is outside the range of a variable.
-func (p *moveGenerator) giveUpOutside(x wasm.Var[int32], slot int) {
-	r := p.graph.ranges[slot]
-	p.fn.BrIf(p.giveUp, x.Sub(constI32(r.low)).GtU(constI32(r.high-r.low)))
+func (p *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
+	allowed := p.graph.ranges[slot]
+	p.fn.BrIf(p.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
 // decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with

@@ -155,9 +155,9 @@ func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 }
 
 // variableGrowth returns the number of repetitions of undecided candidates in a branch on a variable.
-func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, f *facts) int {
+func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, facts *facts) int {
 	branches := len(values) - 1
-	if r := f.variable(slot); r.high-r.low+1 > int64(len(values)) {
+	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
 		branches++
 	}
 	return undecided * branches

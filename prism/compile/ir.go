@@ -104,9 +104,9 @@ type interval struct{ low, high int64 }
 
 // newGraph returns a graph with the constants true and false. ranges are those of the model's variables.
 func newGraph(ranges []interval) *graph {
-	g := &graph{index: map[string]*term{}, ranges: ranges}
-	g.falseTerm, g.trueTerm = g.boolConst(false), g.boolConst(true)
-	return g
+	result := &graph{index: map[string]*term{}, ranges: ranges}
+	result.falseTerm, result.trueTerm = result.boolConst(false), result.boolConst(true)
+	return result
 }
 
 // intern returns the term of the graph that is equal to the candidate. If there is none, it adds the candidate.
@@ -139,11 +139,11 @@ func (g *graph) intern(candidate term) *term {
 
 // boolConst returns a constant of type Bool.
 func (g *graph) boolConst(value bool) *term {
-	t := term{op: opConst, sort: sortBool}
+	constant := term{op: opConst, sort: sortBool}
 	if value {
-		t.intValue = 1
+		constant.intValue = 1
 	}
-	return g.intern(t)
+	return g.intern(constant)
 }
 
 // intConst returns a constant of type Int.
@@ -153,14 +153,14 @@ func (g *graph) intConst(i int64) *term {
 
 // floatConst returns a constant of type Double.
 func (g *graph) floatConst(inFloat float64) *term {
-	t := term{op: opConst, sort: sortFloat, floatValue: inFloat, floatLow: inFloat, floatHigh: inFloat, maybeNaN: inFloat != inFloat}
-	return g.intern(t)
+	constant := term{op: opConst, sort: sortFloat, floatValue: inFloat, floatLow: inFloat, floatHigh: inFloat, maybeNaN: inFloat != inFloat}
+	return g.intern(constant)
 }
 
 // variable returns a variable of the model.
 func (g *graph) variable(slot int, sort sortKind) *term {
-	r := g.ranges[slot]
-	return g.intern(term{op: opVar, sort: sort, slot: slot, low: r.low, high: r.high})
+	values := g.ranges[slot]
+	return g.intern(term{op: opVar, sort: sort, slot: slot, low: values.low, high: values.high})
 }
 
 // isConst reports whether the term is a constant.
@@ -233,12 +233,12 @@ func (g *graph) iff(left, right *term) *term {
 	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{left, right}})
 }
 
-// negateUnless returns x if same is true, otherwise !x.
-func (g *graph) negateUnless(x *term, same bool) *term {
+// negateUnless returns operand if same is true, otherwise !operand.
+func (g *graph) negateUnless(operand *term, same bool) *term {
 	if same {
-		return x
+		return operand
 	}
-	return g.not(x)
+	return g.not(operand)
 }
 
 // ifThenElse returns condition ? ifTrue : ifFalse.
@@ -287,11 +287,11 @@ func (g *graph) equal(left, right *term) *term {
 }
 
 // compareBoolToInt returns whether a Bool, as 0 or 1, equals i, which must be 0 or 1.
-func (g *graph) compareBoolToInt(b *term, i int64) *term {
-	if i == 1 {
-		return b
+func (g *graph) compareBoolToInt(condition *term, value int64) *term {
+	if value == 1 {
+		return condition
 	}
-	return g.not(b)
+	return g.not(condition)
 }
 
 // lessThan returns left < right for Ints. A comparison that only the smallest or largest value of a term satisfies or violates becomes
@@ -328,8 +328,8 @@ func resultInterval(op opcode, left, right interval) interval {
 	case opSub:
 		return interval{left.low - right.high, left.high - right.low}
 	case opMul:
-		first, second, c, d := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
-		return interval{min(first, second, c, d), max(first, second, c, d)}
+		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
+		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
 	case opMin:
 		return interval{min(left.low, right.low), min(left.high, right.high)}
 	case opMax:

@@ -186,11 +186,11 @@ func (b *builder) newTermOf(expr sema.Expr) *term {
 
 // failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
 func (b *builder) failingTerm(typ sema.Type) *term {
-	x := b.mod(b.intConst(1), b.intConst(0))
+	operand := b.mod(b.intConst(1), b.intConst(0))
 	if typ == sema.Bool {
-		return b.equal(x, b.intConst(0))
+		return b.equal(operand, b.intConst(0))
 	}
-	return x
+	return operand
 }
 
 // unary builds a negation.

@@ -7,17 +7,17 @@ import (
 )
 
 // withoutBounds returns a Double term that may have any value, including NaN.
-func withoutBounds(t term) term {
-	t.floatLow, t.floatHigh, t.maybeNaN = math.Inf(-1), math.Inf(1), true
-	return t
+func withoutBounds(result term) term {
+	result.floatLow, result.floatHigh, result.maybeNaN = math.Inf(-1), math.Inf(1), true
+	return result
 }
 
 // toFloat converts an Int to a Double.
-func (g *graph) toFloat(x *term) *term {
-	if x.isConst() {
-		return g.floatConst(float64(x.intValue))
+func (g *graph) toFloat(operand *term) *term {
+	if operand.isConst() {
+		return g.floatConst(float64(operand.intValue))
 	}
-	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{x}, floatLow: float64(x.low), floatHigh: float64(x.high)})
+	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
 }
 
 // floatOperation returns the term of an operation on two Doubles. If the operation is monotonic in each operand, its lowest and its
@@ -39,14 +39,14 @@ func (g *graph) floatOperation(op opcode, left, right *term) *term {
 	return g.intern(result)
 }
 
-// extremesAtCorners reports whether an operation with second operand y is monotonic in each operand. Rounding is monotonic, so this
+// extremesAtCorners reports whether an operation with second operand divisor is monotonic in each operand. Rounding is monotonic, so this
 // also holds in floating-point arithmetic.
-func extremesAtCorners(op opcode, y *term) bool {
+func extremesAtCorners(op opcode, divisor *term) bool {
 	switch op {
 	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
 		return true
 	case opNumDiv:
-		return y.floatLow > 0 || y.floatHigh < 0
+		return divisor.floatLow > 0 || divisor.floatHigh < 0
 	}
 	return false
 }

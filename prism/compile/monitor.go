@@ -98,8 +98,8 @@ type stateCompiler struct {
 
 // CompileBool implements StateCompiler.
 func (a *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
-	f, err := a.model.boolClosure(expr)
-	return f, err
+	closure, err := a.model.boolClosure(expr)
+	return closure, err
 }
 
 // CompileRewards implements StateCompiler. A move is the action of its choice.
@@ -214,7 +214,7 @@ func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn adds the sojourn time duration in the current state and the jump by a move, with their rewards. It reports whether a time bound
+// Sojourn adds the time of a sojourn in the current state and the jump by a move, with their rewards. It reports whether a time bound
 // passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
 func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
 	start, end := out.Time, out.Time+duration

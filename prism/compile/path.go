@@ -30,11 +30,11 @@ type interpreter struct {
 
 // NewInterpreter returns a Runner that interprets the model.
 func (m *Model) NewInterpreter(mon Monitor) (BatchRunner, error) {
-	r, err := m.newInterpreter(mon)
+	runner, err := m.newInterpreter(mon)
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return runner, nil
 }
 
 // newInterpreter prepares a monitor and finds the initial state.

@@ -37,12 +37,12 @@ func (s *Stream) Below(n uint32) uint32 {
 // which is never 0.
 func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit()) / rate }
 
-// logUnit is the natural logarithm of number in (0, 1], with an error below one unit
+// logUnit returns the natural logarithm of a number in (0, 1], with an error below one unit
 // in the last place. It uses only basic operations and no fused ones, so that Go
 // and WebAssembly compute the same bits on every platform.
 //
-// Source: the method of FreeBSD's e_log.c: reduce number to 2^k·(1+inFloat) with
-// sqrt(2)/2 < 1+inFloat < sqrt(2), then log(1+inFloat) = inFloat - s·(inFloat-R) with s = inFloat/(2+inFloat) and R
+// Source: the method of FreeBSD's e_log.c: reduce the number to 2^k·(1+f) with
+// sqrt(2)/2 < 1+f < sqrt(2), then log(1+f) = f - s·(f-R) with s = f/(2+f) and R
 // a polynomial in s².
 func logUnit(number float64) float64 {
 	bits := math.Float64bits(number)

@@ -59,7 +59,7 @@ func (m *Model) composeModules() ([]synchronisation, error) {
 
 // neverEnabled reports whether a participant has no commands, so that the action is blocked.
 func (g synchronisation) neverEnabled() bool {
-	return slices.ContainsFunc(g.participants, func(l participant) bool { return len(l.commands) == 0 })
+	return slices.ContainsFunc(g.participants, func(participant participant) bool { return len(participant.commands) == 0 })
 }
 
 // checkDisjoint returns an error if a module participates twice in a synchronisation. That happens if a system block names it twice.

@@ -25,7 +25,7 @@ func varAt(slot int, pos syntax.Pos) sema.Expr {
 // on the timer.
 func (t *translation) rewrite(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, false) }
 
-// oneStepLater returns the condition that expr holds after one more time step.
+// oneStepLater returns the condition that an expression holds after one more time step.
 func (t *translation) oneStepLater(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, true) }
 
 // rewriteAt rewrites an expression for the current time or, if later is set, for the time after one

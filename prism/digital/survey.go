@@ -122,7 +122,7 @@ func (t *translation) surveyPath(path *logic.Path) {
 	t.addToUnit(deadline)
 }
 
-// excludesAllTimes reports whether the strict bound <expr excludes all times.
+// excludesAllTimes reports whether the strict upper bound <expr excludes all times.
 func excludesAllTimes(expr sema.Expr) bool {
 	value, err := sema.Eval(expr, nil)
 	return err == nil && value.Type == sema.Int && value.Int <= 0
@@ -178,13 +178,13 @@ func (t *translation) checkClosed(expr sema.Expr, positive bool) {
 	t.noClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of a clock that expr compares with something, if expr is such a comparison.
+// comparedClock returns the slot of the clock that an expression compares with something. The second result is false for other expressions.
 func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
-	b, ok := expr.(*sema.Binary)
-	if !ok || b.Type() != sema.Bool {
+	comparison, ok := expr.(*sema.Binary)
+	if !ok || comparison.Type() != sema.Bool {
 		return 0, false
 	}
-	for _, side := range []sema.Expr{b.X, b.Y} {
+	for _, side := range []sema.Expr{comparison.X, comparison.Y} {
 		if variable, ok := side.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
 			return variable.Slot, true
 		}
@@ -212,16 +212,16 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, positive boo
 }
 
 // noClocks refuses an expression that contains a clock; where describes the place in the message.
-func (t *translation) noClocks(left sema.Expr, where string) {
-	sema.Inspect(left, func(right sema.Expr) bool {
-		switch y := right.(type) {
+func (t *translation) noClocks(condition sema.Expr, where string) {
+	sema.Inspect(condition, func(part sema.Expr) bool {
+		switch found := part.(type) {
 		case *sema.Var:
-			if t.clocks[y.Slot] != nil {
-				t.unsupported(y.Pos(), "found the clock %q in %s, which digital clocks do not support", t.source.Vars[y.Slot].Name, where)
+			if t.clocks[found.Slot] != nil {
+				t.unsupported(found.Pos(), "found the clock %q in %s, which digital clocks do not support", t.source.Vars[found.Slot].Name, where)
 			}
 		case *sema.Label:
-			if y.Index >= 0 {
-				t.noClocks(t.source.Labels[y.Index].X, where)
+			if found.Index >= 0 {
+				t.noClocks(t.source.Labels[found.Index].X, where)
 			}
 		}
 		return t.err == nil
@@ -231,35 +231,35 @@ func (t *translation) noClocks(left sema.Expr, where string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records all values that an expression which is compared with a clock can have,
-// by evaluating it for all values of its variables.
-func (t *translation) recordComparedValues(slot int, left sema.Expr) {
+// recordComparedValues records every value of an expression that is compared with the clock in a slot. It evaluates the expression
+// for all values of the variables in it, and refuses an expression with too many of them.
+func (t *translation) recordComparedValues(slot int, compared sema.Expr) {
 	var slots []int
 	known := map[int]bool{}
-	sema.Inspect(left, func(right sema.Expr) bool {
-		if variable, ok := right.(*sema.Var); ok && !known[variable.Slot] {
+	sema.Inspect(compared, func(expr sema.Expr) bool {
+		if variable, ok := expr.(*sema.Var); ok && !known[variable.Slot] {
 			known[variable.Slot] = true
 			slots = append(slots, variable.Slot)
 		}
 		return true
 	})
 	count := int64(1)
-	for _, s := range slots {
-		variable := &t.source.Vars[s]
+	for _, read := range slots {
+		variable := &t.source.Vars[read]
 		if count *= int64(variable.High) - int64(variable.Low) + 1; count > maxValuations {
-			t.unsupported(left.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
+			t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
 			return
 		}
 	}
 	state := make([]int32, len(t.source.Vars))
-	for _, s := range slots {
-		state[s] = t.source.Vars[s].Low
+	for _, read := range slots {
+		state[read] = t.source.Vars[read].Low
 	}
 	for more := true; more; more = t.nextValuation(state, slots) {
-		if result, err := sema.Eval(left, state); err == nil { // an evaluation error is reported if a reachable state has it
+		if result, err := sema.Eval(compared, state); err == nil { // an evaluation error is reported if a reachable state has it
 			value := int64(result.Int)
 			if result.Type != sema.Int {
-				t.unsupported(left.Pos(), "found a clock that is compared with %s, want a whole number", result)
+				t.unsupported(compared.Pos(), "found a clock that is compared with %s, want a whole number", result)
 				return
 			}
 			t.clocks[slot].maxCompared = max(t.clocks[slot].maxCompared, value)

@@ -45,20 +45,20 @@ func (t *translator) currentValues(value *jsonValue, meaning symbol, context *ex
 	switch {
 	case meaning.slot != nil:
 		size := 1
-		if x, ok := context.assigned[meaning.slot]; ok {
-			size = x.size
+		if assigned, ok := context.assigned[meaning.slot]; ok {
+			size = assigned.size
 		}
 		return symbol{expr: t.slotValue(value, meaning.slot, context), size: size, isBool: meaning.slot.typ.kind == boolType}
 	case meaning.composite != nil:
 		t.addSize(value.Start, len(meaning.composite.elements)+len(meaning.composite.members))
 		parts := &composite{}
-		for _, e := range meaning.composite.elements {
-			parts.elements = append(parts.elements, t.currentValues(value, e, context))
+		for _, element := range meaning.composite.elements {
+			parts.elements = append(parts.elements, t.currentValues(value, element, context))
 		}
 		if meaning.composite.members != nil {
 			parts.members = make(map[string]symbol)
-			for name, m := range meaning.composite.members {
-				parts.members[name] = t.currentValues(value, m, context)
+			for name, member := range meaning.composite.members {
+				parts.members[name] = t.currentValues(value, member, context)
 			}
 		}
 		return symbol{composite: parts}
@@ -252,14 +252,14 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 		t.refuse(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
-	for _, e := range meaning.composite.elements {
-		tree.elements = append(tree.elements, targetTreeOf(t, ref, e))
+	for _, element := range meaning.composite.elements {
+		tree.elements = append(tree.elements, targetTreeOf(t, ref, element))
 	}
-	for name, m := range meaning.composite.members {
+	for name, member := range meaning.composite.members {
 		if tree.members == nil {
 			tree.members = make(map[string]targetTree)
 		}
-		tree.members[name] = targetTreeOf(t, ref, m)
+		tree.members[name] = targetTreeOf(t, ref, member)
 	}
 	return tree
 }

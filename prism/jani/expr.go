@@ -237,7 +237,7 @@ func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	}
 }
 
-// functionCall returns a call of a function of PRISM's language at the position of value.
+// functionCall returns a call of a function of PRISM's language at the position of a JSON value.
 func functionCall(value *jsonValue, name string, args ...syntax.Expr) syntax.Expr {
 	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: value.Span}, Args: args, Span: value.Span}
 }
@@ -298,8 +298,8 @@ func (t *translator) signed(value *jsonValue, op string, context *exprContext) s
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }
 
-// expandCall translates a function call by translating the body of the function, with the arguments in
-// place of the parameters.
+// expandCall returns the body of a called function with the arguments in place of the parameters, since PRISM's language has no
+// functions. refuse, which it calls for a wrong call, does not return.
 func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.Expr {
 	const maxCalls = 1000
 	name, args := value.get("function"), value.get("args")
@@ -319,12 +319,12 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		x := t.sizedExpr(arg, context)
-		scope.names[param.name] = symbol{expr: x.expr, size: x.size, isBool: param.typ.kind == boolType}
+		translated := t.sizedExpr(arg, context)
+		scope.names[param.name] = symbol{expr: translated.expr, size: translated.size, isBool: param.typ.kind == boolType}
 	}
-	q := context.withScope(scope)
-	q.calls++
-	return t.expr(function.body, q)
+	bodyContext := context.withScope(scope)
+	bodyContext.calls++
+	return t.expr(function.body, bodyContext)
 }
 
 // isBool reports whether an expression is Boolean, which its outermost operator decides.

@@ -207,7 +207,7 @@ func (p *parser) object(value *jsonValue) {
 			p.fail("found %s, want a key in quotes", p.describeNext())
 		}
 		member.key = p.stringLiteral()
-		if hasKey(value, &seen, member.key) {
+		if addKey(value, &seen, member.key) {
 			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
@@ -221,9 +221,9 @@ func (p *parser) object(value *jsonValue) {
 	}
 }
 
-// hasKey reports whether an object has a key already, and records the key in keys once the object is
-// large.
-func hasKey(value *jsonValue, keys *map[string]bool, key string) bool {
+// addKey reports whether an object already has a key that is about to be added. A small object is searched. The keys of a large one
+// are also recorded in a set, which addKey creates, because searching each time would take quadratic time.
+func addKey(value *jsonValue, keys *map[string]bool, key string) bool {
 	const maxLinear = 16
 	if len(value.members) < maxLinear {
 		return value.get(key) != nil

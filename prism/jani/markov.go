@@ -39,7 +39,7 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 		}
 		t.addSize(span.Start, 6*len(delay.command.Updates))
 	}
-	// addTimeReward adds expr per unit of time to a structure.
+	// addTimeReward adds a reward of expr per unit of time to a structure.
 	addTimeReward := func(decl *syntax.Rewards, expr syntax.Expr) {
 		decl.Items = append(decl.Items, &syntax.RewardItem{Guard: waits, Value: dividedByRate(expr), Span: decl.Span},
 			&syntax.RewardItem{Guard: conjunction(compareRate(syntax.OpEq), noImmediate), Value: expr, Span: decl.Span}) // a deadlock has rate 1 in PRISM

@@ -160,11 +160,11 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 		visit(meaning.slot)
 	}
 	if meaning.composite != nil {
-		for _, e := range meaning.composite.elements {
-			visitSlots(e, visit)
+		for _, element := range meaning.composite.elements {
+			visitSlots(element, visit)
 		}
-		for _, m := range meaning.composite.members {
-			visitSlots(m, visit)
+		for _, member := range meaning.composite.members {
+			visitSlots(member, visit)
 		}
 	}
 }

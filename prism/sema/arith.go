@@ -142,12 +142,12 @@ func ratArith(op syntax.Op, left, right rat) rat {
 
 func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
 
-// quo returns r/s; unknown if s is zero.
-func (r rat) quo(s rat) rat {
-	if s.Sign() == 0 {
+// quo returns dividend/divisor; unknown if divisor is zero.
+func (dividend rat) quo(divisor rat) rat {
+	if divisor.Sign() == 0 {
 		return rat{}
 	}
-	return rat{boundedRat(new(big.Rat).Quo(r.Rat, s.Rat))}
+	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
 // pow returns base to the power of exponent. It returns the unknown number if the result is irrational or too large.
@@ -188,11 +188,11 @@ func trivialPow(base, exponent int64) int64 {
 	return base
 }
 
-func (r rat) cmp(s rat) int { return r.Cmp(s.Rat) }
+func (left rat) cmp(right rat) int { return left.Cmp(right.Rat) }
 
 // toInt computes floor, ceil or round of a fraction, and reports whether the result fits 32 bits.
-func (r rat) toInt(function Func) (int32, bool) {
-	num, den := new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom())
+func (number rat) toInt(function Func) (int32, bool) {
+	num, den := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
 	switch function {
 	case FuncCeil:
 		num.Add(num, den).Sub(num, big.NewInt(1))

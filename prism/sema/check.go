@@ -166,15 +166,15 @@ func (c *checker) collectModules() {
 		return
 	}
 	for _, item := range c.items.modules {
-		if x, ok := item.(*syntax.Module); ok {
-			c.modules = append(c.modules, &module{name: x.Name, decl: x})
+		if decl, ok := item.(*syntax.Module); ok {
+			c.modules = append(c.modules, &module{name: decl.Name, decl: decl})
 		} else {
 			c.modules = append(c.modules, nil)
 		}
 	}
 	for i, item := range c.items.modules {
-		if x, ok := item.(*syntax.RenamedModule); ok {
-			c.modules[i] = c.renamedModule(x)
+		if decl, ok := item.(*syntax.RenamedModule); ok {
+			c.modules[i] = c.renamedModule(decl)
 		}
 	}
 	if len(c.modules) == 0 {
@@ -241,9 +241,9 @@ func (c *checker) declareLabels() {
 
 // declareConstants declares the constants of the model and reports cyclic definitions.
 func (c *checker) declareConstants() {
-	for _, d := range c.items.consts {
-		constant := &constant{name: d.Name.Name, typ: constType(d.Type), decl: d, file: c.file, index: len(c.model.consts)}
-		if c.model.names.declare(&c.diags, phaseConstNames, nil, constant.name, constant.name, d.Name.Pos(), symbol{kind: "constant", location: "the model", constant: constant}) {
+	for _, decl := range c.items.consts {
+		constant := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: c.file, index: len(c.model.consts)}
+		if c.model.names.declare(&c.diags, phaseConstNames, nil, constant.name, constant.name, decl.Name.Pos(), symbol{kind: "constant", location: "the model", constant: constant}) {
 			c.model.consts = append(c.model.consts, constant)
 		}
 	}

@@ -136,10 +136,10 @@ func firstCycle(deps [][]int) int {
 			}
 		}
 		for i := range n {
-			for j := range n {
-				if reach[i][j] {
-					for k, reachable := range reach[j] {
-						reach[i][k] = reach[i][k] || reachable
+			for middle := range n {
+				if reach[i][middle] {
+					for target, reachable := range reach[middle] {
+						reach[i][target] = reach[i][target] || reachable
 					}
 				}
 			}
@@ -155,25 +155,25 @@ func memberOfCycle(deps [][]int) int {
 		done
 	)
 	status := make([]uint8, len(deps))
-	var visit func(i int) int
-	visit = func(i int) int {
-		switch status[i] {
+	var visit func(member int) int
+	visit = func(member int) int {
+		switch status[member] {
 		case visiting:
-			return i
+			return member
 		case done:
 			return -1
 		}
-		status[i] = visiting
-		for _, dependency := range deps[i] {
+		status[member] = visiting
+		for _, dependency := range deps[member] {
 			if found := visit(dependency); found >= 0 {
 				return found
 			}
 		}
-		status[i] = done
+		status[member] = done
 		return -1
 	}
-	for i := range deps {
-		if found := visit(i); found >= 0 {
+	for member := range deps {
+		if found := visit(member); found >= 0 {
 			return found
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // lo and hi. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
 // is known; it may even be NaN.
 type enclosure struct {
-	lo, hi    *big.Float
+	low, high *big.Float
 	special   float64
 	unbounded bool
 }
@@ -30,7 +30,7 @@ func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMod
 
 func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
-// newEnclosure returns the enclosure with the bounds low, rounded down, and high, rounded up. Bounds that
+// newEnclosure returns the enclosure with two bounds: low was rounded down and high was rounded up. Bounds that
 // are too large make it unbounded, and bounds that are too small are moved away from the number.
 func newEnclosure(low, high *big.Float) enclosure {
 	if low.IsInf() || high.IsInf() || low.MantExp(nil) > maxBoundExponent || high.MantExp(nil) > maxBoundExponent {
@@ -42,7 +42,7 @@ func newEnclosure(low, high *big.Float) enclosure {
 	if high.MantExp(nil) < -maxBoundExponent {
 		high = smallestBound(max(high.Sign(), 0))
 	}
-	return enclosure{lo: low, hi: high}
+	return enclosure{low: low, high: high}
 }
 
 // smallestBound returns the bound of the given sign that is nearest to zero.
@@ -52,7 +52,7 @@ func smallestBound(sign int) *big.Float {
 
 // rationalEnclosure encloses a fraction.
 func rationalEnclosure(fraction *big.Rat) enclosure {
-	return enclosure{lo: roundingDown().SetRat(fraction), hi: roundingUp().SetRat(fraction)}
+	return enclosure{low: roundingDown().SetRat(fraction), high: roundingUp().SetRat(fraction)}
 }
 
 // floatEnclosure encloses a float64.
@@ -60,7 +60,7 @@ func floatEnclosure(inFloat float64) enclosure {
 	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
 		return enclosure{special: inFloat}
 	}
-	return enclosure{lo: roundingDown().SetFloat64(inFloat), hi: roundingUp().SetFloat64(inFloat)}
+	return enclosure{low: roundingDown().SetFloat64(inFloat), high: roundingUp().SetFloat64(inFloat)}
 }
 
 func smaller(left, right *big.Float) *big.Float {
@@ -78,13 +78,13 @@ func larger(left, right *big.Float) *big.Float {
 }
 
 // isFinite reports whether the number is finite and has two bounds.
-func (x enclosure) isFinite() bool { return x.lo != nil }
+func (x enclosure) isFinite() bool { return x.low != nil }
 
 // isPoint reports whether the number is known exactly, because both bounds are equal.
-func (x enclosure) isPoint() bool { return x.isFinite() && x.lo.Cmp(x.hi) == 0 }
+func (x enclosure) isPoint() bool { return x.isFinite() && x.low.Cmp(x.high) == 0 }
 
 // sign returns the sign of all enclosed numbers; ok is false if their signs differ.
-func (x enclosure) sign() (sign int, ok bool) { return x.lo.Sign(), x.lo.Sign() == x.hi.Sign() }
+func (x enclosure) sign() (sign int, ok bool) { return x.low.Sign(), x.low.Sign() == x.high.Sign() }
 
 // toInterval returns the narrowest interval of float64 numbers that contains the number.
 func (x enclosure) toInterval() interval {
@@ -94,28 +94,28 @@ func (x enclosure) toInterval() interval {
 	case !x.isFinite():
 		return point(x.special)
 	}
-	low, rounded := x.lo.Float64()
+	low, rounded := x.low.Float64()
 	if rounded == big.Above {
 		low = math.Nextafter(low, math.Inf(-1))
 	}
-	high, rounded := x.hi.Float64()
+	high, rounded := x.high.Float64()
 	if rounded == big.Below {
 		high = math.Nextafter(high, math.Inf(1))
 	}
 	return interval{low, high}
 }
 
-// ieee applies a float64 operation f to operands of which one is an infinity or NaN, as PRISM does.
+// ieee applies a float64 operation operation to operands of which one is an infinity or NaN, as PRISM does.
 // A finite operand is replaced by its sign, which decides the result. The result is unbounded if
 // different signs are possible and give different results.
-func ieee(left, right enclosure, f func(left, right float64) float64) enclosure {
+func ieee(left, right enclosure, operation func(left, right float64) float64) enclosure {
 	if left.unbounded || right.unbounded {
 		return enclosure{unbounded: true}
 	}
-	result := f(left.signs()[0], right.signs()[0])
+	result := operation(left.signs()[0], right.signs()[0])
 	for _, leftSign := range left.signs() {
 		for _, rightSign := range right.signs() {
-			if other := f(leftSign, rightSign); other != result && (other == other || result == result) {
+			if other := operation(leftSign, rightSign); other != result && (other == other || result == result) {
 				return enclosure{unbounded: true}
 			}
 		}
@@ -128,7 +128,7 @@ func (x enclosure) signs() [2]float64 {
 	if !x.isFinite() {
 		return [2]float64{x.special, x.special}
 	}
-	return [2]float64{float64(x.lo.Sign()), float64(x.hi.Sign())}
+	return [2]float64{float64(x.low.Sign()), float64(x.high.Sign())}
 }
 
 // neg returns the enclosure of -x.
@@ -136,40 +136,40 @@ func (x enclosure) neg() enclosure {
 	if !x.isFinite() {
 		return enclosure{special: -x.special, unbounded: x.unbounded}
 	}
-	return enclosure{lo: roundingDown().Neg(x.hi), hi: roundingUp().Neg(x.lo)}
+	return enclosure{low: roundingDown().Neg(x.high), high: roundingUp().Neg(x.low)}
 }
 
-// arith encloses left+right, left-right or left*right (interval arithmetic).
+// arith returns an enclosure of left+right, left-right or left*right, by interval arithmetic.
 func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 	switch {
 	case !left.isFinite() || !right.isFinite():
 		return ieee(left, right, func(first, second float64) float64 { return arith(op, first, second) })
 	case op == syntax.OpAdd:
-		return newEnclosure(roundingDown().Add(left.lo, right.lo), roundingUp().Add(left.hi, right.hi))
+		return newEnclosure(roundingDown().Add(left.low, right.low), roundingUp().Add(left.high, right.high))
 	case op == syntax.OpSub:
-		return newEnclosure(roundingDown().Sub(left.lo, right.hi), roundingUp().Sub(left.hi, right.lo))
+		return newEnclosure(roundingDown().Sub(left.low, right.high), roundingUp().Sub(left.high, right.low))
 	}
-	if left.lo.Sign() >= 0 && right.lo.Sign() >= 0 {
-		return newEnclosure(roundingDown().Mul(left.lo, right.lo), roundingUp().Mul(left.hi, right.hi))
+	if left.low.Sign() >= 0 && right.low.Sign() >= 0 {
+		return newEnclosure(roundingDown().Mul(left.low, right.low), roundingUp().Mul(left.high, right.high))
 	}
 	return boundsOfCorners(left, right, (*big.Float).Mul)
 }
 
-// boundsOfCorners encloses the product or quotient f of two numbers, by applying it to all four
+// boundsOfCorners encloses the product or quotient operation of two numbers, by applying it to all four
 // combinations of their bounds.
-func boundsOfCorners(left, right enclosure, f func(z, left, right *big.Float) *big.Float) enclosure {
-	low, high := f(roundingDown(), left.lo, right.lo), f(roundingUp(), left.lo, right.lo)
+func boundsOfCorners(left, right enclosure, operation func(z, left, right *big.Float) *big.Float) enclosure {
+	low, high := operation(roundingDown(), left.low, right.low), operation(roundingUp(), left.low, right.low)
 	if left.isPoint() && right.isPoint() {
 		return newEnclosure(low, high)
 	}
-	for _, end := range [][2]*big.Float{{left.lo, right.hi}, {left.hi, right.lo}, {left.hi, right.hi}} {
-		low = smaller(low, f(roundingDown(), end[0], end[1]))
-		high = larger(high, f(roundingUp(), end[0], end[1]))
+	for _, end := range [][2]*big.Float{{left.low, right.high}, {left.high, right.low}, {left.high, right.high}} {
+		low = smaller(low, operation(roundingDown(), end[0], end[1]))
+		high = larger(high, operation(roundingUp(), end[0], end[1]))
 	}
 	return newEnclosure(low, high)
 }
 
-// quo encloses left/right. It is unbounded if right may be zero but need not be.
+// quo returns an enclosure of left/right. It is unbounded if right may be zero or not.
 func (left enclosure) quo(right enclosure) enclosure {
 	if !left.isFinite() || !right.isFinite() {
 		return ieee(left, right, func(first, second float64) float64 { return first / second })
@@ -180,8 +180,8 @@ func (left enclosure) quo(right enclosure) enclosure {
 	case sign == 0: // 1/0 is an infinity
 		return ieee(left, right, func(first, second float64) float64 { return first / second })
 	}
-	if left.lo.Sign() >= 0 && right.lo.Sign() > 0 {
-		return newEnclosure(roundingDown().Quo(left.lo, right.hi), roundingUp().Quo(left.hi, right.lo))
+	if left.low.Sign() >= 0 && right.low.Sign() > 0 {
+		return newEnclosure(roundingDown().Quo(left.low, right.high), roundingUp().Quo(left.high, right.low))
 	}
 	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
@@ -197,15 +197,15 @@ func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	}
 	sign, ok := base.sign()
 	switch {
-	case ok && sign > 0 && exponent.isPoint() && exponent.lo.Cmp(big.NewFloat(0.5)) == 0:
-		return newEnclosure(roundingDown().Sqrt(base.lo), roundingUp().Sqrt(base.hi))
+	case ok && sign > 0 && exponent.isPoint() && exponent.low.Cmp(big.NewFloat(0.5)) == 0:
+		return newEnclosure(roundingDown().Sqrt(base.low), roundingUp().Sqrt(base.high))
 	case ok && sign > 0:
 		return base.ln().arith(syntax.OpMul, exponent).exp()
 	case base.isPoint() && exponent.isPoint() && (math.IsInf(inFloat, 0) || inFloat != inFloat): // 0^-1 and (-2)^0.5
 		return floatEnclosure(inFloat)
-	case ok && sign < 0 && exponent.isPoint() && exponent.lo.IsInt():
+	case ok && sign < 0 && exponent.isPoint() && exponent.low.IsInt():
 		out := base.neg().pow(exponent, inFloat)
-		if exponentInt, _ := exponent.lo.Int(nil); exponentInt.Bit(0) != 0 {
+		if exponentInt, _ := exponent.low.Int(nil); exponentInt.Bit(0) != 0 {
 			return out.neg()
 		}
 		return out
@@ -224,11 +224,11 @@ func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 	}
 	one := big.NewFloat(1)
 	switch {
-	case base.isPoint() && (base.lo.Sign() <= 0 || base.lo.Cmp(one) == 0) || number.isPoint() && number.lo.Sign() < 0:
+	case base.isPoint() && (base.low.Sign() <= 0 || base.low.Cmp(one) == 0) || number.isPoint() && number.low.Sign() < 0:
 		return floatEnclosure(math.NaN())
-	case number.isPoint() && number.lo.Sign() == 0 && base.isPoint(): // an infinity
-		return floatEnclosure(math.Inf(-base.lo.Cmp(one)))
-	case number.lo.Sign() > 0 && base.lo.Sign() > 0:
+	case number.isPoint() && number.low.Sign() == 0 && base.isPoint(): // an infinity
+		return floatEnclosure(math.Inf(-base.low.Cmp(one)))
+	case number.low.Sign() > 0 && base.low.Sign() > 0:
 		return number.ln().quo(base.ln())
 	}
 	return enclosure{unbounded: true}
@@ -245,9 +245,9 @@ func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
 	case !left.isFinite() || !right.isFinite(): // an infinity
 		return Holds(op, cmp.Compare(left.special, right.special)), true
-	case left.hi.Cmp(right.lo) < 0:
+	case left.high.Cmp(right.low) < 0:
 		return Holds(op, -1), true
-	case left.lo.Cmp(right.hi) > 0:
+	case left.low.Cmp(right.high) > 0:
 		return Holds(op, +1), true
 	case left.isPoint() && right.isPoint():
 		return Holds(op, 0), true
@@ -255,7 +255,7 @@ func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 	return false, false
 }
 
-// root returns the degree-th root of a positive fraction, nil if it is irrational.
+// root returns the root of the given degree of a positive fraction; nil if it is irrational.
 func root(fraction *big.Rat, degree int64) *big.Rat {
 	num, den := intRoot(fraction.Num(), degree), intRoot(fraction.Denom(), degree)
 	if fraction.Sign() <= 0 || num == nil || den == nil {
@@ -289,8 +289,8 @@ func intRoot(power *big.Int, q int64) *big.Int {
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of number to base base if it is a fraction p/q with a small denominator, that is,
-// if number^q = base^p; otherwise unknown.
+// log returns the logarithm of number to base base if it is a fraction numerator/denominator with a small denominator, that is,
+// if number^denominator = base^numerator; otherwise unknown.
 func (number rat) log(base rat) rat {
 	if number.Sign() <= 0 || base.Sign() <= 0 || base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1 {
 		return rat{}
@@ -301,15 +301,15 @@ func (number rat) log(base rat) rat {
 	if !(math.Abs(approx) < maxRatBits) {
 		return rat{}
 	}
-	for q := int64(1); q <= maxRoot; q++ {
-		p := int64(math.Round(approx * float64(q)))
-		qRat, pRat := rat{big.NewRat(q, 1)}, rat{big.NewRat(p, 1)}
-		if math.Abs(approx*float64(q)-float64(p)) > 1e-6 {
+	for denominator := int64(1); denominator <= maxRoot; denominator++ {
+		numerator := int64(math.Round(approx * float64(denominator)))
+		denominatorRat, numeratorRat := rat{big.NewRat(denominator, 1)}, rat{big.NewRat(numerator, 1)}
+		if math.Abs(approx*float64(denominator)-float64(numerator)) > 1e-6 {
 			continue
 		}
-		left, right := number.pow(qRat), base.pow(pRat)
+		left, right := number.pow(denominatorRat), base.pow(numeratorRat)
 		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
-			return rat{big.NewRat(p, q)}
+			return rat{big.NewRat(numerator, denominator)}
 		}
 	}
 	return rat{}

@@ -13,7 +13,7 @@ func lnTwo() enclosure {
 	n, _ := new(big.Int).SetString(digits, 0)
 	low := roundingDown().SetInt(n)
 	high := roundingUp().SetInt(n.Add(n, big.NewInt(1)))
-	return enclosure{lo: low.SetMantExp(low, -320), hi: high.SetMantExp(high, -320)}
+	return enclosure{low: low.SetMantExp(low, -320), high: high.SetMantExp(high, -320)}
 }
 
 // exp encloses e to the power of x.
@@ -21,17 +21,17 @@ func (x enclosure) exp() enclosure {
 	if !x.isFinite() {
 		return enclosure{unbounded: true}
 	}
-	low := expOf(x.lo)
-	width := roundingUp().Sub(x.hi, x.lo)
+	low := expOf(x.low)
+	width := roundingUp().Sub(x.high, x.low)
 	if width.Sign() == 0 || !low.isFinite() {
 		return low
 	}
 	if one := big.NewFloat(1); width.Cmp(one) < 0 { // exp(low + width) < exp(low) (1 + 2 width)
 		width.Add(one, width.SetMantExp(width, 1))
-		return newEnclosure(low.lo, width.Mul(width, low.hi))
+		return newEnclosure(low.low, width.Mul(width, low.high))
 	}
-	if high := expOf(x.hi); high.isFinite() {
-		return enclosure{lo: low.lo, hi: high.hi}
+	if high := expOf(x.high); high.isFinite() {
+		return enclosure{low: low.low, high: high.high}
 	}
 	return enclosure{unbounded: true}
 }
@@ -43,12 +43,12 @@ func expOf(exponent *big.Float) enclosure {
 	approx, _ := exponent.Float64()
 	if !(math.Abs(approx) < maxBoundExponent/4) {
 		if exponent.Sign() < 0 {
-			return enclosure{lo: new(big.Float), hi: smallestBound(1)}
+			return enclosure{low: new(big.Float), high: smallestBound(1)}
 		}
 		return enclosure{unbounded: true}
 	}
 	twos := math.Floor(approx / math.Ln2)
-	reduced := enclosure{lo: exponent, hi: exponent}
+	reduced := enclosure{low: exponent, high: exponent}
 	if twos != 0 {
 		reduced = reduced.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(twos)))
 	}
@@ -72,12 +72,12 @@ func expOf(exponent *big.Float) enclosure {
 
 // ln encloses the natural logarithm of a positive x.
 func (x enclosure) ln() enclosure {
-	low := lnOf(x.lo)
+	low := lnOf(x.low)
 	if x.isPoint() || !low.isFinite() {
 		return low
 	}
-	if high := lnOf(x.hi); high.isFinite() {
-		return enclosure{lo: low.lo, hi: high.hi}
+	if high := lnOf(x.high); high.isFinite() {
+		return enclosure{low: low.low, high: high.high}
 	}
 	return enclosure{unbounded: true}
 }
@@ -94,7 +94,7 @@ func lnOf(number *big.Float) enclosure {
 		mantissa, exponent, approx = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approx
 	}
 	approxLog := math.Log(approx)
-	error := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{lo: mantissa, hi: mantissa}).arith(syntax.OpSub, floatEnclosure(1))
+	error := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa}).arith(syntax.OpSub, floatEnclosure(1))
 	truncation := error.maxAbs()
 	if truncation.Cmp(big.NewFloat(0x1p-44)) > 0 {
 		return enclosure{unbounded: true} // if math.Log were that wrong
@@ -115,10 +115,10 @@ func lnOf(number *big.Float) enclosure {
 
 // scale multiplies by a power of two.
 func (x enclosure) scale(k int) enclosure {
-	return newEnclosure(roundingDown().SetMantExp(x.lo, k), roundingUp().SetMantExp(x.hi, k))
+	return newEnclosure(roundingDown().SetMantExp(x.low, k), roundingUp().SetMantExp(x.high, k))
 }
 
 // maxAbs returns the largest absolute value that is enclosed.
 func (x enclosure) maxAbs() *big.Float {
-	return new(big.Float).Set(larger(roundingUp().Neg(x.lo), x.hi))
+	return new(big.Float).Set(larger(roundingUp().Neg(x.low), x.high))
 }

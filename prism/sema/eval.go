@@ -74,13 +74,13 @@ func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
 	case !x.enclosure.isFinite():
 		return nil, nil, false
 	}
-	for _, bound := range []*big.Float{x.enclosure.lo, x.enclosure.hi} {
+	for _, bound := range []*big.Float{x.enclosure.low, x.enclosure.high} {
 		if exponent := bound.MantExp(nil); exponent < -maxExponent || exponent > maxExponent {
 			return nil, nil, false
 		}
 	}
-	low, _ = x.enclosure.lo.Rat(nil)
-	high, _ = x.enclosure.hi.Rat(nil)
+	low, _ = x.enclosure.low.Rat(nil)
+	high, _ = x.enclosure.high.Rat(nil)
 	return low, high, true
 }
 
@@ -92,7 +92,7 @@ func Enclose(expr Expr, state []int32) (Enclosed, error) {
 	}
 	result := Enclosed{Value: value.Value, Exact: !value.inexact, enclosure: value.enclosure}
 	bounds := value.toEnclosure().toInterval()
-	result.Lo, result.Hi = bounds.lo, bounds.hi
+	result.Lo, result.Hi = bounds.low, bounds.high
 	return result, nil
 }
 
@@ -127,11 +127,11 @@ func (x operand) toEnclosure() enclosure {
 	return floatEnclosure(x.Float)
 }
 
-// enclosedOperand returns a number of which only an enclosure is known. inFloat is its value in float64
+// enclosedOperand returns a number that is known only to be in an enclosure. inFloat is its value in float64
 // arithmetic, which is moved into the enclosure.
 func enclosedOperand(inFloat float64, in enclosure) operand {
 	bounds := in.toInterval()
-	return operand{DoubleValue(max(bounds.lo, min(bounds.hi, inFloat))), true, in}
+	return operand{DoubleValue(max(bounds.low, min(bounds.high, inFloat))), true, in}
 }
 
 // undecidedError returns an error for a result that exists, but that the enclosures do not decide.
@@ -155,8 +155,8 @@ func (ev evaluator) eval(expr Expr) (operand, error) {
 	case *Param:
 		return evalError(expr, "found the parameter %s, want a number", expr.Name)
 	}
-	if x, ok := ev.memo.Get(expr); ok {
-		return x.operand, x.err
+	if known, ok := ev.memo.Get(expr); ok {
+		return known.operand, known.err
 	}
 	value, err := ev.evalOperation(expr)
 	ev.memo.Put(expr, outcome{value, err})
@@ -256,13 +256,13 @@ func (ev evaluator) binary(expr *Binary) (operand, error) {
 	return ev.applyBinary(expr, left, right)
 }
 
-// shortCircuits reports whether the left operand x of op alone determines the result.
-func shortCircuits(op syntax.Op, x bool) bool {
+// shortCircuits reports whether the value of the left operand of an operator alone determines the result.
+func shortCircuits(op syntax.Op, left bool) bool {
 	switch op {
 	case syntax.OpAnd, syntax.OpImplies:
-		return !x
+		return !left
 	case syntax.OpOr:
-		return x
+		return left
 	}
 	return false
 }
@@ -385,9 +385,9 @@ func exactExtremum(function Func, left, right operand) operand {
 	case ok:
 		return right
 	case function == FuncMin:
-		return enclosedOperand(min(left.Float, right.Float), enclosure{lo: smaller(first.lo, second.lo), hi: smaller(first.hi, second.hi)})
+		return enclosedOperand(min(left.Float, right.Float), enclosure{low: smaller(first.low, second.low), high: smaller(first.high, second.high)})
 	}
-	return enclosedOperand(max(left.Float, right.Float), enclosure{lo: larger(first.lo, second.lo), hi: larger(first.hi, second.hi)})
+	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(first.low, second.low), high: larger(first.high, second.high)})
 }
 
 // toInt computes floor, ceil or round of a number.
@@ -413,17 +413,17 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	out := Enclosed{enclosure: value.enclosure}
 	if low, high, ok := out.Ends(); ok {
-		i, fits := rat{low}.toInt(expr.Func)
-		j, alsoFits := rat{high}.toInt(expr.Func)
-		if fits && alsoFits && i == j {
-			return ev.integerResult(expr)(i, nil)
+		lowInt, fits := rat{low}.toInt(expr.Func)
+		highInt, alsoFits := rat{high}.toInt(expr.Func)
+		if fits && alsoFits && lowInt == highInt {
+			return ev.integerResult(expr)(lowInt, nil)
 		}
 	}
 	bounds := value.enclosure.toInterval()
-	if low, high := expr.Func.Round(bounds.lo), expr.Func.Round(bounds.hi); low == high || low > math.MaxInt32 || high < math.MinInt32 {
+	if low, high := expr.Func.Round(bounds.low), expr.Func.Round(bounds.high); low == high || low > math.MaxInt32 || high < math.MinInt32 {
 		return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 	}
-	return undecidedError(expr, "%s is undecided for an irrational or very long number between %v and %v", expr.Func, bounds.lo, bounds.hi)
+	return undecidedError(expr, "%s is undecided for an irrational or very long number between %v and %v", expr.Func, bounds.low, bounds.high)
 }
 
 // pow computes a power: in integers if both operands are ints, otherwise in floating point.
@@ -452,7 +452,7 @@ func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) 
 	holds, ok := first.compare(expr.Op, second)
 	if !ok {
 		xBounds, yBounds := first.toInterval(), second.toInterval()
-		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", xBounds.lo, xBounds.hi, yBounds.lo, yBounds.hi)
+		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", xBounds.low, xBounds.high, yBounds.low, yBounds.high)
 	}
 	return operand{Value: BoolValue(holds)}, nil
 }
@@ -475,7 +475,7 @@ func compareFloats(op syntax.Op, left, right float64) bool {
 }
 
 // integerResult returns a function that turns the result of an integer operation, or its error, into
-// an operand. An error gets the position of expr.
+// an operand. An error gets the position of the expression.
 func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {

@@ -14,7 +14,7 @@ type FloatAnalysis struct{ vars []Variable }
 // NewFloatAnalysis returns the analysis for a program.
 func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact result of expr, if expr is a comparison of
+// Decide reports whether float64 arithmetic gives the exact result of an expression, if it is a comparison of
 // numbers, or floor, ceil or round. For other expressions, whose results are not rounded to a Bool or
 // Int, it returns true.
 func (d FloatAnalysis) Decide(expr Expr) bool {
@@ -41,17 +41,17 @@ func (d FloatAnalysis) Decide(expr Expr) bool {
 	return true
 }
 
-// Decided reports whether Decide holds for expr and all its operands.
+// Decided reports whether Decide is true for an expression and all its operands.
 func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || holdsEverywhere(expr, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
 func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
 	analysis := numberAnalysis{vars: d.vars}
 	bounds := analysis.intRange(expr)
-	return bounds.lo, bounds.hi
+	return bounds.low, bounds.high
 }
 
-// Doubtful returns expr and its operands, as far as Decide is false for them.
+// Doubtful returns the expressions for which Decide is false, among an expression and all its operands.
 func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	var doubtful []Expr
 	Inspect(expr, func(expr Expr) bool {
@@ -63,7 +63,7 @@ func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	return doubtful
 }
 
-// Error bounds the difference between the float64 value of expr and its exact value, in every state
+// Error bounds the difference between the float64 value of an expression and its exact value, in every state
 // in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
 // The bound is infinite if none is known.
 func (d FloatAnalysis) Error(expr Expr) float64 {
@@ -87,7 +87,7 @@ func (d FloatAnalysis) OperandError(expr Expr) float64 {
 }
 
 // interval is an interval of float64 numbers.
-type interval struct{ lo, hi float64 }
+type interval struct{ low, high float64 }
 
 func point(inFloat float64) interval { return interval{inFloat, inFloat} }
 
@@ -201,7 +201,7 @@ func (n *numberAnalysis) minAbs(expr Expr) float64 {
 		return 0
 	}
 	bounds := n.intRange(expr)
-	return max(bounds.lo, -bounds.hi, 0)
+	return max(bounds.low, -bounds.high, 0)
 }
 
 // quotient describes a number that float64 arithmetic computes by rounding a quotient of two integers
@@ -260,7 +260,7 @@ func (n *numberAnalysis) quotient(expr Expr) quotient {
 func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	if expr.Type() == Int {
 		bounds := n.intRange(expr)
-		return dyadicQuotient(bounds.maxAbs(), 1, bounds.lo < 0, false)
+		return dyadicQuotient(bounds.maxAbs(), 1, bounds.low < 0, false)
 	}
 	switch expr := expr.(type) {
 	case *Const:
@@ -347,16 +347,16 @@ func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 		return interval{float64(variable.Low), float64(variable.High)}
 	case *Unary:
 		bounds := n.intRange(expr.X)
-		result = interval{-bounds.hi, -bounds.lo}
+		result = interval{-bounds.high, -bounds.low}
 	case *Binary:
 		result = operationRange(expr.Op, n.intRange(expr.X), n.intRange(expr.Y))
 	case *Cond:
 		first, second := n.intRange(expr.Then), n.intRange(expr.Else)
-		result = interval{min(first.lo, second.lo), max(first.hi, second.hi)}
+		result = interval{min(first.low, second.low), max(first.high, second.high)}
 	case *Call:
 		result = n.callRange(expr)
 	}
-	return interval{max(result.lo, int32Range.lo), min(result.hi, int32Range.hi)}
+	return interval{max(result.low, int32Range.low), min(result.high, int32Range.high)}
 }
 
 // operationRange returns bounds of op from bounds of its operands. Products of 32-bit integers fit 64
@@ -364,12 +364,12 @@ func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 func operationRange(op syntax.Op, left, right interval) interval {
 	switch op {
 	case syntax.OpAdd:
-		return interval{left.lo + right.lo, left.hi + right.hi}
+		return interval{left.low + right.low, left.high + right.high}
 	case syntax.OpSub:
-		return interval{left.lo - right.hi, left.hi - right.lo}
+		return interval{left.low - right.high, left.high - right.low}
 	case syntax.OpMul:
-		first, second, c, d := left.lo*right.lo, left.lo*right.hi, left.hi*right.lo, left.hi*right.hi
-		return interval{min(first, second, c, d), max(first, second, c, d)}
+		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
+		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
 	}
 	return unbounded()
 }
@@ -383,15 +383,15 @@ func (n *numberAnalysis) callRange(expr *Call) interval {
 	for _, arg := range expr.Args[1:] {
 		switch right := n.intRange(arg); expr.Func {
 		case FuncMin:
-			left = interval{min(left.lo, right.lo), min(left.hi, right.hi)}
+			left = interval{min(left.low, right.low), min(left.high, right.high)}
 		case FuncMax:
-			left = interval{max(left.lo, right.lo), max(left.hi, right.hi)}
+			left = interval{max(left.low, right.low), max(left.high, right.high)}
 		default:
-			left = interval{0, right.hi}
+			left = interval{0, right.high}
 		}
 	}
 	return left
 }
 
 // most returns the largest absolute value.
-func (x interval) maxAbs() float64 { return max(math.Abs(x.lo), math.Abs(x.hi)) }
+func (x interval) maxAbs() float64 { return max(math.Abs(x.low), math.Abs(x.high)) }

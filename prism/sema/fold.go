@@ -218,7 +218,7 @@ func (f *folder) foldThreshold(threshold Threshold) Threshold {
 	return threshold
 }
 
-// constantOperands reports whether all operands of expr are constants.
+// constantOperands reports whether all operands of an expression are constants.
 func constantOperands(expr Expr) bool {
 	value := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
 	switch expr := expr.(type) {
@@ -271,7 +271,7 @@ func (f *folder) differences(file string) []error {
 // maxError is the largest relative error of a float64 that Close accepts.
 const maxError = 0x1p-40
 
-// Close reports whether inFloat is within the relative distance 2^-40 of fraction. The result of float64
+// Close reports whether a float64 is within the relative distance 2^-40 of a fraction. The result of float64
 // arithmetic is, unless there is cancellation, underflow or overflow.
 func Close(inFloat float64, fraction *big.Rat) bool {
 	if fraction.Sign() == 0 || inFloat == 0 || math.IsInf(inFloat, 0) || inFloat != inFloat {
@@ -343,7 +343,7 @@ func simplifyLogic(expr *Binary) Expr {
 	return expr // the left operand may fail
 }
 
-// negatedIf returns !expr if not is true, otherwise expr.
+// negatedIf returns the negation of an expression if not is true, otherwise the expression.
 func negatedIf(not bool, expr Expr) Expr {
 	if !not {
 		return expr

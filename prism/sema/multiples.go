@@ -16,7 +16,7 @@ func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	common := multiples{1, 1}
 	Operands(expr, func(resolved Expr) { common = common.sum(analysis.multiples(resolved)) })
-	if c, ok := expr.(*Call); ok && c.Func == FuncRound {
+	if call, ok := expr.(*Call); ok && call.Func == FuncRound {
 		common = common.sum(multiples{2, 1}) // it rounds at halves
 	}
 	// If two float64 values differ by at most the error, the numbers differ by at most twice the error.
@@ -99,7 +99,7 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	return unknown
 }
 
-// quotientMultiples describes left divided by an expression, whose numerator becomes a factor of the
+// quotientMultiples describes a number divided by an expression, whose numerator becomes a factor of the
 // denominator.
 func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {

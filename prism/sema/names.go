@@ -84,8 +84,8 @@ type renaming struct {
 // applyRenamings applies the renamings of nested renamed modules one after another.
 func applyRenamings(renamings []*renaming, name string) string {
 	for _, renaming := range renamings {
-		if to, ok := renaming.newNames[name]; ok {
-			name = to
+		if newName, ok := renaming.newNames[name]; ok {
+			name = newName
 		}
 	}
 	return name

@@ -82,9 +82,9 @@ func (r *resolver) property(i int) Expr {
 	property.expr = r.expr(property.decl.X)
 	property.nesting = *r.nesting
 	r.unit, *r.nesting = outerUnit, outerNesting
-	for j := firstError; j < len(r.entries); j++ {
-		if r.entries[j].phase == phaseTypes {
-			r.entries[j].unit = outerUnit
+	for index := firstError; index < len(r.entries); index++ {
+		if r.entries[index].phase == phaseTypes {
+			r.entries[index].unit = outerUnit
 		}
 	}
 	return property.expr
@@ -124,15 +124,15 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 }
 
 // timeBound resolves the time, step or reward bound of an operator, whose letter error messages contain.
-func (r *resolver) timeBound(b *syntax.TimeBound, letter string) *Bound {
-	bound := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
+func (r *resolver) timeBound(source *syntax.TimeBound, letter string) *Bound {
+	bound := &Bound{Low: r.optional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, At: source.Pos()}
 	bound.High = bound.Low
-	if !b.Equal {
-		bound.High = r.optional(b.High)
+	if !source.Equal {
+		bound.High = r.optional(source.High)
 	}
 	op := letter + " operator"
-	r.checkNumberBound(b.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
-	r.checkNumberBound(b.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(source.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
+	r.checkNumberBound(source.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return bound
 }
 
@@ -202,8 +202,8 @@ func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
 }
 
 // threshold resolves the bound of an operator.
-func (r *resolver) threshold(t syntax.Threshold) Threshold {
-	return Threshold{t.Extremum, t.Rel, r.optional(t.Bound)}
+func (r *resolver) threshold(source syntax.Threshold) Threshold {
+	return Threshold{source.Extremum, source.Rel, r.optional(source.Bound)}
 }
 
 func (t Threshold) valueType() Type {
@@ -267,8 +267,8 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// selectRewardStruct checks which reward structure an R operator selects, by a quoted name expr or the
-// resolved number resolved. It returns the index of a named structure, byDefault if nothing is selected, and
+// selectRewardStruct checks which reward structure an R operator selects, by a quoted name or the
+// resolved number of the structure. It returns the index of a named structure, byDefault if nothing is selected, and
 // -1 for a number, which is evaluated later, or an error.
 func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, resolved Expr, byDefault int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {

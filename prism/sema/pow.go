@@ -2,7 +2,7 @@ package sema
 
 import "math"
 
-// Log returns the logarithm of number to base base as PRISM computes it, as a quotient of natural
+// Log returns the logarithm of a number to a base as PRISM computes it, as a quotient of natural
 // logarithms. It is NaN if base is not positive, is 1, infinite or NaN.
 func Log(number, base float64) float64 {
 	if base <= 0 || base == 1 || math.IsInf(base, 0) || math.IsNaN(base) {
@@ -68,7 +68,7 @@ func integerPower(base, exponent float64) (p float64, ok bool) {
 	return p, true
 }
 
-// isPositiveFinite reports whether number is positive and finite.
+// isPositiveFinite reports whether a number is positive and finite.
 func isPositiveFinite(number float64) bool { return number > 0 && number <= math.MaxFloat64 }
 
 // doubleWord is a double-word number: an unevaluated sum of two float64 numbers with about 106 bits,

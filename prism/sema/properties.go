@@ -104,8 +104,8 @@ func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	deps := make([][]int, len(ps.props))
 	for i, property := range ps.props {
 		syntax.Inspect(property.decl.X, func(n syntax.Node) bool {
-			if q, ok := n.(*syntax.Quoted); ok {
-				if meaning := ps.quoted[q.Name]; meaning.kind == "property" {
+			if quoted, ok := n.(*syntax.Quoted); ok {
+				if meaning := ps.quoted[quoted.Name]; meaning.kind == "property" {
 					deps[i] = append(deps[i], meaning.index)
 				}
 			}

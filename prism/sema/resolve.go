@@ -125,7 +125,7 @@ func typeMismatch(found Expr, want string) string {
 	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
 }
 
-// describe returns what kind of expression expr is, for an error message.
+// describe returns what an error message calls an expression.
 func describe(expr Expr) string {
 	switch expr := expr.(type) {
 	case *Const:
@@ -362,9 +362,9 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 // checkOperands checks the types of both operands with the function ok and reports the first wrong
 // one.
 func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, ok func(Type) bool, problem, want string) bool {
-	for i, o := range []Expr{left, right} {
-		if typ := o.Type(); typ != Invalid && !ok(typ) {
-			r.typeError([]syntax.Expr{expr.X, expr.Y}[i], "%s %s: %s", expr.Op, problem, typeMismatch(o, want))
+	for i, operand := range []Expr{left, right} {
+		if typ := operand.Type(); typ != Invalid && !ok(typ) {
+			r.typeError([]syntax.Expr{expr.X, expr.Y}[i], "%s %s: %s", expr.Op, problem, typeMismatch(operand, want))
 			return false
 		}
 	}
@@ -466,7 +466,8 @@ func (r *resolver) arityError(expr *syntax.Call, problem, name string, want int)
 	r.entries[len(r.entries)-1].kind = wrongArity
 }
 
-// builtinCall checks the argument types of a built-in function and determines the type of its result.
+// builtinCall returns the call of a built-in function. It checks the types of the arguments and determines the type of the result:
+// Int if all arguments are Ints, except for log, and for the functions that round.
 func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Expr {
 	resultType := Int
 	for i, arg := range args {

@@ -117,11 +117,11 @@ func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 		err = cmp.Or(err, failed)
 		return resolved
 	}
-	base := func(b Base) Base {
+	base := func(copied Base) Base {
 		if r.Base != nil {
-			return r.Base(b)
+			return r.Base(copied)
 		}
-		return b
+		return copied
 	}
 	switch expr := expr.(type) {
 	case *Const, *Var:
@@ -142,7 +142,7 @@ func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	return r.Other(expr)
 }
 
-// holdsEverywhere reports whether a predicate is true for expr and all expressions in it.
+// holdsEverywhere reports whether a predicate is true for an expression and all expressions in it.
 func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
 	holds := true
 	Inspect(expr, func(expr Expr) bool {
@@ -213,11 +213,11 @@ func (x *nesting) leave() {
 
 // add accounts for a formula or property whose body replaces a reference; false means that the result
 // is nested too deeply.
-func (x *nesting) add(y nesting) bool {
-	if x.depth+y.deepest > maxDepth {
+func (x *nesting) add(other nesting) bool {
+	if x.depth+other.deepest > maxDepth {
 		return false
 	}
-	x.deepest = max(x.deepest, x.depth+y.deepest)
+	x.deepest = max(x.deepest, x.depth+other.deepest)
 	return true
 }
 

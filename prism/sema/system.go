@@ -82,9 +82,9 @@ func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 	if !ok {
 		return term, true
 	}
-	for _, s := range c.items.systems {
-		if s.Name != nil && s.Name.Name == ref.Name.Name {
-			return s.X, true
+	for _, system := range c.items.systems {
+		if system.Name != nil && system.Name.Name == ref.Name.Name {
+			return system.X, true
 		}
 	}
 	return nil, false
@@ -132,12 +132,12 @@ func (c *checker) checkSystem(left syntax.SysExpr) {
 
 // checkSystemActions checks that the actions in a term are actions of the model, each listed once.
 func (c *checker) checkSystemActions(term syntax.SysExpr, actions []*syntax.Ident) {
-	for i, first := range actions {
+	for i, action := range actions {
 		switch {
-		case c.actionIndex(first.Name) == UnknownAction:
-			c.resolver.semanticError(term, "invalid action %q in \"system\" construct", first.Name)
-		case slices.ContainsFunc(actions[:i], func(second *syntax.Ident) bool { return first.Name == second.Name }):
-			c.resolver.semanticError(term, "duplicated action %q in parallel composition in \"system\" construct", first.Name)
+		case c.actionIndex(action.Name) == UnknownAction:
+			c.resolver.semanticError(term, "invalid action %q in \"system\" construct", action.Name)
+		case slices.ContainsFunc(actions[:i], func(earlier *syntax.Ident) bool { return action.Name == earlier.Name }):
+			c.resolver.semanticError(term, "duplicated action %q in parallel composition in \"system\" construct", action.Name)
 		}
 	}
 }

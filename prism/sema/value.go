@@ -25,7 +25,7 @@ func IntValue(i int32) Value {
 // been rounded. See RatValue.
 func DoubleValue(inFloat float64) Value { return Value{Type: Double, Float: inFloat} }
 
-// RatValue returns the Double nearest to fraction, with Rat set to a copy of fraction.
+// RatValue returns the Double nearest to a fraction, with Rat set to a copy of the fraction.
 func RatValue(fraction *big.Rat) Value {
 	inFloat, _ := fraction.Float64()
 	return Value{Type: Double, Float: inFloat, Rat: new(big.Rat).Set(fraction)}
@@ -103,7 +103,7 @@ func decimalRat(text string) *big.Rat {
 	return boundedRat(fraction)
 }
 
-// boundedRat returns fraction, or nil if it is larger than maxRatBits.
+// boundedRat returns the fraction, or nil if it is larger than maxRatBits.
 func boundedRat(fraction *big.Rat) *big.Rat {
 	if fraction.Num().BitLen()+fraction.Denom().BitLen() > maxRatBits {
 		return nil
@@ -112,8 +112,8 @@ func boundedRat(fraction *big.Rat) *big.Rat {
 }
 
 // constType converts the type of a constant.
-func constType(t syntax.ConstType) Type {
-	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[t]
+func constType(source syntax.ConstType) Type {
+	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[source]
 }
 
 // convert converts v to type typ if PRISM does: only Int to Double.
@@ -125,6 +125,6 @@ func (v Value) convert(typ Type) (Value, bool) {
 }
 
 // castable reports whether a value of type from can be used where type to is required.
-func castable(to, from Type) bool {
-	return to == from || to == Double && from == Int || to == Clock && (from == Int || from == Double)
+func castable(target, from Type) bool {
+	return target == from || target == Double && from == Int || target == Clock && (from == Int || from == Double)
 }

@@ -468,11 +468,11 @@ type Quoted struct {
 // Unparen returns an expression without the parentheses around it.
 func Unparen(expr Expr) Expr {
 	for {
-		p, ok := expr.(*Paren)
+		paren, ok := expr.(*Paren)
 		if !ok {
 			return expr
 		}
-		expr = p.X
+		expr = paren.X
 	}
 }
 

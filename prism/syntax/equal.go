@@ -36,11 +36,11 @@ func equalValues(first, second reflect.Value) bool {
 // value.
 func unparen(value reflect.Value) reflect.Value {
 	for !value.IsNil() {
-		switch p := value.Interface().(type) {
+		switch wrapped := value.Interface().(type) {
 		case *Paren:
-			value = reflect.ValueOf(&p.X).Elem()
+			value = reflect.ValueOf(&wrapped.X).Elem()
 		case *SysBrackets:
-			value = reflect.ValueOf(&p.X).Elem()
+			value = reflect.ValueOf(&wrapped.X).Elem()
 		default:
 			return value
 		}
@@ -73,18 +73,18 @@ func equalStructs(first, second reflect.Value) bool {
 
 // isIgnoredField reports whether Equal ignores a field, because it says where or with which synonym
 // something is written.
-func isIgnoredField(typ reflect.Type, f reflect.StructField) bool {
-	switch f.Type {
+func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
+	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():
 		return true
 	}
 	switch typ {
 	case reflect.TypeFor[Model](), reflect.TypeFor[Properties]():
-		return f.Name == "File"
+		return field.Name == "File"
 	case reflect.TypeFor[TypeDecl]():
-		return f.Name == "Word"
+		return field.Name == "Word"
 	case reflect.TypeFor[ConstDecl]():
-		return f.Name == "Typed"
+		return field.Name == "Typed"
 	}
 	return false
 }

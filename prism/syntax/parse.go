@@ -229,7 +229,7 @@ func (p *parser) expect(k kind) {
 }
 
 func (p *parser) wantEOF(what string) {
-	if p.tok.kind != tEOF {
+	if p.tok.kind != tokEOF {
 		p.unexpected(what)
 	}
 }
@@ -262,9 +262,9 @@ func (p *parser) remainingComments() Doc {
 }
 
 // remainingCommentsTo returns the comments before an offset that belong to no item yet.
-func (p *parser) remainingCommentsTo(to int) Doc {
+func (p *parser) remainingCommentsTo(end int) Doc {
 	var all Doc
-	for _, block := range p.commentBlocksTo(to) {
+	for _, block := range p.commentBlocksTo(end) {
 		all = append(all, block...)
 	}
 	return all
@@ -352,7 +352,7 @@ func (p *parser) commentBehind() Doc {
 		line = line[:end]
 	}
 	start := bytes.Index(line, []byte("//"))
-	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tEOF {
+	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tokEOF {
 		return nil
 	}
 	p.commentsEnd += len(line)
@@ -382,7 +382,7 @@ func (p *parser) unexpectedHint(want, hint string) {
 // errorPos returns the position at which PRISM reports an unexpected token. For the end of the file
 // it is the last character of the text.
 func (p *parser) errorPos(tok token) Pos {
-	if tok.kind != tEOF {
+	if tok.kind != tokEOF {
 		return tok.pos
 	}
 	return lastPos(p.scanner.src)
@@ -395,7 +395,7 @@ func (p *parser) fail(pos Pos, msg string) {
 		return
 	}
 	p.failed, p.failedTok = true, p.tok
-	p.tok.kind = tBad
+	p.tok.kind = tokBad
 	p.report(pos, msg)
 }
 
@@ -424,17 +424,17 @@ func (p *parser) halt() {
 func (p *parser) resynchronize(semi bool, stops ...kind) {
 	p.failed, p.tok = false, p.failedTok
 	if p.halted {
-		p.tok.kind = tEOF
+		p.tok.kind = tokEOF
 	}
-	if semi && p.tok.kind == tSemi {
+	if semi && p.tok.kind == tokSemicolon {
 		p.advance()
 		if p.tok.pos.Line > p.prevTok.pos.Line {
 			return
 		}
 	}
-	for start := p.tok.pos.Offset; p.tok.kind != tEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
-		if semi && p.tok.kind == tSemi {
-			for p.accept(tSemi) {
+	for start := p.tok.pos.Offset; p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
+		if semi && p.tok.kind == tokSemicolon {
+			for p.accept(tokSemicolon) {
 			}
 			return
 		}
@@ -447,7 +447,7 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 // atItemStart reports whether the current token is a keyword that can only start an item, in a
 // place where an item can start. Parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
-	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tSemi || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
+	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
 	if !fresh {
 		return false
 	}
@@ -506,7 +506,7 @@ func (p *parser) growHeight(other int) {
 // ident parses an identifier; what describes it in an error message.
 func (p *parser) ident(what string) *Ident {
 	name := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-	if !p.accept(tIdent) {
+	if !p.accept(tokIdent) {
 		p.unexpected(what)
 	}
 	return name
@@ -537,9 +537,9 @@ func isStructural(k kind) bool {
 
 // quotedName parses a name in double quotes.
 func (p *parser) quotedName(what string) *Ident {
-	p.expect(tQuote)
+	p.expect(tokQuote)
 	ident := p.name(what)
-	p.expect(tQuote)
+	p.expect(tokQuote)
 	return ident
 }
 

@@ -70,27 +70,27 @@ func (op Op) level() level {
 // infixOp returns the infix operator that a token stands for, or OpNone.
 func infixOp(k kind) Op {
 	switch k {
-	case tImplies:
+	case tokImplies:
 		return OpImplies
-	case tIff:
+	case tokIff:
 		return OpIff
-	case tOr:
+	case tokOr:
 		return OpOr
-	case tAnd:
+	case tokAnd:
 		return OpAnd
-	case tEq:
+	case tokEqual:
 		return OpEq
-	case tNe:
+	case tokNotEqual:
 		return OpNe
-	case tPlus:
+	case tokPlus:
 		return OpAdd
-	case tMinus:
+	case tokMinus:
 		return OpSub
-	case tTimes:
+	case tokTimes:
 		return OpMul
-	case tDivide:
+	case tokDivide:
 		return OpDiv
-	case tPower:
+	case tokPower:
 		return OpPow
 	}
 	return relationOp(k)
@@ -99,13 +99,13 @@ func infixOp(k kind) Op {
 // relationOp returns the order relation (<, <=, >, >=) that a token stands for, or OpNone.
 func relationOp(k kind) Op {
 	switch k {
-	case tLt:
+	case tokLess:
 		return OpLt
-	case tLe:
+	case tokLessEqual:
 		return OpLe
-	case tGt:
+	case tokGreater:
 		return OpGt
-	case tGe:
+	case tokGreaterEqual:
 		return OpGe
 	}
 	return OpNone
@@ -164,7 +164,7 @@ func (p *parser) until(context exprContext) Expr {
 }
 
 // untilOperand parses the temporal operator at the current token, its bound and its right operand,
-// and returns the formula left op operand.
+// and returns the formula that joins the left operand with it.
 func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	height := p.height
 	p.advance()
@@ -208,24 +208,24 @@ func (p *parser) timeBound() *TimeBound {
 	start := p.tok.pos
 	bound := &TimeBound{}
 	switch k := p.tok.kind; k {
-	case tLt, tLe:
+	case tokLess, tokLessEqual:
 		p.advance()
-		bound.High, bound.HighStrict = p.boundExpr(), k == tLt
-	case tGt, tGe:
+		bound.High, bound.HighStrict = p.boundExpr(), k == tokLess
+	case tokGreater, tokGreaterEqual:
 		p.advance()
-		bound.Low, bound.LowStrict = p.boundExpr(), k == tGt
-	case tEq:
+		bound.Low, bound.LowStrict = p.boundExpr(), k == tokGreater
+	case tokEqual:
 		p.advance()
 		bound.Low, bound.Equal = p.expr(insideBound), true
 		bound.High = bound.Low
-	case tLBrack:
+	case tokLeftBracket:
 		p.advance()
 		bound.Low = p.expr(insideBound)
 		height := p.height
-		p.expect(tComma)
+		p.expect(tokComma)
 		bound.High = p.expr(insideBound)
 		p.height = max(p.height, height)
-		p.expect(tRBrack)
+		p.expect(tokRightBracket)
 	default:
 		return nil
 	}
@@ -236,7 +236,7 @@ func (p *parser) timeBound() *TimeBound {
 // boundExpr parses the number in a one-sided bound. An identifier followed by a parenthesis is the
 // whole bound, not a function call: in F<=t (b) the bound is t.
 func (p *parser) boundExpr() Expr {
-	if p.tok.kind == tIdent && (p.lookingAhead || p.peek() == tLParen) {
+	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
 		p.height = 1
 		return p.ident("")
 	}
@@ -248,16 +248,16 @@ func (p *parser) boundExpr() Expr {
 func (p *parser) cond(context exprContext) Expr {
 	start := p.tok.pos
 	condition := p.binary(context, levelImplies)
-	if !p.accept(tQuestion) {
+	if !p.accept(tokQuestion) {
 		return condition
 	}
 	height := p.height
 	then := p.binary(context, levelImplies)
 	height = max(height, p.height)
-	if p.tok.kind == tQuestion {
+	if p.tok.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
 	}
-	p.expect(tColon)
+	p.expect(tokColon)
 	if !p.enterNesting() {
 		return condition
 	}
@@ -271,7 +271,7 @@ func (p *parser) cond(context exprContext) Expr {
 func (p *parser) binary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
 	var left Expr
-	if p.tok.kind == tNot && minLevel <= levelNot {
+	if p.tok.kind == tokNot && minLevel <= levelNot {
 		left = p.not(context)
 	} else {
 		left = p.neg(context)
@@ -317,7 +317,7 @@ func (p *parser) not(context exprContext) Expr {
 
 // neg parses a signed expression -expr, or a primary expression.
 func (p *parser) neg(context exprContext) Expr {
-	if p.tok.kind != tMinus {
+	if p.tok.kind != tokMinus {
 		return p.primary(context)
 	}
 	start := p.tok.pos
@@ -338,9 +338,9 @@ func (p *parser) primary(context exprContext) Expr {
 		return p.stormOperation(name)
 	}
 	switch p.tok.kind {
-	case tInt:
+	case tokInt:
 		return p.intLit()
-	case tDouble:
+	case tokDouble:
 		text := p.text(p.tok)
 		start := p.tok.pos
 		p.advance()
@@ -349,9 +349,9 @@ func (p *parser) primary(context exprContext) Expr {
 		value, start := p.tok.kind == kwTrue, p.tok.pos
 		p.advance()
 		return &BoolLit{Value: value, Span: p.span(start)}
-	case tIdent:
+	case tokIdent:
 		ident := p.ident("")
-		if p.tok.kind == tLParen {
+		if p.tok.kind == tokLeftParen {
 			return p.call(context, ident)
 		}
 		return ident
@@ -359,7 +359,7 @@ func (p *parser) primary(context exprContext) Expr {
 		return p.call(context, p.funcName())
 	case kwFunc:
 		return p.funcCall(context)
-	case tLParen:
+	case tokLeftParen:
 		return p.paren(context)
 	}
 	if startsPropertyOperator(p.tok.kind) {
@@ -375,9 +375,9 @@ func (p *parser) primary(context exprContext) Expr {
 // paren parses an expression in parentheses, which the tree keeps.
 func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	expr := p.expr(context)
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	p.growHeight(0)
 	return &Paren{X: expr, Span: p.span(start)}
 }
@@ -403,7 +403,7 @@ func (p *parser) intLit() Expr {
 // funcName parses the name of a function; min and max are keywords.
 func (p *parser) funcName() *Ident {
 	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tIdent) {
+	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tokIdent) {
 		p.unexpected("a function name")
 	}
 	return ident
@@ -411,12 +411,12 @@ func (p *parser) funcName() *Ident {
 
 // call parses the arguments of a function whose name has been read.
 func (p *parser) call(context exprContext, name *Ident) Expr {
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	outer := p.inMulti
 	p.inMulti = name.Name == "multi"
 	call := &Call{Func: name, Args: p.arguments(context)}
 	p.inMulti = outer
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)
 	return call
 }
@@ -425,11 +425,11 @@ func (p *parser) call(context exprContext, name *Ident) Expr {
 func (p *parser) funcCall(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	call := &Call{Func: p.funcName(), Old: true}
-	p.expect(tComma)
+	p.expect(tokComma)
 	call.Args = p.arguments(context)
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	call.Span = p.span(start)
 	return call
 }
@@ -438,7 +438,7 @@ func (p *parser) funcCall(context exprContext) Expr {
 func (p *parser) arguments(context exprContext) []Expr {
 	args := []Expr{p.expr(context)}
 	height := p.height
-	for p.accept(tComma) {
+	for p.accept(tokComma) {
 		args = append(args, p.expr(context))
 		height = max(height, p.height)
 	}

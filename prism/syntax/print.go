@@ -221,14 +221,14 @@ func (p *printer) node(n Node) {
 }
 
 // model writes a model file.
-func (p *printer) model(m *Model) {
-	for i, item := range m.Items {
-		if i > 0 && needBlankLine(m.Items[i-1], item) {
+func (p *printer) model(source *Model) {
+	for i, item := range source.Items {
+		if i > 0 && needBlankLine(source.Items[i-1], item) {
 			p.write("\n")
 		}
 		p.item(item)
 	}
-	p.trailing(m.Trailing)
+	p.trailing(source.Trailing)
 }
 
 // properties writes a properties file.

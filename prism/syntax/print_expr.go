@@ -103,7 +103,7 @@ func (p *printer) intLit(expr *IntLit) {
 func (p *printer) doubleLit(expr *DoubleLit) {
 	text := strings.TrimPrefix(expr.Text, "-")
 	switch scan := newScanner([]byte(text), false); {
-	case scan.next().kind == tDouble && scan.off == len(text):
+	case scan.next().kind == tokDouble && scan.off == len(text):
 	case isInt(text):
 		p.write(expr.Text + ".0")
 		return
@@ -116,7 +116,7 @@ func (p *printer) doubleLit(expr *DoubleLit) {
 // isInt reports whether the text is an int literal of any size.
 func isInt(text string) bool {
 	scan := newScanner([]byte(text), false)
-	return scan.next().kind == tInt && scan.off == len(text)
+	return scan.next().kind == tokInt && scan.off == len(text)
 }
 
 // binary writes an infix operator and its operands, with parentheses where precedence and
@@ -213,14 +213,14 @@ func (p *printer) modifier(ident *Ident) {
 }
 
 // threshold writes what stands between the letter of an operator and its brackets.
-func (p *printer) threshold(t Threshold) {
-	p.write(t.Extremum.String())
-	if t.Rel == OpNone {
+func (p *printer) threshold(source Threshold) {
+	p.write(source.Extremum.String())
+	if source.Rel == OpNone {
 		p.write("=?")
 		return
 	}
-	p.write(t.Rel.String())
-	p.expr(t.Bound, levelUntil)
+	p.write(source.Rel.String())
+	p.expr(source.Bound, levelUntil)
 }
 
 // brackets writes [ path filter ] behind an operator.
@@ -411,7 +411,7 @@ func (p *printer) boundExpr(expr Expr) {
 	start := len(p.buf)
 	p.expr(expr, levelUntil)
 	scan := newScanner(p.buf[start:], false)
-	if !p.echo && scan.next().kind == tIdent && scan.next().kind == tLParen {
+	if !p.echo && scan.next().kind == tokIdent && scan.next().kind == tokLeftParen {
 		p.parenthesizeFrom(start)
 	}
 }

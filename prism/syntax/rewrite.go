@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Rewrite returns expr with every expression replaced by the result of f, innermost first. f gets a
+// Rewrite returns an expression with every expression in it replaced by the result of f, innermost first. f gets a
 // node with rewritten children, and returns it or another node. It is not applied to its own
 // results.
 //
 // Nothing is changed in place. A node with a changed child is copied with its position; unchanged
-// subtrees are shared with expr. f must not modify its argument. Names that Walk does not visit are
+// subtrees are shared with the argument. f must not modify its argument. Names that Walk does not visit are
 // not rewritten, so a function is renamed through its *Call.
 func Rewrite(expr Expr, f func(Expr) Expr) Expr {
 	if expr == nil {
@@ -40,7 +40,7 @@ func keep[N any](r *rewriter, original, changed N) N {
 	return original
 }
 
-// children returns expr with its children rewritten, and expr itself if none of them changed.
+// children returns an expression with its children rewritten: the same pointer if none of them changed.
 func (r *rewriter) children(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Paren:

@@ -80,7 +80,7 @@ func (s *scanner) skipComment() {
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
-	tok := token{kind: tEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
+	tok := token{kind: tokEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
 	if start < len(s.src) {
 		switch char := s.src[start]; {
 		case isLetter(char):
@@ -103,11 +103,11 @@ func (s *scanner) word() kind {
 	}
 	if s.byteAt(s.off) == '\'' {
 		s.off++
-		return tPrimed
+		return tokPrimedIdent
 	}
 	k := keywordKind(s.src[start:s.off])
 	if s.stormWords && !stormReserves(k) {
-		return tIdent
+		return tokIdent
 	}
 	return k
 }
@@ -135,9 +135,9 @@ func (s *scanner) number() kind {
 	}
 	s.off = end
 	if end == intEnd {
-		return tInt
+		return tokInt
 	}
-	return tDouble
+	return tokDouble
 }
 
 func (s *scanner) digits(i int) int {
@@ -152,9 +152,9 @@ func (s *scanner) punctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
 	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
 		s.off += 3
-		return tIff
+		return tokIff
 	}
-	if k := pairKind(char, next); k != tIllegal {
+	if k := pairKind(char, next); k != tokIllegal {
 		s.off += 2
 		return k
 	}
@@ -167,82 +167,82 @@ func (s *scanner) punctuation(char byte) kind {
 func pairKind(first, second byte) kind {
 	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
-		return tNe
+		return tokNotEqual
 	case [2]byte{'=', '>'}:
-		return tImplies
+		return tokImplies
 	case [2]byte{'<', '='}:
-		return tLe
+		return tokLessEqual
 	case [2]byte{'<', '<'}:
-		return tLt2
+		return tokDoubleLess
 	case [2]byte{'<', '-'}:
-		return tRename
+		return tokRenameArrow
 	case [2]byte{'>', '='}:
-		return tGe
+		return tokGreaterEqual
 	case [2]byte{'>', '>'}:
-		return tGt2
+		return tokDoubleGreater
 	case [2]byte{'-', '>'}:
-		return tArrow
+		return tokArrow
 	case [2]byte{'.', '.'}:
-		return tDots
+		return tokDotDot
 	case [2]byte{'[', '['}:
-		return tLBrack2
+		return tokDoubleLeftBracket
 	case [2]byte{']', ']'}:
-		return tRBrack2
+		return tokDoubleRightBracket
 	}
-	return tIllegal
+	return tokIllegal
 }
 
 // singleKind returns the token that one character forms, tIllegal if it forms none.
 func singleKind(char byte) kind {
 	switch char {
 	case '!':
-		return tNot
+		return tokNot
 	case '&':
-		return tAnd
+		return tokAnd
 	case '|':
-		return tOr
+		return tokOr
 	case '=':
-		return tEq
+		return tokEqual
 	case '<':
-		return tLt
+		return tokLess
 	case '>':
-		return tGt
+		return tokGreater
 	case '-':
-		return tMinus
+		return tokMinus
 	case ':':
-		return tColon
+		return tokColon
 	case ';':
-		return tSemi
+		return tokSemicolon
 	case ',':
-		return tComma
+		return tokComma
 	case '(':
-		return tLParen
+		return tokLeftParen
 	case ')':
-		return tRParen
+		return tokRightParen
 	case '[':
-		return tLBrack
+		return tokLeftBracket
 	case ']':
-		return tRBrack
+		return tokRightBracket
 	case '{':
-		return tLBrace
+		return tokLeftBrace
 	case '}':
-		return tRBrace
+		return tokRightBrace
 	case '+':
-		return tPlus
+		return tokPlus
 	case '*':
-		return tTimes
+		return tokTimes
 	case '/':
-		return tDivide
+		return tokDivide
 	case '^':
-		return tPower
+		return tokPower
 	case '\'':
-		return tPrime
+		return tokPrime
 	case '?':
-		return tQuestion
+		return tokQuestion
 	case '"':
-		return tQuote
+		return tokQuote
 	}
-	return tIllegal
+	return tokIllegal
 }
 
 // comments returns the comments in src[from:to], one element per line. That range must contain

@@ -135,7 +135,7 @@ func renamedAfterBase(items []Item) []Item {
 			ordered = append(ordered, item)
 		}
 		for {
-			next := slices.IndexFunc(waiting, func(m *RenamedModule) bool { return defined[m.Base.Name] })
+			next := slices.IndexFunc(waiting, func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] })
 			if next < 0 {
 				break
 			}

@@ -266,20 +266,20 @@ func (s *stormRewriter) quoted(expr *Quoted) Expr {
 	return expr
 }
 
-// Dual returns a formula whose negation is equivalent to x, for the operators that Storm lacks, or
+// Dual returns a formula whose negation is equivalent to the operator, for the operators that Storm lacks, or
 // lacks with a bound: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). For
 // other operators it returns false.
-func (x *Temporal) Dual() (*Temporal, bool) {
-	not := func(right Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(right)} }
-	dual := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}
+func (temporal *Temporal) Dual() (*Temporal, bool) {
+	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(formula)} }
+	dual := &Temporal{Op: Until, Bound: temporal.Bound, Span: temporal.Span}
 	switch {
-	case x.Op == Globally && x.Bound != nil:
-		dual.Op, dual.Y = Future, parenthesize(not(x.Y))
-	case x.Op == Release:
-		dual.X, dual.Y = parenthesize(not(x.X)), parenthesize(not(x.Y))
-	case x.Op == WeakUntil && (x.Bound == nil || x.Bound.Low == nil):
-		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(x.X), Y: not(x.Y)}}
-		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(x.X), Y: not(x.Y)}}
+	case temporal.Op == Globally && temporal.Bound != nil:
+		dual.Op, dual.Y = Future, parenthesize(not(temporal.Y))
+	case temporal.Op == Release:
+		dual.X, dual.Y = parenthesize(not(temporal.X)), parenthesize(not(temporal.Y))
+	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil):
+		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(temporal.X), Y: not(temporal.Y)}}
+		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(temporal.X), Y: not(temporal.Y)}}
 	default:
 		return nil, false
 	}

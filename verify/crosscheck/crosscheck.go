@@ -198,9 +198,9 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		return nil, err
 	}
 	for i, label := range labels {
-		for k, model := range comparison.models {
+		for engineIndex, model := range comparison.models {
 			if len(comparison.models) > 1 {
-				label = labels[i] + " " + modelNames(comparison.models)[k]
+				label = labels[i] + " " + modelNames(comparison.models)[engineIndex]
 			}
 			comparison.engineRuns = append(comparison.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
 		}
@@ -275,8 +275,8 @@ func (c *comparison) notes() []string {
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
-		for k := range row.Verdicts {
-			if label := c.engineRuns[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(engines, label) {
+		for engineIndex := range row.Verdicts {
+			if label := c.engineRuns[engineIndex].label; row.Verdicts[engineIndex].Seed != nil && !slices.Contains(engines, label) {
 				engines = append(engines, label)
 			}
 		}

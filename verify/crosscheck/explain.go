@@ -86,14 +86,14 @@ func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.
 // firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. A transition that one list lacks is
 // nil; both are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
-	for k := range min(len(first), len(second)) {
-		switch order := first[k].compare(second[k]); {
+	for engineIndex := range min(len(first), len(second)) {
+		switch order := first[engineIndex].compare(second[engineIndex]); {
 		case order < 0:
-			return &first[k], nil
+			return &first[engineIndex], nil
 		case order > 0:
-			return nil, &second[k]
-		case !value(first[k]).equal(value(second[k])):
-			return &first[k], &second[k]
+			return nil, &second[engineIndex]
+		case !value(first[engineIndex]).equal(value(second[engineIndex])):
+			return &first[engineIndex], &second[engineIndex]
 		}
 	}
 	switch {
@@ -117,8 +117,8 @@ func (d *spaceComparison) origins(view *view, i int, sought *choice, transition 
 		return nil
 	}
 	var exact, sameAction []Origin
-	for k := range expanded.List {
-		made := &expanded.List[k]
+	for engineIndex := range expanded.List {
+		made := &expanded.List[engineIndex]
 		switch {
 		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, made.Action) != sought.action:
 			continue
@@ -162,8 +162,8 @@ func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought
 func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number int32) bool {
 	target := d.valuationOf(number)
 	return slices.ContainsFunc(compiled.Transitions, func(transition compile.Transition) bool {
-		for k, slot := range view.slots {
-			if transition.Target[slot] != target[k] {
+		for engineIndex, slot := range view.slots {
+			if transition.Target[slot] != target[engineIndex] {
 				return false
 			}
 		}

@@ -131,7 +131,7 @@ func (v *view) rewardValues(i int) (out rewardStructure, err error) {
 	return out, err
 }
 
-// compare compares the labels and rewards of states i of a and j of second. pairs are their equal choices.
+// compare compares the labels and rewards of two states, which have the numbers i and j in their spaces. pairs are their equal choices.
 func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 	for _, l := range e.labels {
 		if first, second := l.first.Has(i), l.second.Has(j); first != second {
@@ -142,10 +142,10 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 			return difference
 		}
 	}
-	for k := range e.rewards {
-		if difference := e.rewards[k].compare(e.spaceComparison, i, j, pairs); difference != nil {
+	for engineIndex := range e.rewards {
+		if difference := e.rewards[engineIndex].compare(e.spaceComparison, i, j, pairs); difference != nil {
 			difference.Kind = Rewards
-			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[k].index)
+			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[engineIndex].index)
 			return difference
 		}
 	}
@@ -214,8 +214,8 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 	rewards := &program.Rewards[structure]
 	origin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
 	var out []Origin
-	for k := range rewards.Items {
-		item := &rewards.Items[k]
+	for engineIndex := range rewards.Items {
+		item := &rewards.Items[engineIndex]
 		if item.Transition != transition || transition && d.namedActions && item.Action != action {
 			continue
 		}

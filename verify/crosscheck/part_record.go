@@ -200,8 +200,8 @@ func (x *rowRecord) restore(row *row) error {
 	if len(x.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
 		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(row.Verdicts))
 	}
-	for k := range x.Verdicts {
-		verdict, err := x.Verdicts[k].Verdict()
+	for engineIndex := range x.Verdicts {
+		verdict, err := x.Verdicts[engineIndex].Verdict()
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (x *rowRecord) restore(row *row) error {
 			return fmt.Errorf("found an answer to %s, want %s", key(verdict.Property, verdict.Constants), row.key())
 		}
 		verdict.Constants = row.Constants // the same values as the job spells them
-		row.Verdicts[k] = *verdict
+		row.Verdicts[engineIndex] = *verdict
 	}
 	row.Status, row.Basis, row.Reason, row.Notes = x.Status, x.Basis, x.Reason, x.Notes
 	return nil

@@ -18,12 +18,12 @@ const sampleGrowth = 4
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
-		for k, run := range c.engineRuns {
+		for engineIndex, run := range c.engineRuns {
 			if draw == 1 {
-				c.recordVerdicts(k, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+				c.recordVerdicts(engineIndex, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 				continue
 			}
-			c.askAgain(ctx, k, draw, samples)
+			c.askAgain(ctx, engineIndex, draw, samples)
 		}
 		undecided := false
 		for _, row := range c.rowsToCheck {
@@ -70,29 +70,31 @@ func (c *comparison) noteExhausted(undecided bool) {
 	}
 }
 
-// askAgain asks engine k for a further draw of the rows that it may decide, one job for each valuation.
-func (c *comparison) askAgain(ctx context.Context, k, draw int, samples int64) {
-	groups := make(map[string][]*row)
-	var order []string
+// askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
+// the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
+func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, samples int64) {
+	rowsOf := make(map[string][]*row) // by the values of the constants
+	var valuations []string
 	for _, row := range c.rowsToCheck {
-		if !row.needsSamples[k] {
+		if !row.needsSamples[engineIndex] {
 			continue
 		}
 		constants := result.Valuation(row.Constants).String()
-		if groups[constants] == nil {
-			order = append(order, constants)
+		if rowsOf[constants] == nil {
+			valuations = append(valuations, constants)
 		}
-		groups[constants] = append(groups[constants], row)
+		rowsOf[constants] = append(rowsOf[constants], row)
 	}
-	for _, constants := range order {
-		c.recordVerdicts(k, c.ask(ctx, c.engineRuns[k], groups[constants], draw, samples), groups[constants], draw)
+	for _, constants := range valuations {
+		verdicts := c.ask(ctx, c.engineRuns[engineIndex], rowsOf[constants], draw, samples)
+		c.recordVerdicts(engineIndex, verdicts, rowsOf[constants], draw)
 	}
 }
 
-// recordVerdicts records the verdicts of engine k in a draw, one for each row.
-func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*row, draw int) {
+// recordVerdicts records the verdicts of one engine in a draw, one for each row.
+func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, row := range rows {
-		row.recordAnswer(k, c.engineRuns[k], &verdicts[i], c.confidenceLevel(draw))
+		row.recordAnswer(engineIndex, c.engineRuns[engineIndex], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 

@@ -58,7 +58,7 @@ func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 	return w, true
 }
 
-// raiseTo sets maximum to fraction if fraction is larger.
+// raiseTo sets maximum to a fraction if the fraction is larger.
 func raiseTo(maximum, fraction *big.Rat) {
 	if fraction.Cmp(maximum) > 0 {
 		maximum.Set(fraction)

@@ -126,7 +126,7 @@ func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	return out
 }
 
-// impliedBy reports whether the conditions a hold whenever the conditions second hold: every condition of a is also in second.
+// impliedBy reports whether the first conditions hold whenever the second ones hold: every first condition is also a second one.
 func impliedBy(first, second []Condition) bool {
 	for _, c := range first {
 		isSame := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }

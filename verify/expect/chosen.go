@@ -185,7 +185,7 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 }
 
 // scale returns the number to which a relative error is relative: the larger absolute value of the two ends. If that is infinite, it is the
-// absolute value of the end that is nearer to number.
+// absolute value of the end that is nearer to the number.
 func (r numberRange) scale(number float64) float64 {
 	larger := max(math.Abs(r.lo), math.Abs(r.hi))
 	switch {
@@ -237,7 +237,7 @@ func intervalContains(bounds result.Interval, fraction *big.Rat) bool {
 // Violated is the beginning of the reason if the reference lies outside the engine's promised bounds.
 const Violated = "Bound violated"
 
-// notFinite reports whether number is NaN or infinite.
+// notFinite reports whether a number is NaN or infinite.
 func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(number, 0) }
 
 // compareSampled requires that the confidence interval of a sampled number contains the expected one, and is as narrow as the terms ask.

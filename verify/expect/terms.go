@@ -283,7 +283,7 @@ func orZero(x *float64) float64 {
 	return *x
 }
 
-// number parses a number that is greater than low and less than high; nil if it is not.
+// number parses a number that is greater than low and less than high. It returns nil for any other text.
 func (t *Terms) number(key, value string, pos syntax.Pos, low, high float64) *float64 {
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(x > low && x < high) {

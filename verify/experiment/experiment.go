@@ -263,12 +263,12 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	}
 	if progress != nil { // all cells have the same property, so progress names the cell
 		plan = plan.WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Progress = func(p runner.Progress) {
-				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+			outputs.Progress = func(cellProgress runner.Progress) {
+				cellProgress.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
 				if len(cells) > 1 {
-					p.Property = cells[0].strategy
+					cellProgress.Property = cells[0].strategy
 				}
-				progress(p)
+				progress(cellProgress)
 			}
 		})
 	}

@@ -38,8 +38,8 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 			fit.contradicted = append(fit.contradicted, cell.Strategy)
 		}
 		if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
-			z := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
-			fit.squaredZScores += z * z
+			deviation := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
+			fit.squaredZScores += deviation * deviation
 		}
 	}
 	return fit

@@ -36,4 +36,6 @@ func (s *loadedTest) runsOn(engine *EngineConfig) bool {
 }
 
 // confidenceLevel returns the confidence of an interval that is estimated with these terms.
-func (s *loadedTest) confidenceLevel(t *expect.Statistical) float64 { return t.Level(s.falseAlarm) }
+func (s *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
+	return statistical.Level(s.falseAlarm)
+}

@@ -423,11 +423,11 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 // In reads the suite file of a directory; it returns nil if there is none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
-	f, err := Open(fsys, file, userName)
+	suiteFile, err := Open(fsys, file, userName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return f, err
+	return suiteFile, err
 }
 
 // Open reads a suite file. userName returns the name of a file for messages.

@@ -30,14 +30,14 @@ func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 
 // posOf returns the place where a node begins.
 func posOf(n ast.Node) syntax.Pos {
-	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		return posOf(m.Values[0].Key)
+	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
+		return posOf(mapping.Values[0].Key)
 	}
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return syntax.Pos{Line: 1, Col: 1}
 	}
-	p := n.GetToken().Position
-	return syntax.Pos{Line: int32(p.Line), Col: int32(p.Column)}
+	position := n.GetToken().Position
+	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
 // document parses the file and returns its only document; nil if it is empty.
@@ -192,11 +192,11 @@ func value[T any](reader *yamlReader, n ast.Node, want string, parse func(string
 // duration reads a positive duration.
 func (r *yamlReader) duration(n ast.Node) time.Duration {
 	return value(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
-		d, err := time.ParseDuration(s)
-		if err == nil && d <= 0 {
+		result, err := time.ParseDuration(s)
+		if err == nil && result <= 0 {
 			err = errors.New("not positive")
 		}
-		return d, err
+		return result, err
 	})
 }
 
@@ -223,12 +223,12 @@ func (r *yamlReader) boolean(n ast.Node) bool {
 
 // count reads a positive integer.
 func (r *yamlReader) count(n ast.Node) int {
-	return value(r, n, "a number from 1", func(s string) (int, error) {
-		i, err := strconv.Atoi(s)
-		if err == nil && i < 1 {
+	return value(r, n, "a number from 1", func(text string) (int, error) {
+		number, err := strconv.Atoi(text)
+		if err == nil && number < 1 {
 			err = errors.New("not positive")
 		}
-		return i, err
+		return number, err
 	})
 }
 

@@ -140,7 +140,7 @@ func appendTypes(out []byte, ts []Type) []byte {
 	return out
 }
 
-// appendSigned appends value in signed LEB128.
+// appendSigned appends a value in signed LEB128.
 func appendSigned(out []byte, value int64) []byte {
 	for {
 		b := byte(value & 0x7f)

@@ -62,40 +62,40 @@ func (x *exporter) writeFilter(formula *logic.Formula, out object) error {
 
 // formula converts an operator that occurs in properties only.
 func (x *exporter) formula(expr sema.Expr) (any, error) {
-	switch f := logic.Of(expr); f.Kind {
+	switch source := logic.Of(expr); source.Kind {
 	case logic.Label:
 		switch {
-		case f.Index == sema.LabelInit:
+		case source.Index == sema.LabelInit:
 			return object{"op": "initial"}, nil
-		case f.Index == sema.LabelDeadlock:
+		case source.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
-		case f.Index >= len(x.labels):
-			return x.expr(x.propertyLabels[f.Index].X)
+		case source.Index >= len(x.labels):
+			return x.expr(x.propertyLabels[source.Index].X)
 		}
-		return x.labels[f.Index], nil
+		return x.labels[source.Index], nil
 	case logic.Probability:
-		path, err := x.path(f.Path)
+		path, err := x.path(source.Path)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("P", f.Threshold, object{"exp": path})
+		return x.optimum("P", source.Threshold, object{"exp": path})
 	case logic.SteadyState:
-		states, err := x.expr(f.Operand)
+		states, err := x.expr(source.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("S", f.Threshold, object{"exp": states})
+		return x.optimum("S", source.Threshold, object{"exp": states})
 	case logic.Quantified:
-		path, err := x.path(f.Path)
+		path, err := x.path(source.Path)
 		if err != nil {
 			return nil, err
 		}
-		if f.ForAll {
+		if source.ForAll {
 			return object{"op": "∀", "exp": path}, nil
 		}
 		return object{"op": "∃", "exp": path}, nil
 	case logic.Reward:
-		return x.reward(f)
+		return x.reward(source)
 	}
 	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(expr))
 }
@@ -137,9 +137,9 @@ func (x *exporter) optimum(letter string, threshold sema.Threshold, operands obj
 }
 
 // path converts a path formula.
-func (x *exporter) path(p *logic.Path) (any, error) {
-	out, err := x.positivePath(p)
-	if p.Negated && err == nil {
+func (x *exporter) path(source *logic.Path) (any, error) {
+	out, err := x.positivePath(source)
+	if source.Negated && err == nil {
 		out = object{"op": "¬", "exp": out}
 	}
 	return out, err
@@ -195,13 +195,13 @@ func (x *exporter) temporal(path *logic.Path) (any, error) {
 }
 
 // boundObject converts a time or step bound.
-func (x *exporter) boundObject(b *sema.Bound) (any, error) {
+func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
 	for _, side := range []struct {
 		name   string
 		x      sema.Expr
 		strict bool
-	}{{"lower", b.Low, b.LowStrict}, {"upper", b.High, b.HighStrict}} {
+	}{{"lower", source.Low, source.LowStrict}, {"upper", source.High, source.HighStrict}} {
 		if side.x == nil {
 			continue
 		}
